@@ -22,6 +22,8 @@ import * as Stream from "effect/Stream"
 import * as Attempt from "./connection/Attempt.js"
 import * as Transactions from "./connection/Transactions.js"
 import * as Wake from "./connection/Wake.js"
+import * as Migrate from "./schema/Migrate.js"
+import { services } from "./schema/Schema.js"
 import * as SqlMigrations from "./SqlMigrations.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
@@ -59,14 +61,17 @@ export class SqlConnection
 {}
 
 export interface Options extends SqlMigrations.Options {
-  /** Whether it creates and updates the tables; otherwise `SqlMigrations.run` has done it before. Default: true. */
+  /**
+   * Whether it creates and updates the tables; otherwise `SqlMigrations.run` of the same version of this package has done it before.
+   * Then it reads the version of the tables, and fails when it is another one. Default: true.
+   */
   readonly migrate?: boolean | undefined
   /** How long statements, or a transaction, may take. Default: 5 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
 }
 
 /**
- * Fails when the database does not answer, and when the tables cannot be created. The process is ready, by the option `health` of an
+ * Fails when the database does not answer, and when the tables cannot be created, or are not those of this version. The process is ready, by the option `health` of an
  * HTTP server, while the database answers.
  */
 export const make = (
@@ -81,7 +86,7 @@ export const make = (
     const run: Attempt.Run = (what, effect) => attempt(what, outside(effect))
     const prefix = options.prefix ?? "mcp_"
     yield* run("open the file", Attempt.open(sql))
-    if (migrate) yield* SqlMigrations.run({ prefix })
+    yield* migrate ? SqlMigrations.run({ prefix }) : Migrate.check(services, prefix, sql, run)
     const wake = yield* Wake.make(sql, run)
     yield* Readiness.add("The database", run("answer", sql`SELECT 1`))
     // Of the statement: PostgreSQL compares no index with the time as it goes on.

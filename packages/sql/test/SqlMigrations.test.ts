@@ -2,7 +2,9 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { LibsqlClient } from "@effect/sql-libsql"
 import { assert, describe, it } from "@effect/vitest"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
+import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import * as SqlMigrations from "@effect-mcp/sql/SqlMigrations"
+import type { Context } from "effect"
 import { Effect, Fiber, Layer } from "effect"
 import type { Changes } from "../src/schema/Changes.js"
 import * as Migrate from "../src/schema/Migrate.js"
@@ -72,6 +74,48 @@ describe("migrations of one SQLite file by two clients of one process", () => {
     }))
 })
 
+describe("migrations of a PostgreSQL whose timeouts are shorter than a change", () => {
+  /** A database with the tables of this version, all of whose connections have these settings. */
+  const impatient = (...settings: ReadonlyArray<string>) =>
+    Effect.gen(function*() {
+      const url = yield* Postgres.database
+      const first = yield* Postgres.connection(url)
+      const name = first.sql(new URL(url).pathname.slice(1))
+      for (const setting of settings) {
+        yield* first.run("set", first.sql`ALTER DATABASE ${name} SET ${first.sql.literal(setting)}`)
+      }
+      return [first, Postgres.client(url)] as const
+    })
+
+  it.scopedLive("run to their end, and leave the timeouts as they are", () =>
+    Effect.gen(function*() {
+      const [, client] = yield* impatient("statement_timeout = '200ms'")
+      const slow: Changes = [({ sql }) => sql`SELECT pg_sleep(0.5)`]
+      const node = yield* Layer.build(client)
+      yield* Effect.provide(run({ ...services, keys: [...services.keys!, ...slow] }), node)
+      const [row] = yield* Effect.provide(
+        Effect.flatMap(SqlClient, (sql) => sql<{ readonly statement_timeout: string }>`SHOW statement_timeout`),
+        node
+      )
+      assert.strictEqual(row?.statement_timeout, "200ms")
+    }))
+
+  it.scopedLive("wait for the locks of others", () =>
+    Effect.gen(function*() {
+      const [first, client] = yield* impatient("lock_timeout = '100ms'")
+      const migrating = yield* first.transaction(
+        "lock",
+        Effect.gen(function*() {
+          yield* first.sql`LOCK TABLE ${first.table("seal_keys")}`
+          const migrating = yield* Effect.forkScoped(Effect.provide(run(next), client))
+          yield* first.sql`SELECT pg_sleep(1)`
+          return migrating
+        })
+      )
+      yield* Fiber.join(migrating)
+    }))
+})
+
 describe("migrations of one PostgreSQL by several nodes", () => {
   it.scopedLive("create the tables once when three nodes start at the same time", () =>
     Effect.gen(function*() {
@@ -131,6 +175,41 @@ const engines = {
     concurrency: 1,
     when: "when a second node starts after the first"
   }
+}
+
+/** How a node starts that may not change the tables. */
+const start = Effect.scoped(SqlConnection.make({ migrate: false }))
+
+for (const [engine, { database }] of Object.entries(engines)) {
+  describe(`a node with \`migrate: false\` over ${engine}`, () => {
+    const refused = (node: Context.Context<SqlClient>) =>
+      Effect.map(Effect.flip(Effect.provide(start, node)), ({ message }) => message)
+
+    it.scopedLive("starts when the tables are those of its version, and does not without them", () =>
+      Effect.gen(function*() {
+        const node = yield* Layer.build(yield* database)
+        assert.strictEqual(
+          yield* refused(node),
+          "The database has no tables \"mcp_\" of bus: run `SqlMigrations.run` of this version before, as a user that may " +
+            "change tables, or leave out `migrate: false`"
+        )
+        yield* Effect.provide(SqlMigrations.run(), node)
+        yield* Effect.provide(start, node)
+      }))
+
+    it.scopedLive("does not start when the tables are those of an older or of a newer version", () =>
+      Effect.gen(function*() {
+        const node = yield* Layer.build(yield* database)
+        const { keys: _, ...others } = services
+        yield* Effect.provide(run(others), node)
+        assert.match(yield* refused(node), /^The database has no tables "mcp_" of keys: run `SqlMigrations.run` /)
+        yield* Effect.provide(run(next), node)
+        assert.match(
+          yield* refused(node),
+          /^The tables "mcp_" of keys have version 3, and this program knows version 1: /
+        )
+      }))
+  })
 }
 
 const state = Effect.flatMap(SqlClient, (sql) =>

@@ -1,6 +1,7 @@
 /**
  * Makes the changes of tables that were not made yet, in one transaction: all of them, or none. With PostgreSQL an advisory lock
- * lets one node at a time do it.
+ * lets one node at a time do it, and the timeouts of this module replace those of the database. `check` makes no change, and
+ * fails when one is missing.
  */
 import { SqlClient } from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
@@ -16,18 +17,20 @@ const TIMEOUT = 60_000
 /** The first half of the advisory lock; the second one is made of the prefix. */
 const LOCK = 0x6d6370
 
+/** The settings that end a statement or a transaction, as far as this PostgreSQL has them. */
+const TIMEOUTS = [
+  "statement_timeout",
+  "lock_timeout",
+  "idle_in_transaction_session_timeout",
+  "transaction_timeout"
+]
+
 export const run = (
   services: Readonly<Record<string, Changes>>,
   prefix: string
 ): Effect.Effect<void, SqlStoreError, SqlClient> =>
   Effect.gen(function*() {
-    if (!/^[a-z_][a-z0-9_]{0,29}$/.test(prefix)) {
-      return yield* new SqlStoreError({
-        message: `The option \`prefix\` is "${
-          prefix.slice(0, 40)
-        }": write up to 30 lowercase letters, digits and underscores, not beginning with a digit`
-      })
-    }
+    yield* checkPrefix(prefix)
     const sql = (yield* SqlClient).withoutTransforms()
     const table = (name: string) => sql(`${prefix}${name}`)
     const isPg = Attempt.isPg(sql)
@@ -39,6 +42,7 @@ export const run = (
     )`
     const changes = Effect.gen(function*() {
       if (isPg) {
+        yield* sql`SELECT set_config(name, ${String(TIMEOUT)}, true) FROM pg_settings WHERE ${sql.in("name", TIMEOUTS)}`
         // Not in one statement: PostgreSQL ends one that takes too long.
         const lock = sql<{ readonly isTaken: boolean }>`
           SELECT pg_try_advisory_xact_lock(${LOCK}, hashtext(${prefix})) AS "isTaken"`
@@ -48,16 +52,10 @@ export const run = (
         // A write comes first: it waits for another process, and a transaction that has read before cannot.
         yield* sql`DELETE FROM ${table("migrations")} WHERE version = 0`
       }
-      const found = yield* sql<{ readonly service: string; readonly version: number }>`
-        SELECT service, max(version) AS version FROM ${table("migrations")} GROUP BY service`
+      const versions = yield* versionsOf(sql, prefix)
       for (const [service, all] of Object.entries(services)) {
-        const done = Number(found.find((row) => row.service === service)?.version ?? 0)
-        if (done > all.length) {
-          return yield* new SqlStoreError({
-            message: `The tables "${prefix}" of ${service} have version ${done}, and this program knows version ` +
-              `${all.length}: use the newer version of @effect-mcp/sql that has changed them`
-          })
-        }
+        const done = versions(service)
+        if (done > all.length) return yield* newer(prefix, service, done, all.length)
         for (const [index, change] of all.slice(done).entries()) {
           yield* change({ sql, table })
           yield* sql`INSERT INTO ${table("migrations")} (service, version) VALUES (${service}, ${done + index + 1})`
@@ -68,4 +66,58 @@ export const run = (
       "create its tables",
       isPg ? within(changes) : Effect.zipRight(outside(Effect.zipRight(Attempt.open(sql), create)), within(changes))
     )
+  })
+
+/** Fails when the tables are not those of this version. It reads only. */
+export const check = (
+  services: Readonly<Record<string, Changes>>,
+  prefix: string,
+  sql: SqlClient,
+  run: Attempt.Run
+): Effect.Effect<void, SqlStoreError> =>
+  Effect.gen(function*() {
+    yield* checkPrefix(prefix)
+    const name = `${prefix}migrations`
+    const tables = sql.onDialectOrElse({
+      pg: () => sql`SELECT 1 WHERE to_regclass(${name}) IS NOT NULL`,
+      orElse: () => sql`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${name}`
+    })
+    const isThere = (yield* run("look for its tables", tables)).length > 0
+    const versions = isThere ? yield* run("read the version of its tables", versionsOf(sql, prefix)) : () => 0
+    for (const [service, all] of Object.entries(services)) {
+      const done = versions(service)
+      if (done > all.length) return yield* newer(prefix, service, done, all.length)
+      if (done < all.length) return yield* older(prefix, service, done, all.length)
+    }
+  })
+
+const checkPrefix = (prefix: string): Effect.Effect<void, SqlStoreError> =>
+  /^[a-z_][a-z0-9_]{0,29}$/.test(prefix) ? Effect.void : Effect.fail(
+    new SqlStoreError({
+      message: `The option \`prefix\` is "${
+        prefix.slice(0, 40)
+      }": write up to 30 lowercase letters, digits and underscores, not beginning with a digit`
+    })
+  )
+
+/** The version of the tables of each service: how many changes were made. */
+const versionsOf = (sql: SqlClient, prefix: string) =>
+  Effect.map(
+    sql<{ readonly service: string; readonly version: number }>`
+      SELECT service, max(version) AS version FROM ${sql(`${prefix}migrations`)} GROUP BY service`,
+    (found) => (service: string): number => Number(found.find((row) => row.service === service)?.version ?? 0)
+  )
+
+const newer = (prefix: string, service: string, done: number, known: number): SqlStoreError =>
+  new SqlStoreError({
+    message: `The tables "${prefix}" of ${service} have version ${done}, and this program knows version ` +
+      `${known}: use the newer version of @effect-mcp/sql that has changed them`
+  })
+
+const older = (prefix: string, service: string, done: number, known: number): SqlStoreError =>
+  new SqlStoreError({
+    message: (done === 0
+      ? `The database has no tables "${prefix}" of ${service}`
+      : `The tables "${prefix}" of ${service} have version ${done}, and this program needs version ${known}`) +
+      ": run `SqlMigrations.run` of this version before, as a user that may change tables, or leave out `migrate: false`"
   })
