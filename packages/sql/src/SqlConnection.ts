@@ -22,6 +22,7 @@ import * as Stream from "effect/Stream"
 import * as Attempt from "./connection/Attempt.js"
 import * as Transactions from "./connection/Transactions.js"
 import * as Wake from "./connection/Wake.js"
+import * as Writable from "./connection/Writable.js"
 import * as Migrate from "./schema/Migrate.js"
 import { services } from "./schema/Schema.js"
 import * as SqlMigrations from "./SqlMigrations.js"
@@ -83,10 +84,12 @@ export const make = (
     const limit = Duration.toMillis(timeout)
     const attempt = Attempt.make(limit)
     const { outside, within } = Transactions.make(sql, limit)
-    const run: Attempt.Run = (what, effect) => attempt(what, outside(effect))
+    const once: Attempt.Run = (what, effect) => attempt(what, outside(effect))
     const prefix = options.prefix ?? "mcp_"
-    yield* run("open the file", Attempt.open(sql))
-    yield* migrate ? SqlMigrations.run({ prefix }) : Migrate.check(services, prefix, sql, run)
+    yield* once("open the file", Attempt.open(sql))
+    yield* migrate ? SqlMigrations.run({ prefix }) : Migrate.check(services, prefix, sql, once)
+    const watch = yield* Writable.make(sql, once)
+    const run: Attempt.Run = (what, effect) => watch(once(what, effect))
     const wake = yield* Wake.make(sql, run)
     yield* Readiness.add("The database", run("answer", sql`SELECT 1`))
     // Of the statement: PostgreSQL compares no index with the time as it goes on.
@@ -95,7 +98,7 @@ export const make = (
       sql,
       table: (name) => sql(`${prefix}${name}`),
       run,
-      transaction: (what, effect) => attempt(what, within(effect)),
+      transaction: (what, effect) => watch(attempt(what, within(effect))),
       now: isPg ? ofPg : Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`),
       notify: (channel) => wake.notify(`${prefix}${channel}`),
       wakes: (channel, every) =>

@@ -91,6 +91,9 @@ const isUndone = (error: unknown): error is SqlStoreError =>
 /** The codes of PostgreSQL: a deadlock, and two transactions of which one must come after the other. */
 const UNDONE = new Set(["40P01", "40001"])
 
+/** The code of PostgreSQL for a write on a connection that only reads. */
+export const READ_ONLY = "25006"
+
 /** Whether statements have failed because another connection had locked the SQLite file. */
 export const hasMetLock = (cause: Cause.Cause<unknown>): boolean =>
   Option.exists(find(cause), ({ cause }) => isLocked(codeOf(cause)))
@@ -101,6 +104,8 @@ const toStoreError = (what: string, { cause, message }: SqlError): SqlStoreError
   const code = codeOf(cause)
   const because = isLocked(code)
     ? "another process has locked the SQLite file. One process at a time may use it"
+    : code === READ_ONLY
+    ? "it takes no writes. The address must lead to the primary, without `default_transaction_read_only`"
     // PostgreSQL repeats the value in these.
     : code?.startsWith("22") === true
     ? "it refused a value"
