@@ -43,7 +43,10 @@ export interface Membership {
    * two nodes that claim one epoch, one succeeds.
    */
   readonly claim: (id: string, epoch: number) => Effect.Effect<Option.Option<SessionEntry>, SessionDirectoryError>
-  /** Replaces the facts of a session of this node. `false`, and nothing changes, when its epoch is another one. */
+  /**
+   * Replaces the facts of a session of this node. `false`, and nothing changes, when its epoch is another one. When
+   * its caller is interrupted, the facts may still be written; they must not replace those of a later update.
+   */
   readonly update: (
     id: string,
     epoch: number,

@@ -100,10 +100,23 @@ export const make = (
         yield* sql`
           DELETE FROM ${nodes} WHERE expires <= ${at} AND id = (SELECT node FROM ${sessions} WHERE id = ${id})`
         return yield* sql<{ readonly facts: string }>`
-          UPDATE ${sessions} SET node = ${node}, epoch = epoch + 1, released = 0, expires = ${at} + ${ttl}
+          UPDATE ${sessions} SET node = ${node}, epoch = epoch + 1, written = 0, released = 0, expires = ${at} + ${ttl}
           WHERE id = ${id} AND epoch = ${epoch} AND expires > ${at}
             AND (released = 1 OR NOT EXISTS (SELECT 1 FROM ${nodes} WHERE ${nodes}.id = ${sessions}.node))
           RETURNING facts`
+      })
+    /** PostgreSQL may run an update whose caller has gone after the next one of the session. Then it leaves the newer facts. */
+    let updates = 0
+    const update = (id: string, epoch: number, facts: JsonObject) =>
+      Effect.suspend(() => {
+        const number = ++updates
+        return change(
+          id,
+          epoch,
+          sql`
+            facts = CASE WHEN written < ${number} THEN ${JSON.stringify(facts)} ELSE facts END,
+            written = CASE WHEN written < ${number} THEN ${number} ELSE written END`
+        )
       })
     const join = (node: string) =>
       Effect.gen(function*() {
@@ -136,7 +149,7 @@ export const make = (
                 facts: JSON.parse(facts) as JsonObject,
                 isServed: true
               })))),
-          update: (id, epoch, facts) => failing(change(id, epoch, sql`facts = ${JSON.stringify(facts)}`)),
+          update: (id, epoch, facts) => failing(update(id, epoch, facts)),
           touch: (ids) =>
             failing(Effect.forEach(
               Arr.chunksOf(ids, TOUCHED),

@@ -124,13 +124,14 @@ describe("migrations of one PostgreSQL by several nodes", () => {
         concurrency: "unbounded"
       })
       const made = yield* Effect.forEach(nodes, ({ run, sql, table }) =>
-        run("read", sql<{ readonly version: number }>`SELECT version FROM ${table("migrations")}`))
+        run(
+          "read",
+          sql<{ readonly version: number }>`SELECT version FROM ${table("migrations")} ORDER BY service, version`
+        ))
       for (const rows of made) {
         assert.deepStrictEqual(
-          rows.map(({ version }) =>
-            version
-          ),
-          Object.keys(services).map(() => 1)
+          rows.map(({ version }) => version),
+          Object.values(services).flatMap((changes) => changes.map((_, at) => at + 1))
         )
       }
     }))

@@ -1,7 +1,7 @@
 /**
  * An effect that stores a state, for callers that change the state at the same time. Each run stores the state as it is then, and begins
- * when the one before has ended or was interrupted, so that no older state replaces a newer one unless a store still writes what was
- * interrupted. Callers that wait share one run.
+ * when the one before has ended or was interrupted, so that no older state replaces a newer one. A store that may still write what was
+ * interrupted keeps the order of the runs itself. Callers that wait share one run.
  */
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
  * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions.
- * A node whose row is gone never comes back.
+ * A node whose row is gone never comes back. `written` is the number of the update, of those in this epoch, that the facts are from.
  */
 import * as Effect from "effect/Effect"
 import type { Changes } from "./Changes.js"
@@ -18,5 +18,6 @@ export const sessions: Changes = [
         expires bigint NOT NULL
       )`,
       sql`CREATE INDEX ${table("sessions_expires")} ON ${table("sessions")} (expires)`
-    ], { discard: true })
+    ], { discard: true }),
+  ({ sql, table }) => sql`ALTER TABLE ${table("sessions")} ADD COLUMN written bigint NOT NULL DEFAULT 0`
 ]
