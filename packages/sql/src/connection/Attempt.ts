@@ -63,7 +63,7 @@ const withoutTransaction = <R>(context: Context.Context<R>): Context.Context<R> 
   Context.omit(TransactionConnection, LibsqlTransaction)(context as Context.Context<unknown>) as Context.Context<R>
 
 /** Each libSQL client uses the transaction in the context, also one of another client. */
-const LibsqlTransaction = Context.GenericTag("@effect/sql-libsql/LibsqlClient/LibsqlTransaction")
+export const LibsqlTransaction = Context.GenericTag("@effect/sql-libsql/LibsqlClient/LibsqlTransaction")
 
 const full = (what: string, waiting: number) => `The database did not ${what}: ${waiting} statements wait for it`
 

@@ -1,14 +1,14 @@
 /**
  * Transactions and single statements of a client, as each driver needs them. The driver of libSQL opens a connection to its file for
  * each transaction, and never closes it; so a libSQL file has one connection here, whose transactions and other statements wait for
- * each other.
+ * each other. They do not use the lock of that driver: it stays taken when a statement is interrupted in the step after it took it.
  *
  * A statement that has met a lock stays open in that driver: until the garbage collector has it, the connection sees the file as it
  * was, and commits nothing. Then the file is opened again.
  */
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
-import type { SqlError } from "@effect/sql/SqlError"
+import { SqlError } from "@effect/sql/SqlError"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -17,6 +17,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as Attempt from "./Attempt.js"
 
 export interface Transactions {
@@ -29,6 +30,9 @@ export interface Transactions {
 interface Libsql {
   readonly sdk: {
     readonly protocol: string
+    readonly execute: (
+      statement: { readonly sql: string; readonly args: ReadonlyArray<unknown> }
+    ) => Promise<{ readonly rows: ReadonlyArray<ArrayLike<unknown>> }>
     /** Takes its connection away: the next statement opens the file. */
     readonly transaction: (mode: "deferred") => Promise<{ readonly close: () => void }>
   }
@@ -48,8 +52,15 @@ export const make = (sql: SqlClient, limit: number): Transactions => {
     Attempt.open(sql)
   ))
   const alone = Semaphore.make().run
+  const direct = [withoutLock(sql.sdk), 0] as const
+  const unlocked = <R>(context: Context.Context<R>) => Context.add(context, Attempt.LibsqlTransaction, direct)
   const outside: Transactions["outside"] = (effect) =>
-    alone(Effect.onError(effect, (cause) => Attempt.hasMetLock(cause) ? reopen : Effect.void))
+    alone(
+      Effect.onError(
+        Effect.mapInputContext(effect, unlocked),
+        (cause) => Attempt.hasMetLock(cause) ? reopen : Effect.void
+      )
+    )
   const rollback = Effect.ignore(sql`ROLLBACK`)
   const commit = Effect.orDie(Effect.tapError(sql`COMMIT`, () => rollback))
   return {
@@ -98,6 +109,24 @@ const statementsToEnd = (connection: Connection, limit: number): Connection => (
   executeValues: (...statement) => toItsEnd(connection.executeValues(...statement), limit),
   executeUnprepared: (...statement) => toItsEnd(connection.executeUnprepared(...statement), limit)
 })
+
+/** The connection of a libSQL file, which the driver takes for that of a transaction, and does not lock. */
+const withoutLock = (sdk: Libsql["sdk"]): Connection => {
+  const run = (sql: string, args: ReadonlyArray<unknown>) =>
+    Effect.tryPromise({
+      try: () => sdk.execute({ sql, args }),
+      catch: (cause) => new SqlError({ cause, message: "Failed to execute statement" })
+    })
+  const rows: Connection["execute"] = (sql, args, transform) =>
+    Effect.map(run(sql, args), ({ rows }) => transform === undefined ? rows : transform(rows as ReadonlyArray<any>))
+  return {
+    execute: rows,
+    executeRaw: run,
+    executeStream: () => Stream.dieMessage("The driver of libSQL has no streams"),
+    executeValues: (sql, args) => Effect.map(run(sql, args), ({ rows }) => rows.map((row) => Array.from(row))),
+    executeUnprepared: rows
+  }
+}
 
 const isLibsqlFile = (sql: SqlClient): sql is SqlClient & Libsql =>
   "sdk" in sql && typeof sql.sdk === "object" && sql.sdk !== null && "protocol" in sql.sdk &&
