@@ -7,7 +7,7 @@ import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Cause, Deferred, Effect, Exit, Layer } from "effect"
 import * as Modern from "./modern/Modern.js"
-import { connect, serve } from "./Serving.js"
+import { connect, logbook, result, serve } from "./Serving.js"
 
 const Endless = Tool.make("endless", { task: "optional" })
 const EndlessLive = McpServer.tool(Endless, () => Effect.never)
@@ -144,5 +144,33 @@ describe("The tasks of a server", () => {
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(Layer.provide(twice, TaskStore.layerMemory()))))
       assert.isTrue(Exit.isFailure(exit))
       if (Exit.isFailure(exit)) assert.include(Cause.pretty(exit.cause), "has `Tasks.layer` twice among its features")
+    }))
+
+  it.effect("are missed by tools that require them, where a server runs none: it warns when it is built, and serves the calls", () =>
+    Effect.gen(function*() {
+      const { layer, lines } = logbook()
+      const tool = (name: string, task?: "optional" | "required") =>
+        McpServer.tool(Tool.make(name, { task }), () => Effect.succeed("done"))
+      const tools = Layer.mergeAll(
+        tool("render", "required"),
+        tool("report", "required"),
+        tool("a", "optional"),
+        tool("b")
+      )
+      const given = { extensions: [Tasks.extension] }
+      const withTasks = Layer.provide(serve(Layer.merge(tools, Tasks.layer()), given), TaskStore.layerMemory())
+      const called = Effect.gen(function*() {
+        const { content } = yield* result(yield* connect("2025-11-25"), "render")
+        assert.deepStrictEqual(content, [{ type: "text", text: "done" }])
+      })
+      yield* Effect.scoped(Layer.build(Layer.provide(withTasks, layer)))
+      yield* Effect.scoped(Layer.build(Layer.provide(serve(tools, { versions: ["2025-06-18"] }), layer)))
+      assert.deepStrictEqual(lines, [])
+      yield* called.pipe(Effect.scoped, Effect.provide(Layer.provide(serve(tools, given), layer)))
+      assert.deepStrictEqual(lines.map(({ level, message }) => [level, message]), [[
+        "Warning",
+        "This server runs no tasks, so these tools, which require one, are served without: \"render\", \"report\". Add " +
+        "`Tasks.layer` to its features"
+      ]])
     }))
 })

@@ -18,6 +18,7 @@ import * as NamingRules from "../features/NamingRules.js"
 import * as Page from "../features/Page.js"
 import * as RequiredScopes from "../features/RequiredScopes.js"
 import * as Resources from "../features/Resources.js"
+import * as TaskNotice from "../features/TaskNotice.js"
 import * as Tools from "../features/Tools.js"
 import type * as Middleware from "../Middleware.js"
 import * as Registry from "../Registry.js"
@@ -61,6 +62,7 @@ export const make = <E>(
     )
     const versions = options.versions ?? Version.all
     yield* ExtensionNotice.warn(registry, extensions.byId, versions)
+    yield* TaskNotice.warn(registry, versions)
     const tasks = TaskRunner.of(registry)
     const sealKeys = yield* Effect.serviceOption(SealKeys)
     const pageSize = options.pageSize ?? Page.SIZE
