@@ -268,4 +268,25 @@ describe("HTTP+SSE of 2024-11-05", () => {
         for (const { stream } of [client, late]) assert.isFalse(stream.ended)
         assert.strictEqual(http.endpoint.sessions(), 101)
       }), { ...options, legacy: { ...options.legacy, sessions: { max: 1000 } } }))
+
+  it.effect("gives the place of the oldest silent stream to a new client, and not that of an older one that is being initialized", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      let built = 0
+      const slow = Layer.effectDiscard(Effect.suspend(() => built++ === 0 ? Deferred.await(gate) : Effect.void))
+      yield* withEndpoint(serve(GreetLive, { session: slow }), (http) =>
+        Effect.gen(function*() {
+          const busy = yield* connect(http)
+          busy.post(initialize("2024-11-05"))
+          yield* until(() => built === 1)
+          const silent = Array.from({ length: 99 }, () => listen(http))
+          yield* TestClock.adjust("5 seconds")
+          const late = yield* shaken(http)
+          yield* until(() => silent[0]!.ended)
+          assert.lengthOf(silent.filter(({ ended }) => ended), 1)
+          for (const { stream } of [busy, late]) assert.isFalse(stream.ended)
+          yield* Deferred.succeed(gate, undefined)
+          yield* until(() => busy.messages().length === 1)
+        }), { ...options, legacy: { ...options.legacy, sessions: { max: 1000 } } })
+    }))
 })
