@@ -59,7 +59,7 @@ export interface SseEndpoint {
 export const make = (context: HttpContext): SseEndpoint => {
   const { options: { idPrefix, maxPerPrincipal, maxSessions }, runtime } = context
   const connections = new Map<string, SseConnection>()
-  /** Those whose clients had not completed `initialize` when this was last full, the oldest first. */
+  /** Those whose clients have not completed `initialize`, or sent nothing since they did, the oldest first. */
   const unfinished = new Set<SseConnection>()
   const maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(maxSessions / 10))
   const closing = new Set<Fiber.RuntimeFiber<void>>()
@@ -74,9 +74,8 @@ export const make = (context: HttpContext): SseEndpoint => {
   /** Whether one more may begin; when too many are unfinished, it replaces the oldest that is silent, after a while. */
   const mayBegin = (): boolean => {
     if (unfinished.size < maxUnfinished) return true
-    for (const one of unfinished) if (one.hasInitialized) unfinished.delete(one)
-    if (unfinished.size < maxUnfinished) return true
     for (const one of unfinished) {
+      if (one.hasInitialized) return unfinished.delete(one)
       if (context.sweeper.now() - one.began < REPLACE_UNFINISHED_AFTER) return false
       if (!one.isSilent) continue
       one.close()
@@ -124,6 +123,7 @@ export const make = (context: HttpContext): SseEndpoint => {
       if (connection === undefined || connection.owner !== principal?.id) {
         return HttpRefusal.send(exchange, Refusal.unknownSseSession)
       }
+      if (connection.hasInitialized) unfinished.delete(connection)
       const malformed = Message.isMalformed(incoming)
       // A malformed message with an id is answered on the stream, too, where its sender waits.
       if (!malformed || incoming.id !== undefined) {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as Handler from "@effect-mcp/server/Handler"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
@@ -289,4 +290,28 @@ describe("HTTP+SSE of 2024-11-05", () => {
           yield* until(() => busy.messages().length === 1)
         }), { ...options, legacy: { ...options.legacy, sessions: { max: 1000 } } })
     }))
+
+  it.effect("refuses a stream without looking at all others", () => {
+    let looks = 0
+    const counting = Layer.effect(
+      Dispatcher,
+      Effect.map(Dispatcher, (dispatcher) => ({
+        ...dispatcher,
+        open: (...args: Parameters<typeof dispatcher.open>) => {
+          const conversation = dispatcher.open(...args)
+          return { ...conversation, version: () => (looks++, conversation.version()) }
+        }
+      }))
+    )
+    return withEndpoint(Layer.provide(counting, serve(GreetLive)), (http) =>
+      Effect.gen(function*() {
+        const clients = yield* Effect.replicateEffect(shaken(http), 10)
+        Array.from({ length: 100 }, () => listen(http))
+        looks = 0
+        const refused = Array.from({ length: 100 }, () => listen(http))
+        assert.isTrue(refused.every(({ status }) => status === 503))
+        assert.isAtMost(looks, 200)
+        for (const { stream } of clients) assert.isFalse(stream.ended)
+      }), { ...options, legacy: { ...options.legacy, sessions: { max: 1000 } } })
+  })
 })
