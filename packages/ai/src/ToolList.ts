@@ -139,28 +139,32 @@ const build = (
   const skipped: Array<ToolList["skipped"][number]> = []
   const chosen: Array<ModelNames.Named & Source.Listed & ModelSchema.ModelSchema> = []
   const keys = new Set<string>()
-  // A server with large schemas leaves no tool of another out.
-  const budgets = new Map<string, Inlining.Budget>()
-  for (const one of listed) {
+  const counts = new Map<string, number>()
+  const eligible = listed.flatMap((one) => {
     const { name, server, tool } = one
     const key = `${server}\n${name}`
     const wanted = naming(name, server, tool)
-    if (wanted === undefined || keys.has(key) || options.definition?.tools.has(tool.name) === false) continue
+    if (wanted === undefined || keys.has(key) || options.definition?.tools.has(tool.name) === false) return []
     keys.add(key)
-    const budget = budgets.get(server) ?? Inlining.budget()
-    budgets.set(server, budget)
+    counts.set(server, (counts.get(server) ?? 0) + 1)
+    return [{ ...one, key, wanted }]
+  })
+  // A server with large schemas leaves no tool of another out.
+  const budgets = new Map(Array.from(counts, ([server, count]) => [server, Inlining.budget(count)]))
+  for (const one of eligible) {
+    const { server, tool } = one
     // MUST NOT be in the list of the model (io.modelcontextprotocol/ui).
     const schema = !Apps.isForModel(tool)
       ? Either.left("is for the views of the server only")
       : chosen.length < maxTools
       ? Either.filterOrLeft(
-        Conversion.make(tool.inputSchema, dialect, budget),
+        Conversion.make(tool.inputSchema, dialect, budgets.get(server)),
         ({ isStrict }) => isStrict || options.onlyStrict !== true,
         () => "has arguments without a strict form: a map, a value of any type, or more than ten levels"
       )
       : Either.left(`is over the limit of ${maxTools} tools`)
     if (Either.isLeft(schema)) skipped.push({ server, tool: tool.name, reason: schema.left })
-    else chosen.push({ ...one, ...schema.right, key, wanted })
+    else chosen.push({ ...one, ...schema.right })
   }
   const names = ModelNames.assign(chosen, before)
   const byName = new Map(chosen.map(({ isStrict, key, name: routed, schema, server, tool }) => {

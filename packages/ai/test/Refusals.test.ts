@@ -90,6 +90,26 @@ describe("What a server can cost", () => {
       assert.include(skipped.at(-1)?.reason, "too large beside those of other tools: more than 100000 parts together")
     }))
 
+  it.scoped("leaves no small schema out beside large ones, with references or without", () =>
+    Effect.gen(function*() {
+      const $ref = "#/$defs/Place"
+      const trip: JsonObject = {
+        type: "object",
+        properties: { from: { $ref }, to: { $ref } },
+        $defs: { Place: { type: "object", properties: { street: { type: "string" }, town: { type: "string" } } } }
+      }
+      const long = Object.fromEntries(
+        Array.from({ length: 100 }, (_, n) => [`a${n}`, { type: "string", description: "x".repeat(40) }])
+      )
+      const large = Array.from({ length: 10 }, (_, n) => tool(`large-${n}`, doubling(30)))
+      const small = Array.from({ length: 10 }, (_, n) => tool(`small-${n}`, trip))
+      const one = tool("long", { type: "object", properties: long })
+      const session = yield* client(Layer.mergeAll(one, ...large, ...small))
+      const { skipped, tools } = yield* ToolList.make(session, { dialect: "openai" })
+      assert.deepStrictEqual(tools.map(({ name }) => name), ["long", ...small.map((_, n) => `small-${n}`)])
+      assert.lengthOf(skipped, 10)
+    }))
+
   it("is bounded for a long chain of references", () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 3_000 }, (_, step) => [`C${step}`, { $ref: `#/$defs/C${step + 1}` }])

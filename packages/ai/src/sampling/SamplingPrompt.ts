@@ -48,7 +48,7 @@ export const toolkit = (
   { forModel }: Names,
   dialect: ModelSchema.Dialect
 ): Either.Either<Toolkit.WithHandler<Record<string, AiTool.Any>>, string> => {
-  const budget = Inlining.budget()
+  const budget = Inlining.budget(tools.length)
   return Either.map(
     Either.all(tools.map((tool) =>
       Either.mapBoth(Conversion.make(tool.inputSchema, dialect, budget), {

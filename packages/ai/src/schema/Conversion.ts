@@ -1,6 +1,6 @@
 /**
  * A schema in the dialect of a model, or why it has none there. Schemas repeat what they refer to, and a server lists many tools: one
- * budget bounds the schemas of a list together, but for small ones without references.
+ * budget bounds the schemas of a list together, but for small ones without references. Each has a share that no other can take.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
@@ -42,9 +42,9 @@ const convert = (
   const isComplete = dialect === "anthropic" && Inlining.isSelfContained(inputSchema) &&
     !ObjectRoot.hasConditions(inputSchema)
   const own = text.length <= MAX_SMALL && !REFERENCE.test(text) ? Inlining.budget() : budget
-  if (!isComplete && own.left === 0) return Either.left(TOO_MUCH)
+  const max = Inlining.allowed(own)
   const inlined = isComplete ? Parts.omit(inputSchema, "$schema") : Inlining.inline(inputSchema, own)
-  if (inlined === undefined) return Either.left(own.left === 0 ? TOO_MUCH : TOO_LARGE)
+  if (inlined === undefined) return Either.left(max < Inlining.MAX_PARTS ? TOO_MUCH : TOO_LARGE)
   const plain = ObjectRoot.make(inlined)
   if (dialect === "gemini") return loose(Gemini.make(plain))
   if (dialect === "anthropic") {

@@ -11,24 +11,28 @@ export const MAX_PARTS = 20_000
 
 const CHARACTERS_OF_PART = 50
 
-/** The parts of all schemas of one list. */
+/** The parts that are divided among the schemas of one list; as many again are for those that need more. */
 export const MAX_TOTAL = 100_000
 
-/** How many parts the schemas of one list may still have. */
+/** How many parts the schemas of one list may have: each of them has its `own`, whatever others need, and all share what is `left`. */
 export interface Budget {
+  readonly own: number
   left: number
 }
 
-export const budget = (): Budget => ({ left: MAX_TOTAL })
+export const budget = (schemas = 1): Budget => ({ own: Math.ceil(MAX_TOTAL / schemas), left: MAX_TOTAL })
+
+/** The largest schema that a budget allows. */
+export const allowed = ({ left, own }: Budget): number => Math.min(MAX_PARTS, own + left)
 
 /** Keywords with one schema, with a list of schemas, and with schemas by name. */
 const one = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]
 const many = ["anyOf", "oneOf", "allOf", "prefixItems"]
 const named = ["properties", "patternProperties", "dependentSchemas"]
 
-/** `undefined` when the schema would be too large, or when it has more parts than are left. */
+/** `undefined` when the schema has more parts than the budget allows. */
 export const inline = (root: JsonObject, total: Budget = budget()): JsonObject | undefined => {
-  const max = Math.min(MAX_PARTS, total.left)
+  const max = allowed(total)
   let count = 0
 
   /** `open` are the schemas that this one is a part of by references. */
@@ -68,7 +72,7 @@ export const inline = (root: JsonObject, total: Budget = budget()): JsonObject |
   }
 
   const inlined = visit(root, [root]) as JsonObject
-  total.left = Math.max(0, total.left - count)
+  total.left = Math.max(0, total.left - Math.max(0, count - total.own))
   return count > max ? undefined : inlined
 }
 
