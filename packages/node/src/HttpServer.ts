@@ -52,6 +52,9 @@ export interface Options extends HttpOptions {
   /**
    * More options for Node's server, such as limits of headers. By default a client has 20 seconds to send the headers of a
    * request, and 2 minutes to send all of it.
+   *
+   * Node closes a connection 5 seconds after its last request. Behind a proxy that keeps its connections longer, `keepAliveTimeout`
+   * must be longer still: otherwise a request that the proxy sends at that moment is lost, and its client gets 502.
    */
   readonly node?: Omit<ServerOptions, "joinDuplicateHeaders"> | undefined
 }
