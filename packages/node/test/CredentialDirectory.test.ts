@@ -196,4 +196,23 @@ describe("Credentials in a directory", () => {
       const [name] = yield* Effect.promise(() => fs.readdir(path))
       assert.match(yield* Effect.promise(() => fs.readFile(join(path, name!), "utf8")), /\+$/)
     }))
+
+  it.scoped("stay locked as long as the disk is full", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const store = Effect.provide(CredentialStore, CredentialDirectory.layer(path))
+      const [one, other] = [yield* store, yield* store]
+      const isHeld = yield* Deferred.make<void>()
+      const mayEnd = yield* Deferred.make<void>()
+      const holding = Effect.zipRight(Deferred.succeed(isHeld, undefined), Deferred.await(mayEnd))
+      const first = yield* Effect.fork(one.exclusive(holding, ISSUER, "r"))
+      yield* Deferred.await(isHeld)
+      const second = yield* Effect.fork(other.exclusive(Effect.void, ISSUER, "r"))
+      yield* Effect.scoped(Effect.zipRight(fullDisk, Effect.repeatN(passing, 400)))
+      assert.isNull(second.unsafePoll())
+      yield* Deferred.succeed(mayEnd, undefined)
+      yield* Fiber.join(first)
+      while (second.unsafePoll() === null) yield* passing
+      assert.deepStrictEqual(yield* Effect.promise(() => fs.readdir(path)), [])
+    }))
 })

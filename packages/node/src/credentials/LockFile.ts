@@ -1,10 +1,12 @@
 /**
- * A lock between processes: a file that only one of them can create. While a process holds the lock, it writes to the file; a
- * file that does not change for so long belongs to a process that has ended, and is taken away.
+ * A lock between processes: a file that only one of them can create. While a process holds the lock, it writes to the file, or,
+ * where the disk has no room, sets its time. A file that does not change for long, and neither its time, belongs to a process that
+ * has ended, and is taken away.
  *
  * The lock is not for correctness at any price: a process that the system had suspended may wake up without it.
  * `CredentialDirectory` refreshes tokens under it.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
@@ -27,8 +29,7 @@ export const hold = (path: string): Effect.Effect<void, unknown, Scope.Scope> =>
       const mark = randomUUID()
       const file = yield* create(path, mark, restore)
       yield* Effect.addFinalizer(() => Effect.ignore(attempt(() => release(file, path, mark))))
-      // A disk that is full now may have room later.
-      yield* Effect.ignore(attempt(() => file.appendFile("+"))).pipe(
+      yield* Effect.ignore(Effect.orElse(attempt(() => file.appendFile("+")), () => touch(file))).pipe(
         Effect.delay(WRITE),
         Effect.forever,
         Effect.interruptible,
@@ -48,9 +49,9 @@ const create = (path: string, mark: string, restore: Restore): Effect.Effect<fs.
         yield* Effect.tapError(attempt(() => file.writeFile(mark)), () => discard(file, path))
         return file
       }
-      const text = yield* read(path)
-      same = text !== undefined && text === seen ? same + 1 : 0
-      seen = text
+      const found = yield* look(path)
+      same = found !== undefined && found === seen ? same + 1 : 0
+      seen = found
       if (same >= MAX_SAME) yield* takeAway(path, seen)
       else yield* restore(Effect.sleep(LOOK))
     }
@@ -60,14 +61,24 @@ const create = (path: string, mark: string, restore: Restore): Effect.Effect<fs.
 const discard = (file: fs.FileHandle, path: string): Effect.Effect<void> =>
   Effect.ignore(attempt(() => close(file).then(() => fs.rm(path, { force: true }))))
 
-const read = (path: string) => attempt(() => fs.readFile(path, "utf8").catch(otherwise("ENOENT")))
+const touch = (file: fs.FileHandle): Effect.Effect<void, unknown> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => attempt(() => file.utimes(now / 1000, now / 1000)))
+
+/** What a process that waits sees: the text of the file and its time. */
+const look = (path: string): Effect.Effect<string | undefined, unknown> =>
+  attempt(() =>
+    Promise.all([fs.readFile(path, "utf8"), fs.stat(path)]).then(
+      ([text, { mtimeMs }]) => `${text} ${mtimeMs}`,
+      otherwise("ENOENT")
+    )
+  )
 
 /** Removes the file if it is still the one that was seen: another process may have done so, and created its own. */
 const takeAway = (path: string, seen: string | undefined): Effect.Effect<void, unknown> => {
   const aside = `${path}.${randomUUID()}`
   return attempt(() => fs.rename(path, aside).then(() => true, otherwise("ENOENT"))).pipe(
-    Effect.zipRight(read(aside)),
-    Effect.flatMap((text) => text === seen ? Effect.void : Effect.ignore(attempt(() => fs.link(aside, path)))),
+    Effect.zipRight(look(aside)),
+    Effect.flatMap((found) => found === seen ? Effect.void : Effect.ignore(attempt(() => fs.link(aside, path)))),
     Effect.ensuring(Effect.ignore(attempt(() => fs.rm(aside, { force: true }))))
   )
 }
