@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { preempted } from "@effect-mcp/testing/unstable/Preempted"
-import { Effect, Exit, Fiber } from "effect"
+import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as Semaphore from "../../src/runtime/Semaphore.js"
 
 describe("A semaphore", () => {
@@ -29,6 +29,35 @@ describe("A semaphore", () => {
         }
       }))
   }
+
+  it.effect("loses none of several permits when fibers are interrupted, and runs no more effects at a time", () =>
+    Effect.gen(function*() {
+      for (let turns = 0; turns < 8; turns++) {
+        yield* preempted(
+          Effect.gen(function*() {
+            const semaphore = Semaphore.make(2)
+            let running = 0
+            const work = semaphore.run(Effect.acquireUseRelease(
+              Effect.sync(() => assert.isAtMost(++running, 2)),
+              () => Effect.repeatN(Effect.yieldNow(), 2),
+              () => Effect.sync(() => running--)
+            ))
+            const fibers = yield* Effect.replicateEffect(Effect.forkDaemon(work), 6)
+            yield* Effect.repeatN(Effect.yieldNow(), turns)
+            yield* Effect.forEach([fibers[0]!, fibers[2]!, fibers[3]!], Fiber.interruptFork)
+            const exits = yield* Effect.forEach(fibers, Fiber.await)
+            for (const at of [1, 4, 5]) assert.isTrue(Exit.isSuccess(exits[at]!))
+            const gate = yield* Deferred.make<void>()
+            const holding = yield* Effect.forkDaemon(semaphore.run(Deferred.await(gate)))
+            yield* Effect.yieldNow()
+            assert.strictEqual(yield* semaphore.run(Effect.succeed(1)), 1)
+            yield* Deferred.succeed(gate, undefined)
+            yield* Fiber.join(holding)
+          }),
+          { runs: 40 }
+        )
+      }
+    }))
 
   it.effect("runs as many effects at a time as it has permits", () =>
     Effect.gen(function*() {

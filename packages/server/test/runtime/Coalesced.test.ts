@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber } from "effect"
 import * as Coalesced from "../../src/runtime/Coalesced.js"
 
@@ -62,5 +63,38 @@ describe("a state that is stored", () => {
       yield* letGo()
       yield* Effect.all([Fiber.join(first), Fiber.join(third)])
       assert.deepStrictEqual(state.stored, [1, 3])
+    }))
+
+  it.effect("is stored for each change that was not interrupted, wherever the others are", () =>
+    Effect.gen(function*() {
+      for (let turns = 0; turns < 8; turns++) {
+        yield* preempted(
+          Effect.gen(function*() {
+            let now = 0
+            let stored = 0
+            let writing = 0
+            const store = Coalesced.make(Effect.acquireUseRelease(
+              Effect.sync(() => assert.strictEqual(++writing, 1)),
+              () =>
+                Effect.flatMap(
+                  Effect.sync(() => now),
+                  (state) => Effect.zipRight(Effect.repeatN(Effect.yieldNow(), 2), Effect.sync(() => stored = state))
+                ),
+              () => Effect.sync(() => writing--)
+            ))
+            const change = Effect.flatMap(
+              Effect.sync(() => ++now),
+              (own) => Effect.zipRight(store, Effect.sync(() => assert.isAtLeast(stored, own)))
+            )
+            const fibers = yield* Effect.replicateEffect(Effect.forkDaemon(change), 5)
+            yield* Effect.repeatN(Effect.yieldNow(), turns)
+            yield* Effect.forEach([fibers[0]!, fibers[2]!], Fiber.interruptFork)
+            const exits = yield* Effect.forEach(fibers, Fiber.await)
+            for (const at of [1, 3, 4]) assert.isTrue(Exit.isSuccess(exits[at]!))
+            yield* change
+          }),
+          { runs: 40 }
+        )
+      }
     }))
 })
