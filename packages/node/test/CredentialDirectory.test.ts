@@ -40,6 +40,9 @@ const fullDisk = Effect.gen(function*() {
   )
 })
 
+/** Each is as that of a process of its own. */
+const storeOf = (path: string) => Effect.provide(CredentialStore, CredentialDirectory.layer(path))
+
 const ISSUER = "https://auth.test"
 
 describe("Credentials in a directory", () => {
@@ -107,8 +110,7 @@ describe("Credentials in a directory", () => {
   it.scoped("are renewed by one process at a time", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "deep")
-      const store = Effect.provide(CredentialStore, CredentialDirectory.layer(path))
-      const [one, other] = [yield* store, yield* store]
+      const [one, other] = [yield* storeOf(path), yield* storeOf(path)]
       const isHeld = yield* Deferred.make<void>()
       const mayEnd = yield* Deferred.make<void>()
       const log: Array<string> = []
@@ -200,15 +202,16 @@ describe("Credentials in a directory", () => {
   it.scoped("stay locked as long as the disk is full", () =>
     Effect.gen(function*() {
       const path = yield* directory
-      const store = Effect.provide(CredentialStore, CredentialDirectory.layer(path))
-      const [one, other] = [yield* store, yield* store]
+      const [one, other] = [yield* storeOf(path), yield* storeOf(path)]
       const isHeld = yield* Deferred.make<void>()
       const mayEnd = yield* Deferred.make<void>()
       const holding = Effect.zipRight(Deferred.succeed(isHeld, undefined), Deferred.await(mayEnd))
       const first = yield* Effect.fork(one.exclusive(holding, ISSUER, "r"))
       yield* Deferred.await(isHeld)
       const second = yield* Effect.fork(other.exclusive(Effect.void, ISSUER, "r"))
-      yield* Effect.scoped(Effect.zipRight(fullDisk, Effect.repeatN(passing, 400)))
+      // The process that waits looks at the file in each step.
+      const step = Effect.zipRight(Effect.repeatN(Effect.promise(() => fs.stat(tmpdir())), 15), passing)
+      yield* Effect.scoped(Effect.zipRight(fullDisk, Effect.repeatN(step, 200)))
       assert.isNull(second.unsafePoll())
       yield* Deferred.succeed(mayEnd, undefined)
       yield* Fiber.join(first)
