@@ -45,7 +45,8 @@ const storeOf = (path: string) => Effect.provide(CredentialStore, CredentialDire
 
 const ISSUER = "https://auth.test"
 
-describe("Credentials in a directory", () => {
+// One after the other, because a full disk is one for all of them.
+describe.sequential("Credentials in a directory", () => {
   it.scopedLive("are readable by the user only, and are found by another process", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "deep", "er")
