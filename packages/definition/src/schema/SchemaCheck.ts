@@ -73,6 +73,9 @@ export const within = <A>(step: PropertyKey, read: () => A): A =>
     }
   )
 
+/** The check of a keyword that accepts every value. */
+export const nothing: Check = () => true
+
 export const all = (checks: ReadonlyArray<Check>): Check => (value, run, evaluated) => {
   let valid = true
   for (const check of checks) valid = check(value, run, evaluated) && valid
