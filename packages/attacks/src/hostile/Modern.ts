@@ -1,12 +1,10 @@
 /**
  * Hostile servers of 2026-07-28: discoveries that lie, results of unknown types, rounds that never end, states that grow,
- * hints for caches that are no numbers, subscriptions of others. `Attacks` has those of older revisions.
+ * hints for caches that are no numbers, subscriptions of others. `Answers` and `Noise` have those of older revisions.
  */
 import type { ServerAttack } from "./Server.js"
-import { acknowledged, complete, discovered, error, notification, range, result } from "./Server.js"
+import { acknowledged, complete, discovered, error, notification, range, result, wide } from "./Server.js"
 
-const wide = (count: number): string => `{${range(count).map((n) => `"k${n}":0`).join(",")}}`
-const w90 = wide(90_000)
 const long = "x".repeat(3_000_000)
 
 const attack = (name: string, more: Omit<ServerAttack, "name" | "era">): ServerAttack => ({
@@ -31,24 +29,24 @@ const discoveries: ReadonlyArray<ServerAttack> = [
   met("null", "null"),
   met("a number", "7"),
   met("nothing in it", "{}"),
-  met("90,000 members", w90),
+  met("90,000 members", wide),
   met("no revisions", "{\"supportedVersions\":[],\"capabilities\":{},\"resultType\":\"complete\"}", "fails"),
   met("90,000 revisions", `{"supportedVersions":[${range(90_000).map((n) => `"${n}"`).join(",")}],"capabilities":{}}`),
   met("a revision of 3 MB", `{"supportedVersions":["${long}"],"capabilities":{},"resultType":"complete"}`, "fails"),
   met("revisions that are a text", "{\"supportedVersions\":\"2026-07-28\",\"capabilities\":{}}"),
   met("capabilities that are a list", "{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":[]}"),
-  met("90,000 capabilities", `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":${w90}}`),
+  met("90,000 capabilities", `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":${wide}}`),
   met("instructions of 3 MB", found(`,"instructions":"${long}"`), "ok"),
-  met("instructions that are an object", found(`,"instructions":${w90}`)),
+  met("instructions that are an object", found(`,"instructions":${wide}`)),
   met("a name of 3 MB", introduced(`{"name":"${long}","version":"1"}`), "ok"),
   met("a name with line breaks and colors", introduced("{\"name\":\"a\\n\\u001b[31mb\",\"version\":\"1\"}"), "ok"),
-  met("a name that is an object", introduced(w90)),
+  met("a name that is an object", introduced(wide)),
   met("10,000 icons", introduced(`{"name":"a","version":"1","icons":[${"{\"src\":\"x\"},".repeat(9999)}{"src":"y"}]}`)),
   met(
     "an icon of 5 MB",
     introduced(`{"name":"a","version":"1","icons":[{"src":"data:image/png;base64,${"A".repeat(5_000_000)}"}]}`)
   ),
-  met("90,000 members in _meta", found(`,"_meta":${w90}`)),
+  met("90,000 members in _meta", found(`,"_meta":${wide}`)),
   met("__proto__ in _meta", found(",\"_meta\":{\"__proto__\":{\"polluted\":true}}")),
   met("a lifetime of 1e308", found("", "1e308"), "ok"),
   attack("it discovers one revision and refuses each call of it", {
@@ -95,20 +93,20 @@ const results: ReadonlyArray<ServerAttack> = [
   called("an unknown type", "{\"resultType\":\"hologram\",\"content\":[]}", "fails"),
   called("a type that is a number", "{\"resultType\":7,\"content\":[]}", "fails"),
   called("a type of 3 MB", `{"resultType":"${long}","content":[]}`, "fails"),
-  called("a type of 90,000 members", `{"resultType":${w90},"content":[]}`, "fails"),
-  called("a stamp of 90,000 members", `{"resultType":"complete","content":[],"_meta":${w90}}`, "ok"),
+  called("a type of 90,000 members", `{"resultType":${wide},"content":[]}`, "fails"),
+  called("a stamp of 90,000 members", `{"resultType":"complete","content":[],"_meta":${wide}}`, "ok"),
   called("rounds that ask nothing, for ever", required(",\"requestState\":\"s\""), "fails"),
   called("rounds that ask for ever", required(`,"requestState":"s","inputRequests":{"a":${form}}`), "fails"),
   called("rounds without a state and questions", required("")),
   called("a state that is a number", required(",\"requestState\":7")),
-  called("a state of 90,000 members", required(`,"requestState":${w90}`)),
+  called("a state of 90,000 members", required(`,"requestState":${wide}`)),
   called("10,000 questions", required(`,"inputRequests":{${range(10_000).map((n) => `"q${n}":${form}`).join(",")}}`)),
   called(
     "a question of an unknown method",
     required(",\"inputRequests\":{\"a\":{\"method\":\"x/y\",\"params\":{}}}"),
     "fails"
   ),
-  called("questions that are numbers", required(`,"inputRequests":${w90}`), "fails"),
+  called("questions that are numbers", required(`,"inputRequests":${wide}`), "fails"),
   called("a question named __proto__", required(`,"inputRequests":{"__proto__":${form}}`), "fails"),
   called(
     "a form of 10,000 fields",
@@ -147,11 +145,11 @@ const marked = (properties: string): string =>
   `,"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{${properties}}}}]`
 
 const lists: ReadonlyArray<ServerAttack> = [
-  ...["-1", "1e308", "1e999", "-1e308", "0.5", "\"NaN\"", "null", w90].map((ttlMs) =>
+  ...["-1", "1e308", "1e999", "-1e308", "0.5", "\"NaN\"", "null", wide].map((ttlMs) =>
     listed(`the lifetime ${ttlMs.slice(0, 10)}`, tools, ttlMs)
   ),
   listed("an unknown scope", `${tools},"cacheScope":"everybody"`),
-  listed("a scope of 90,000 members", `${tools},"cacheScope":${w90}`),
+  listed("a scope of 90,000 members", `${tools},"cacheScope":${wide}`),
   listed(
     "20,000 tools that live for ever",
     `,"tools":[${range(20_000).map((n) => `{"name":"t${n}","inputSchema":{"type":"object"}}`).join(",")}]`,
@@ -203,7 +201,7 @@ const subscriptions: ReadonlyArray<ServerAttack> = [
   listening("two acknowledgements", (id) => [acknowledged(id, filter), acknowledged(id, filter)]),
   listening("10,000 acknowledgements", (id) => range(10_000).map(() => acknowledged(id, filter))),
   listening("the acknowledgement of another", () => [acknowledged("\"foreign\"", filter)]),
-  listening("an acknowledgement of 90,000 members", (id) => [acknowledged(id, w90)]),
+  listening("an acknowledgement of 90,000 members", (id) => [acknowledged(id, wide)]),
   listening("an acknowledgement that is a list", (id) => [acknowledged(id, "[]")]),
   listening("10,000 changes", (id) => [acknowledged(id, filter), ...range(10_000).map(() => changed(id))]),
   listening("10,000 changes of another", (id) => [

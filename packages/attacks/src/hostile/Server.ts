@@ -38,6 +38,9 @@ export interface ServerAttack {
 
 export const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
 
+/** An object of 90,000 members. */
+export const wide = `{${range(90_000).map((n) => `"k${n}":0`).join(",")}}`
+
 export const result = (id: string, value: string): string => `{"jsonrpc":"2.0","id":${id},"result":${value}}`
 
 export const error = (id: string, value: string): string => `{"jsonrpc":"2.0","id":${id},"error":${value}}`

@@ -1,12 +1,10 @@
 /**
- * The hostile servers: answers that are none, too large, too deep or too many; handshakes that lie; schemas, lists and
- * requests that cost work; noise.
+ * The hostile servers whose answers are hostile: none, too large, too deep or too many; handshakes that lie; lists and schemas
+ * that cost work. `Noise` has those that send what nobody has asked for.
  */
 import type { ServerAttack } from "./Server.js"
-import { error, initialized, notification, range, request, result } from "./Server.js"
+import { error, initialized, range, request, result, wide } from "./Server.js"
 
-const wide = (count: number): string => `{${range(count).map((n) => `"k${n}":0`).join(",")}}`
-const w90 = wide(90_000)
 const numbers = `[${"1,".repeat(400_000)}1]`
 const tooMany = `[${"1,".repeat(1_100_000)}1]`
 const deep = "[".repeat(5000) + "]".repeat(5000)
@@ -34,16 +32,6 @@ const met = (name: string, value: string, expect?: "ok" | "fails"): ServerAttack
   expect
 })
 
-const sentInCall = (
-  name: string,
-  texts: (id: string, params: any) => ReadonlyArray<string>,
-  expect?: "ok" | "fails"
-): ServerAttack => ({
-  name: `during a call it sends ${name}`,
-  on: { "tools/call": (id, params) => [...texts(id, params), result(id, "{\"content\":[]}")] },
-  expect
-})
-
 const tool = (more: string): string => `{"tools":[{"name":"echo","inputSchema":{"type":"object"}${more}}]}`
 
 const withSchema = (name: string, schema: string, value: string): ServerAttack => ({
@@ -65,7 +53,7 @@ const answersToCalls: ReadonlyArray<ServerAttack> = [
   called("a number", "7"),
   called("an array", "[]"),
   called("nothing in it", "{}"),
-  called("90,000 members", w90),
+  called("90,000 members", wide),
   called("400,000 numbers as content", `{"content":${numbers}}`),
   called("more values than a response may have", `{"content":${tooMany}}`, "fails"),
   called("5,000 levels", `{"content":${deep}}`, "fails"),
@@ -94,7 +82,7 @@ const answersToCalls: ReadonlyArray<ServerAttack> = [
   },
   {
     name: "an error of 90,000 members",
-    on: { "tools/call": (id) => [error(id, `{"code":1,"message":"x","data":${w90}}`)] },
+    on: { "tools/call": (id) => [error(id, `{"code":1,"message":"x","data":${wide}}`)] },
     expect: "fails"
   },
   { name: "an error that is a text", on: { "tools/call": (id) => [error(id, "\"no\"")] }, expect: "fails" },
@@ -140,7 +128,7 @@ const handshakes: ReadonlyArray<ServerAttack> = [
   met("the version __proto__", initialized("__proto__"), "fails"),
   met(
     "90,000 capabilities",
-    `{"protocolVersion":"2025-11-25","capabilities":${w90},"serverInfo":{"name":"a","version":"1"}}`
+    `{"protocolVersion":"2025-11-25","capabilities":${wide},"serverInfo":{"name":"a","version":"1"}}`
   ),
   met(
     "an array as capabilities",
@@ -165,7 +153,7 @@ const handshakes: ReadonlyArray<ServerAttack> = [
 const lists: ReadonlyArray<ServerAttack> = [
   listed("null", "{\"tools\":null}"),
   listed("a number", "{\"tools\":7}"),
-  listed("90,000 members", `{"tools":[${w90}]}`),
+  listed("90,000 members", `{"tools":[${wide}]}`),
   listed("20,000 bad tools", `{"tools":[${"{\"name\":7},".repeat(20_000)}1]}`),
   listed(
     "20,000 tools of one name",
@@ -237,112 +225,9 @@ const schemas: ReadonlyArray<ServerAttack> = [
   withSchema("5,000 levels", "{\"type\":\"object\",\"not\":".repeat(50) + "{}" + "}".repeat(50), "{}")
 ]
 
-const noise: ReadonlyArray<ServerAttack> = [
-  sentInCall("10,000 lines of noise", () => range(10_000).map((n) => `log line ${n}`), "ok"),
-  sentInCall(
-    "10,000 lists that have changed",
-    () => range(10_000).map(() => notification("notifications/tools/list_changed", "{}")),
-    "ok"
-  ),
-  sentInCall(
-    "10,000 unknown notifications",
-    () => range(10_000).map((n) => notification(`notifications/${n}`, "{}")),
-    "ok"
-  ),
-  sentInCall(
-    "10,000 logs",
-    () => range(10_000).map(() => notification("notifications/message", "{\"level\":\"info\",\"data\":\"x\"}")),
-    "ok"
-  ),
-  sentInCall(
-    "a log of 90,000 members",
-    () => [notification("notifications/message", `{"level":${w90},"data":1}`)],
-    "ok"
-  ),
-  sentInCall(
-    "10,000 steps of progress",
-    (_, params) =>
-      range(10_000).map((n) =>
-        notification(
-          "notifications/progress",
-          `{"progressToken":${JSON.stringify(params._meta?.progressToken ?? 0)},"progress":${n}}`
-        )
-      ),
-    "ok"
-  ),
-  sentInCall(
-    "progress that goes back",
-    (_, params) =>
-      [3, 2, 1e308, -1].map((n) =>
-        notification(
-          "notifications/progress",
-          `{"progressToken":${JSON.stringify(params._meta?.progressToken ?? 0)},"progress":${n}}`
-        )
-      ),
-    "ok"
-  ),
-  sentInCall("1,000 pings", () => range(1000).map((n) => request(`"p${n}"`, "ping", "{}")), "ok"),
-  sentInCall(
-    "1,000 elicitations",
-    () =>
-      range(1000).map((n) =>
-        request(
-          `"e${n}"`,
-          "elicitation/create",
-          "{\"message\":\"?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}"
-        )
-      ),
-    "ok"
-  ),
-  sentInCall("an elicitation of 90,000 members", () => [request("\"e\"", "elicitation/create", w90)], "ok"),
-  sentInCall(
-    "a form of 10,000 fields",
-    () => [
-      request(
-        "\"f\"",
-        "elicitation/create",
-        `{"message":"?","requestedSchema":{"type":"object","properties":{${
-          range(10_000).map((n) => `"f${n}":{"type":"string"}`).join(",")
-        }}}}`
-      )
-    ],
-    "ok"
-  ),
-  sentInCall(
-    "1,000 samplings",
-    () => range(1000).map((n) => request(`"s${n}"`, "sampling/createMessage", "{\"messages\":[],\"maxTokens\":1}")),
-    "ok"
-  ),
-  sentInCall("1,000 requests for roots", () => range(1000).map((n) => request(`"r${n}"`, "roots/list", "{}")), "ok"),
-  sentInCall("1,000 unknown requests", () => range(1000).map((n) => request(String(n), `unknown/${n}`, "{}")), "ok"),
-  sentInCall("1,000 requests under one id", () => range(1000).map(() => request("1", "ping", "{}")), "ok"),
-  sentInCall(
-    "10,000 cancels",
-    () => range(10_000).map((n) => notification("notifications/cancelled", `{"requestId":${n}}`)),
-    "ok"
-  ),
-  sentInCall("10,000 answers to nothing", () => range(10_000).map((n) => result(`"x${n}"`, "{}")), "ok"),
-  sentInCall("NUL bytes", () => ["\0".repeat(10_000)]),
-  sentInCall("its own request back", (id, params) => [request(id, "tools/call", JSON.stringify(params))])
-]
-
-const bytes: ReadonlyArray<ServerAttack> = [
-  { name: "a banner before everything", first: ["Welcome!", "\u001b[31mred\u001b[0m", "", "{not json}"], expect: "ok" },
-  { name: "100,000 lines before everything", first: [Array(100_000).fill("noise").join("\n")], expect: "ok" },
-  { name: "a line of 11 MB before everything", first: ["x".repeat(11_000_000)], expect: "ok" },
-  { name: "a mark of the byte order", first: ["\ufeff"], expect: "ok" },
-  {
-    name: "lines that end with CR LF",
-    on: { "tools/call": (id: string) => [result(id, "{\"content\":[]}") + "\r"] },
-    expect: "ok"
-  }
-].map((attack) => ({ ...attack, over: ["stdio"] }) as ServerAttack)
-
 export const attacks: ReadonlyArray<ServerAttack> = [
   ...answersToCalls,
   ...handshakes,
   ...lists,
-  ...schemas,
-  ...noise,
-  ...bytes
+  ...schemas
 ]
