@@ -20,13 +20,12 @@ import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type { Hints } from "./CacheOptions.js"
-import { FeatureError } from "./FeatureError.js"
+import type { FeatureError } from "./FeatureError.js"
+import * as Addition from "./features/Addition.js"
 import * as Batch from "./features/Batch.js"
 import { EntryTable } from "./features/EntryTable.js"
 import type { ServerSessionService } from "./ServerSession.js"
@@ -287,24 +286,9 @@ export const context = (registry: RegistryService): Context.Context<Registry | R
 export const add = <E, R>(
   features: Layer.Layer<never, E, R>
 ): Effect.Effect<void, E | FeatureError, Exclude<R, Registry | Scope.Scope> | Running | Scope.Scope> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function*() {
-      const outer = yield* Effect.scope
-      const own = yield* Scope.make()
-      const close = (exit: Exit.Exit<unknown, unknown>) => Batch.run(Scope.close(own, exit))
-      const memoMap = yield* Layer.makeMemoMap
-      const registry = Layer.succeedContext(context(yield* Running))
-      yield* restore(Batch.run(
-        Layer.buildWithMemoMap(Layer.provide(features, registry), memoMap, own).pipe(
-          Effect.catchSomeDefect((defect) =>
-            defect instanceof FeatureError ? Option.some(Effect.fail(defect)) : Option.none()
-          ),
-          Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
-        )
-        // An interruption may come in the steps after the layer was built.
-      )).pipe(Effect.onError((cause) => close(Exit.failCause(cause))))
-      yield* Scope.addFinalizerExit(outer, close)
-    })
+  Effect.flatMap(
+    Running,
+    (running) => Addition.run(Layer.provide(features, Layer.succeedContext(context(running))))
   ) as Effect.Effect<void, E | FeatureError, any>
 
 /**
