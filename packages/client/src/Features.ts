@@ -6,13 +6,11 @@
  * @since 0.1.0
  */
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
-import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { ElicitAction, ElicitContent, ElicitFormParams, ElicitUrlParams } from "@effect-mcp/protocol/Elicitation"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import type { McpError, NameOf } from "@effect-mcp/protocol/McpError"
-import { InternalError } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
 import * as FileUri from "@effect-mcp/protocol/unstable/FileUri"
@@ -28,6 +26,7 @@ import type { ClientError } from "./ClientError.js"
 import type { ExtensionCalls } from "./ExtensionCalls.js"
 import type { RequestContext } from "./RequestContext.js"
 import * as ExtensionAnswer from "./session/ExtensionAnswer.js"
+import * as HandlerErrors from "./session/HandlerErrors.js"
 
 /** What the user did with a form: submitted it, declined it, or dismissed it. */
 export type Answer =
@@ -127,22 +126,8 @@ export const sampling = <Answer extends Effect.Effect<CreateMessageResult, any, 
 ): Feature<ContextOf<Answer>> =>
   feature("sampling", (features, context) => {
     const settings = { ...setting("context", options.context), ...setting("tools", options.tools) }
-    features.sampling = { handler: answering(handler), context, settings }
+    features.sampling = { handler: HandlerErrors.answering(handler), context, settings }
   })
-
-/** The handler with the errors that a server gets. */
-const answering =
-  <P, A>(handler: (params: P) => Effect.Effect<A, any, any>) => (params: P): Effect.Effect<A, McpError, any> =>
-    Effect.catchAll(handler(params) as Effect.Effect<A, Fails>, refusal)
-
-/** The error of a handler. The log alone has the text of the transport, which may hold secrets. */
-const refusal = (error: Fails): Effect.Effect<never, McpError> => {
-  if (!isLocalError(error)) return Effect.fail(error)
-  const isPrivate = error._tag === "TransportError" || error._tag === "ConnectionClosed"
-  const message = isPrivate ? "The client could not get the answer: the connection that it needs failed" : error.message
-  const failed = Effect.fail(new InternalError({ message }))
-  return isPrivate ? Effect.zipRight(Effect.logWarning("A feature of the client failed", error), failed) : failed
-}
 
 const setting = <Name extends string>(
   name: Name,
@@ -161,7 +146,7 @@ export const elicitation = <Answered extends Effect.Effect<Answer, any, any>>(
   options: ElicitationOptions = {}
 ): Feature<ContextOf<Answered>> =>
   feature("form", (features, context) => {
-    features.form = { handler: answering(handler), context, settings: options.settings ?? {} }
+    features.form = { handler: HandlerErrors.answering(handler), context, settings: options.settings ?? {} }
   })
 
 export interface ElicitationOptions {
@@ -180,7 +165,7 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
   options: ElicitationOptions = {}
 ): Feature<ContextOf<Answered>> =>
   feature("url", (features, context) => {
-    features.url = { handler: answering(handler), context, settings: options.settings ?? {} }
+    features.url = { handler: HandlerErrors.answering(handler), context, settings: options.settings ?? {} }
   })
 
 /**
@@ -196,7 +181,10 @@ export const roots = <R = never, R2 = never, E = never>(
 ): Layer.Layer<never, never, Features | Exclude<R, RequestContext | Scope.Scope> | Exclude<R2, Scope.Scope>> =>
   feature<R | R2>("roots", (features, context) => {
     features.roots = {
-      handler: Effect.tap(Effect.catchAll(list as Effect.Effect<ReadonlyArray<Root>, Fails, R>, refusal), checkRoots),
+      handler: Effect.tap(
+        Effect.catchAll(list as Effect.Effect<ReadonlyArray<Root>, Fails, R>, HandlerErrors.refusal),
+        checkRoots
+      ),
       context,
       changes: options.changes === undefined
         ? undefined
@@ -272,8 +260,8 @@ const addRequest = <R>(
     features.custom.set(
       name,
       typeof method === "string"
-        ? { handler: answering(handler), context }
-        : { handler: ExtensionAnswer.bySchemas(method, answering(handler)), context, request: method }
+        ? { handler: HandlerErrors.answering(handler), context }
+        : { handler: ExtensionAnswer.bySchemas(method, HandlerErrors.answering(handler)), context, request: method }
     )
   }))
 
