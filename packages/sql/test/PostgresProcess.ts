@@ -51,9 +51,14 @@ const program = (name: string) => join(programs()!, name)
 const asUser = (command: string, args: ReadonlyArray<string>): readonly [string, ReadonlyArray<string>] =>
   isRoot ? ["runuser", ["-u", "postgres", "--", command, ...args]] : [command, args]
 
+/** The ports that were given: one is free until its server listens, and while its server restarts. */
+const given = new Set<number>()
+
 /** Below the ports that Linux gives to connections, so that none takes it while a server restarts. */
 const freePort: Effect.Effect<number> = Effect.async<number, Error>((resume) => {
   const port = randomInt(10_000, 32_000)
+  if (given.has(port)) return resume(Effect.fail(new Error(`The port ${port} was given before`)))
+  given.add(port)
   const server = createServer()
   server.once("error", (error) => resume(Effect.fail(error)))
   server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))

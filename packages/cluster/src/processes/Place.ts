@@ -32,9 +32,14 @@ export const folder = (name: string): Effect.Effect<string, never, Scope.Scope> 
 /** Linux gives clients ports from 32768 on: one of these could take the port of a server that restarts. */
 const PORTS = [10_000, 32_000] as const
 
+/** The ports that were given: one is free until its server listens, and while its server restarts. */
+const given = new Set<number>()
+
 /** A port that no program listens on at the moment. */
 export const freePort: Effect.Effect<number> = Effect.async<number, Error>((resume) => {
   const port = randomInt(...PORTS)
+  if (given.has(port)) return resume(Effect.fail(new Error(`The port ${port} was given before`)))
+  given.add(port)
   const server = createServer()
   server.once("error", (error) => resume(Effect.fail(error)))
   server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))
