@@ -15,7 +15,6 @@ const config: ViteUserConfig = {
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
-    sequence: { concurrent: true },
     passWithNoTests: false
   }
 }
