@@ -128,7 +128,7 @@ describe.sequential("Credentials in a directory", () => {
       const waiting = yield* Effect.fork(other.exclusive(Effect.sync(() => log.push("second")), ISSUER, "r"))
       const given = yield* Effect.fork(Effect.interruptible(other.exclusive(Effect.void, ISSUER, "r")))
       // The process that holds it is alive, so nothing takes it away.
-      for (let step = 0; step < 600; step++) yield* passing
+      for (let step = 0; step < 300; step++) yield* passing
       assert.deepStrictEqual(log, [])
       yield* Fiber.interrupt(given)
       yield* Deferred.succeed(mayEnd, undefined)
