@@ -37,5 +37,5 @@ describe("Requests that begin at the same time", () => {
           }).pipe(Effect.provide(layer)),
           { runs: 400 }
         )))
-    }), 60_000)
+    }), 180_000)
 })

@@ -83,7 +83,7 @@ describe("A client that meets a server with authorization", () => {
           ])
           assert.lengthOf(world.opened, 1)
         }))
-    }))
+    }), 180_000)
 
   it.effect("interrupts the login when the last request that waits for it is interrupted, and not before", () =>
     Effect.gen(function*() {

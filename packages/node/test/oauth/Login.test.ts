@@ -96,7 +96,7 @@ describe("A program that a person uses", () => {
       assert.lengthOf(users.filter(({ name }) => name === "ada"), 1000)
       assert.strictEqual(provider.count("POST /token"), before + 1)
       assert.lengthOf(program.visitor.opened, 1)
-    }))
+    }), 180_000)
 
   it.scopedLive("goes on with each refresh token that it is given: one that is used twice would end the grant", () =>
     Effect.gen(function*() {
