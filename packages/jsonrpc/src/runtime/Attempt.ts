@@ -1,8 +1,6 @@
 /**
  * Calls functions of the application outside of any fiber: in the read loop and in the observers of fibers, where an
- * exception would end the process. What they throw becomes a defect.
- *
- * `InFlight`, `Pending` and the conversation use it; it knows no message.
+ * exception would end the process. What they throw becomes a defect. It knows no message.
  */
 import * as Cause from "effect/Cause"
 import type * as Exit from "effect/Exit"

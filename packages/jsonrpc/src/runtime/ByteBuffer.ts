@@ -1,6 +1,6 @@
 /**
- * Bytes that arrive in pieces, as one array. A peer may send pieces of one byte, and an array for each would take a hundred: so
- * they are copied. Bytes that arrive in one piece are not.
+ * Bytes that arrive in pieces, as one array. A peer may send pieces of one byte, and an array object of its own takes about a
+ * hundred bytes: so pieces are copied. Bytes that arrive in one piece are not.
  *
  * Mutable: the first `size` bytes of `bytes` have arrived.
  */
