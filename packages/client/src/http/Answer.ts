@@ -1,6 +1,6 @@
 /**
- * What ends a request: its answer among the messages that come in, or the error that says why none will come. `Post` and
- * `AnswerStream` look for answers with it.
+ * What ends a request over HTTP, in both eras: its answer among the messages that come in, or the error that says why none will
+ * come.
  */
 import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"

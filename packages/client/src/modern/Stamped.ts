@@ -1,6 +1,6 @@
 /**
- * An `Outbound` whose requests and notifications carry the envelope: the revision, the capabilities and the name of the client, and the log
- * level once the application has set one.
+ * An `Outbound` whose requests and notifications carry the envelope: the revision, the capabilities and the name of the client,
+ * and the log level once the application has set one.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */

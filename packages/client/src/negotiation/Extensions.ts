@@ -1,6 +1,6 @@
 /**
- * The extensions that a client was given, as tables, and a warning of those that it was not given. No extension may use a name of the core, whichever era has it: a client
- * may speak both, and learns the era later.
+ * The extensions that a client was given, as tables, and a warning of those that it was not given. No extension may use a name of
+ * the core, whichever era has it: a client may speak both, and learns the era later.
  */
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import * as Legacy from "@effect-mcp/protocol/legacy/Methods"
