@@ -83,7 +83,7 @@ const serversIsLocal = (context: Context.Context<never>): boolean | undefined =>
   return address === undefined ? undefined : address._tag === "TcpAddress" && Guard.isLoopback(address.hostname)
 }
 
-/** How each endpoint of a layer begins its end: it resolves when the endpoint needs its routes no more. */
+/** The `drain` of each endpoint in a layer: it has ended when the endpoint no longer needs its routes. */
 class Draining extends Context.Tag("@effect-mcp/server/HttpEndpoint/Draining")<Draining, Set<Effect.Effect<void>>>() {}
 
 /**

@@ -1,6 +1,6 @@
 /**
- * How an endpoint leaves before it closes: it begins nothing new, and waits until what runs has ended. Where other nodes serve its
- * clients, it refuses requests until none arrives any more, because proxies send them to the other nodes.
+ * How an endpoint drains before it closes: it begins nothing new, and waits until what runs has ended. Where other nodes serve its
+ * clients, it then goes on to refuse requests until none arrives any more: by then the proxies send them to the other nodes.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -9,7 +9,7 @@ export interface Leaving {
   readonly hasBegun: () => boolean
   /** A request has arrived. */
   readonly onRequest: () => void
-  /** Leaves, for a time at most. Does nothing the second time. */
+  /** Drains, for at most `timeout`. Does nothing when it has begun before. */
   readonly run: Effect.Effect<void>
 }
 
@@ -25,10 +25,10 @@ export const make = (parts: {
   let hasBegun = false
   let arrived = 0
   const released = Effect.repeat(Effect.sync(release), { until: (is) => is, schedule: Schedule.spaced("20 millis") })
-  // A connection that is closed before could have a request.
+  // Not earlier: a connection that the endpoint closes may carry a request that it has not read.
   const isQuiet = Effect.suspend(() => {
     const before = arrived
-    return Effect.map(quietly, () => arrived === before)
+    return Effect.map(pause, () => arrived === before)
   })
   const quiet = hasOthers ? Effect.repeat(isQuiet, { until: (is) => is }) : Effect.void
   return {
@@ -50,7 +50,7 @@ export const make = (parts: {
 export const TIMEOUT = 5000
 
 /**
- * How long no request has arrived when an endpoint has left the others. In many turns of the event loop: after one that took long,
- * requests may wait that the process has not read.
+ * When no request arrives for this long, none is taken to come any more. It spans several turns of the event loop: after a turn
+ * that took long, requests may wait that the process has not read.
  */
-const quietly = Effect.repeatN(Effect.sleep("20 millis"), 9)
+const pause = Effect.repeatN(Effect.sleep("20 millis"), 9)
