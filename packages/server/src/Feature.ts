@@ -66,9 +66,11 @@ export const make = <R = never>(
 
 /**
  * Requires scopes of the user, all of them, for each use of a feature, or of a group of features: to call, read, get, complete
- * and subscribe to it. The option `requires` of a definition does the same for one. The `permit` of the server's `Authenticator` decides, before the arguments are decoded and the handler
- * runs; without it every use is refused. A client is refused once with all scopes that the use requires: a feature may be
- * inside of several of these. Over HTTP the status is that of the refusal, 403 for example; a batch is refused as a whole.
+ * and subscribe to it. The option `requires` of a definition does the same for one.
+ *
+ * The `permit` of the server's `Authenticator` decides, before the arguments are decoded and the handler runs; without it every
+ * use is refused. A client is refused once with all scopes that the use requires: a feature may be inside of several of these.
+ * Over HTTP the status is that of the refusal, 403 for example; a batch is refused as a whole.
  *
  * Lists show the feature to all users, so that a client can get the scope; resources that a template lists need its scopes.
  * Where `Feature.visible` is around it, what a user does not see is unknown, and scopes are not named.

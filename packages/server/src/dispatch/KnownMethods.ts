@@ -1,7 +1,7 @@
 /**
- * The methods that the specification names in any era that the server supports. Spans and metrics use only their names, so
- * that a client cannot create an unlimited number of names. No extension may have one of these names, or another name of
- * the core.
+ * The methods that the specification names, in both eras, whichever of them the server supports. Spans and metrics use only
+ * these names, so that a client cannot create an unlimited number of names. No extension may have one of these names, or another
+ * name of the core.
  */
 import * as Legacy from "@effect-mcp/protocol/legacy/Methods"
 import type * as Method from "@effect-mcp/protocol/Method"

@@ -1,6 +1,6 @@
 /**
- * Why a modern message is refused, as long as the server implements no modern revision: for conversations
- * (`EraOfConversation`) and for single HTTP requests (`Endpoint`).
+ * Why a server that was given no modern revision refuses a modern message: in conversations (`EraOfConversation`) and in single
+ * HTTP requests (`EraOfPost`).
  *
  * The error is one of the legacy era. A client of both eras that got an error of a modern server, such as -32022, would
  * not fall back to `initialize`.

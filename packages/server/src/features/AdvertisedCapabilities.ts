@@ -1,6 +1,6 @@
 /**
  * The capabilities that a server advertises: those of its features, of the handlers that the application registered, and
- * those that the options add. `McpServer` computes them when an era asks for them.
+ * those that the options add. An era asks for them when it answers `initialize` or `server/discover`.
  */
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"

@@ -1,7 +1,7 @@
 /**
- * The refusals that both eras share, with their HTTP status codes and messages, and how a refusal is sent. The
- * errors have no id, because the endpoint refuses before it has read a request. Refusals about sessions and their streams
- * are in `legacy/Refusal`.
+ * The refusals that both eras share, with their HTTP status codes and messages, and how a refusal is sent. Its error has no id,
+ * because the endpoint refuses before it has read a request; an error with an id is sent by `failure`. Refusals about sessions and
+ * their streams are in `legacy/Refusal`.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"

@@ -1,8 +1,8 @@
 /**
  * Seals what a server must know in the next round of a request into `requestState`, which the client returns: the answers so
- * far, and which questions wait. It is encrypted and authenticated (AES-256-GCM, with a key that HKDF derives from a
- * secret of `SealKeys`, whose id stands before it), so a client can neither read nor change it. It opens only for the request and the principal that it was sealed
- * for, until it expires.
+ * far, and which questions wait. It is encrypted and authenticated (AES-256-GCM, with a key that HKDF derives from a secret of
+ * `SealKeys`, whose id stands before it), so a client can neither read nor change it. It opens only for the request and the
+ * principal that it was sealed for, until it expires.
  *
  * It does not prevent that a client sends one state twice: a handler must act as it would for a repeated call.
  *

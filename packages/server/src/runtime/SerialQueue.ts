@@ -1,10 +1,10 @@
 /**
  * Runs effects one after another, each when the one before has ended; an effect that does not wait has ended when `add`
- * returns. `ResumableStream` uses it so that an event store never gets two calls about one stream at the same time.
+ * returns. So an event store never gets two calls about one stream at the same time, nor an inbox two messages about one request.
  *
- * No part of Effect does this at that cost: an effect takes 2 µs here and 30 µs under a semaphore, which also lets a
- * newcomer overtake those that wait, and a queue with a consumer costs a fiber for each stream. `running` is true exactly while an
- * effect has not ended.
+ * No part of Effect does this at that cost: an effect takes 2 µs here and 30 µs under a semaphore, which also lets a newcomer
+ * overtake those that wait, and a queue with a consumer costs a fiber for each stream. `running` is true exactly while an effect
+ * has not ended.
  */
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type * as Effect from "effect/Effect"
