@@ -2,7 +2,9 @@
  * Keeps results for as long as the server's caching hints allow, for the methods that may be cached. A notification that a
  * list or a resource has changed removes what it makes stale, also where the result is still on its way.
  *
- * One session has one cache, so that no result reaches another user; it needs no difference between `public` and `private`.
+ * One session has one cache, so that no result reaches another user; it needs no difference between `public` and `private`. The
+ * `Cache` of Effect does not fit: it is bounded by the number of entries alone, and cannot tell which of them a notification makes
+ * stale.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  */

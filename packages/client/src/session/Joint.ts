@@ -1,6 +1,6 @@
 /**
  * An effect that runs once for all that run it at the same time: they get the same exit. It is interrupted when the last of
- * them is.
+ * them is. `Effect.cached` would keep the exit, and the first caller's interruption would reach the others.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
