@@ -2,7 +2,8 @@
  * Counts what all nodes of a server count together: how often a client may do something in a time, and what may happen once
  * only.
  *
- * This module has the interface, for counters of any kind, and counters in memory, for one node.
+ * This module has the interface, for counters of any kind, and counters in memory, for one node. The `RateLimiter` of Effect does
+ * something else: it lets callers wait, where a server must refuse at once, and has no keys.
  *
  * @since 0.1.0
  */

@@ -2,7 +2,8 @@
  * The notifications that wait for one client to read, outside of its requests. The sender of a change never waits: an equal
  * notification that still waits is not repeated, and beyond a limit the oldest is dropped.
  *
- * A mutable map, made when the first notification is sent.
+ * A mutable map, made when the first notification is sent. It is no `FiberMap` of Effect, which needs a scope for each client and
+ * waits without limit for its fibers when it ends.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

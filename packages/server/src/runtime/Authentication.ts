@@ -3,7 +3,8 @@
  * finds it from what the transport knows; within a deadline, and for a limited number of messages at once.
  *
  * It calls back instead of returning an effect, because an HTTP endpoint has no fiber before the handler's. Its one mutable
- * field holds the fibers that have not ended: one that cannot be interrupted counts to its end.
+ * field holds the fibers that have not ended: one that cannot be interrupted counts to its end. It is no `FiberSet` of Effect,
+ * whose size only an effect can read.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as McpError from "@effect-mcp/protocol/McpError"

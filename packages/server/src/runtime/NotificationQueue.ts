@@ -1,7 +1,7 @@
 /**
  * The notifications with a content that wait for one client to read. They leave in order; one that has the key of another
  * which still waits replaces it, and beyond a limit the oldest is dropped, or all are replaced by one. `Announcements` is for
- * those that tell of a change only. The sender never waits.
+ * those that tell of a change only. The sender never waits. A sliding `Queue` of Effect replaces no element by its key.
  *
  * Mutable fields: what waits, and one fiber while something does.
  */
