@@ -25,7 +25,7 @@ export const session = (
 }
 
 // A session that no message began has no HTTP request either.
-const none = { unsafeSend: () => false, send: () => Effect.void } as unknown as Channel
+const none: Channel = { unsafeSend: () => false, send: () => Effect.void }
 
 /** What observers do when this notification arrives; `undefined` when none observes it. */
 export const ofNotification = (
@@ -38,7 +38,7 @@ export const ofNotification = (
 
 const events: ReadonlyMap<string, keyof ClientObserver> = new Map([
   [Methods.initialized.name, "onInitialized"],
-  ["notifications/roots/list_changed", "onRootsChanged"]
+  [Methods.rootsListChanged.name, "onRootsChanged"]
 ])
 
 /** The client of a connection has set its log level. */
