@@ -79,7 +79,9 @@ const bytesOf = (secret: Redacted.Redacted<string | Uint8Array>): Uint8Array => 
   const value = Redacted.value(secret)
   const bytes = typeof value === "string" ? utf8.encode(value) : value
   if (bytes.length < MIN_SECRET) {
-    throw new Error(`A secret of "rounds" has ${bytes.length} bytes; it needs at least ${MIN_SECRET}`)
+    throw new Error(
+      `A secret that seals the state of requests has ${bytes.length} bytes; it needs at least ${MIN_SECRET}`
+    )
   }
   return bytes
 }

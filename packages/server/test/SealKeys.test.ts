@@ -26,6 +26,15 @@ describe("keys in memory", () => {
   }
 })
 
+describe("fixed keys", () => {
+  it("are refused with their use and length when a secret is too short, and not with the secret", () => {
+    assert.throws(
+      () => SealKeys.fixed([Redacted.make("a secret of at least 32 bytes, at last"), Redacted.make("short")]),
+      /^A secret that seals the state of requests has 5 bytes; it needs at least 32$/
+    )
+  })
+})
+
 describe("the keys of a server", () => {
   it.effect("open on one node what another has sealed", () =>
     Effect.gen(function*() {
