@@ -17,6 +17,7 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -205,7 +206,7 @@ const objectOf = (args: unknown): JsonObject | undefined => {
   const value = typeof args === "string"
     ? Either.getOrUndefined(Either.try((): unknown => JSON.parse(args)))
     : args
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : undefined
+  return Predicate.isRecord(value) ? value as JsonObject : undefined
 }
 
 /** The `tools` of OpenAI's chat completions. */

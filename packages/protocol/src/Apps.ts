@@ -9,6 +9,7 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Extension from "./Extension.js"
 import type { JsonObject } from "./Json.js"
@@ -130,7 +131,7 @@ export const declaredView = ({ _meta }: Pick<Tool, "_meta">): unknown => {
   return (isObject(ui) ? ui.resourceUri : undefined) ?? _meta?.[FLAT_KEY]
 }
 
-const isObject = (u: unknown): u is JsonObject => typeof u === "object" && u !== null && !Array.isArray(u)
+const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
 const decodeTool = Mend.decoder(ToolUi, "client")
 

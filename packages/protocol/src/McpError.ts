@@ -10,6 +10,7 @@
 import type * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Data from "effect/Data"
 import type * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import type { ClientCapabilities } from "./Capabilities.js"
 import type { Era } from "./Era.js"
 import { codes } from "./ErrorCodes.js"
@@ -252,7 +253,7 @@ export const fromWire = (error: JsonRpcError.ErrorObject): McpError => {
   }
 }
 
-const isCapabilities = (u: unknown): u is ClientCapabilities => typeof u === "object" && u !== null && !Array.isArray(u)
+const isCapabilities = (u: unknown): u is ClientCapabilities => Predicate.isRecord(u)
 
 const areUrlElicitations = (u: unknown): u is ReadonlyArray<UrlElicitation> =>
   Array.isArray(u) &&

@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { asText, AudioContent, ContentBlock, ImageContent, TextContent } from "./Content.js"
 import { JsonObject, JsonValue } from "./Json.js"
@@ -24,8 +25,6 @@ export const ToolUseContent = Schema.Struct({
   ...Meta.any
 })
 
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The result of a tool use. */
 export interface ToolResultContent extends Schema.Schema.Type<typeof ToolResultContent> {}
 
@@ -34,7 +33,7 @@ export const ToolResultContent = Schema.Struct({
   toolUseId: Schema.String,
   content: Schema.Array(ContentBlock),
   /** An object up to 2025-11-25. */
-  structuredContent: limitedUntil("2025-11-25", isObject, Schema.optional(JsonValue)),
+  structuredContent: limitedUntil("2025-11-25", Predicate.isRecord, Schema.optional(JsonValue)),
   isError: Schema.optional(Schema.Boolean),
   ...Meta.any
 })

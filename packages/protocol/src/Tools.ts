@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
  */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { ContentBlock } from "./Content.js"
 import { iconFields, nameFields } from "./Implementation.js"
@@ -37,8 +38,7 @@ export const ToolExecution = Schema.Struct({
   taskSupport: harmless(Schema.optional(Schema.Literal("forbidden", "optional", "required")))
 })
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is JsonObject => Predicate.isRecord(value)
 
 const namesDialect = (schema: JsonObject) =>
   schema.$schema === undefined || typeof schema.$schema === "string" ||

@@ -13,6 +13,7 @@ import * as Redirect from "@effect-mcp/client/unstable/Redirect"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Str from "effect/String"
 import { AuthorizationError } from "../AuthorizationError.js"
@@ -157,7 +158,5 @@ const read = (
 
 const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
   const value = Json.parse(text)
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Json.Refused)
-    ? value as Readonly<Record<string, unknown>>
-    : undefined
+  return Predicate.isRecord(value) && !(value instanceof Json.Refused) ? value : undefined
 }

@@ -8,6 +8,7 @@
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type { JsonObject } from "../Json.js"
 import { HeaderMismatch } from "../McpError.js"
 import * as Headers from "./Headers.js"
@@ -27,7 +28,7 @@ const MAX_DEPTH = 64
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const primitive: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"])
 
-const isObject = (u: unknown): u is JsonObject => typeof u === "object" && u !== null && !Array.isArray(u)
+const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
 /**
  * The arguments that headers repeat, or why the marks of a tool are not valid. A client over HTTP omits such a tool

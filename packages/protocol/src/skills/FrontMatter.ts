@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import type * as Yaml from "yaml"
 import type { Frontmatter } from "../Skills.js"
 
@@ -124,8 +125,7 @@ const isJson = (value: unknown, depth: number): boolean => {
   return isObject(value) && Object.keys(value).every((key) => key !== "__proto__" && isJson(value[key], depth - 1))
 }
 
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is { readonly [key: string]: unknown } => Predicate.isRecord(value)
 
 /** Whether two JSON values have the same content, whatever the order of their members. */
 export const isEqual = (one: unknown, other: unknown): boolean =>

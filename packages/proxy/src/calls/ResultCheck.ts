@@ -9,6 +9,7 @@ import { ReadResourceResult } from "@effect-mcp/protocol/Resources"
 import { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Handler from "@effect-mcp/server/Handler"
+import * as Predicate from "effect/Predicate"
 
 export type Method = "tools/call" | "prompts/get" | "resources/read"
 
@@ -46,5 +47,4 @@ const known = (content: unknown): unknown =>
     ? { type: "text", text: "" }
     : content
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is JsonObject => Predicate.isRecord(value)

@@ -6,6 +6,7 @@ import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 
 /** The names of one resource or template: at the upstream, and at the proxy. */
 export interface Renamed {
@@ -86,5 +87,4 @@ const inResult = (result: JsonObject, convert: (uri: string) => string): JsonObj
 const withUri = (one: JsonObject, convert: (uri: string) => string): JsonObject =>
   typeof one.uri === "string" ? { ...one, uri: convert(one.uri) } : one
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is JsonObject => Predicate.isRecord(value)

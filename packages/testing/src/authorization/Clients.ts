@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Jose from "jose"
 import type { Jwk, Options, Received, RegisteredClient } from "../AuthorizationServerOptions.js"
 import * as Keys from "./Keys.js"
@@ -135,8 +136,7 @@ const isDocument = (clientId: string): boolean => {
 
 const isAllowed = (uri: string): boolean => URL.canParse(uri) && (uri.startsWith("https://") || isLoopback(uri))
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => Predicate.isRecord(value)
 
 const textsOf = (value: unknown): ReadonlyArray<string> | undefined =>
   Array.isArray(value) && value.length > 0 && value.every((one): one is string => typeof one === "string")
