@@ -120,32 +120,15 @@ export const memoryCanary = async (
 /** A session over HTTP; requests of the server arrive on the streams of the calls. */
 export const session = (port: number, onMessage: OnMessage): Wire => {
   let id: string | undefined
-  const requests = new Set<http.ClientRequest>()
+  const posts = postsTo(port, onMessage)
   const waiting: Array<string> = []
   const exchange = (text: string): void => {
-    const headers = {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...(id === undefined ? undefined : { "mcp-session-id": id })
-    }
-    const request = http.request({
-      port,
-      host: "127.0.0.1",
-      path: "/mcp",
-      method: "POST",
-      headers,
-      agent: id === undefined ? false : agent
-    }, (response) => {
-      if (id === undefined) {
-        id = String(response.headers["mcp-session-id"])
-        for (const text of waiting.splice(0)) exchange(text)
-      }
-      read(response, onMessage)
-      response.on("close", () => requests.delete(request))
+    if (id !== undefined) return posts.send(text, { "mcp-session-id": id }, agent)
+    posts.send(text, {}, false, (response) => {
+      if (id !== undefined) return
+      id = String(response.headers["mcp-session-id"])
+      for (const text of waiting.splice(0)) exchange(text)
     })
-    requests.add(request)
-    request.on("error", () => requests.delete(request))
-    request.end(text)
   }
   let isFirst = true
   return {
@@ -156,7 +139,7 @@ export const session = (port: number, onMessage: OnMessage): Wire => {
       exchange(text)
     },
     close: async () => {
-      for (const request of requests) request.destroy()
+      posts.destroy()
       if (id !== undefined) await post(port, undefined, { "mcp-session-id": id }, false, "DELETE")
     }
   }
@@ -167,30 +150,36 @@ export const session = (port: number, onMessage: OnMessage): Wire => {
  * sends `notifications/cancelled` all the same.
  */
 export const modern = (port: number, onMessage: OnMessage): Wire => {
-  const requests = new Set<http.ClientRequest>()
+  const posts = postsTo(port, onMessage)
   return {
-    send: (text) => {
-      const request = http.request({
-        port,
-        host: "127.0.0.1",
-        path: "/mcp",
-        method: "POST",
-        agent,
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...repeated(text)
-        }
-      }, (response) => {
+    send: (text) => posts.send(text, repeated(text), agent),
+    close: async () => posts.destroy()
+  }
+}
+
+/** Sends each message as a POST of its own, and knows those whose response has not ended. */
+const postsTo = (port: number, onMessage: OnMessage) => {
+  const open = new Set<http.ClientRequest>()
+  return {
+    send: (
+      text: string,
+      own: Readonly<Record<string, string>>,
+      agent: http.Agent | false,
+      onResponse?: (response: http.IncomingMessage) => void
+    ): void => {
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...own }
+      const options = { port, host: "127.0.0.1", path: "/mcp", method: "POST", headers, agent }
+      const request = http.request(options, (response) => {
+        onResponse?.(response)
         read(response, onMessage)
-        response.on("close", () => requests.delete(request))
+        response.on("close", () => open.delete(request))
       })
-      requests.add(request)
-      request.on("error", () => requests.delete(request))
+      open.add(request)
+      request.on("error", () => open.delete(request))
       request.end(text)
     },
-    close: async () => {
-      for (const request of requests) request.destroy()
+    destroy: (): void => {
+      for (const request of open) request.destroy()
     }
   }
 }
