@@ -17,6 +17,7 @@ import * as ClientSession from "./ClientSession.js"
 import * as Features from "./Features.js"
 import * as Typed from "./Typed.js"
 
+/** The session with the server as a service. An application with several servers uses `ClientSessionGroup`, or a tag for each. */
 export class Client extends Context.Tag("@effect-mcp/client/Client")<Client, ClientSession.ClientSessionService>() {}
 
 export interface Options<E = never, R = never> extends ClientSession.Options {
@@ -62,6 +63,7 @@ export const make = <RC, E = never, R = never>(
     )
   })
 
+/** What `make` does, for the life of a layer. */
 export const layer = <RC, E = never, R = never>(
   connector: Connector<RC>,
   options?: Options<E, R>

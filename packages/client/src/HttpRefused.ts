@@ -14,6 +14,7 @@ import * as MediaType from "./http/MediaType.js"
 const QUOTE = 200
 
 export class HttpRefused extends Data.TaggedError("HttpRefused")<{
+  /** Of HTTP, such as `POST`; not that of JSON-RPC. */
   readonly method: string
   /** Without its query. */
   readonly url: string
