@@ -87,16 +87,22 @@ describe("A program that a person uses", () => {
       assert.notInclude(["Browser", "Unreachable"], error.reason)
     }))
 
-  it.scopedLive("refreshes once for a thousand calls that meet one token which the server no longer accepts", () =>
-    Effect.gen(function*() {
-      const { client, program, provider } = yield* opaque
-      yield* provider.forget("AccessToken")
-      const before = provider.count("POST /token")
-      const users = yield* Effect.all(Array.from({ length: 1000 }, () => whoami(client)), { concurrency: "unbounded" })
-      assert.lengthOf(users.filter(({ name }) => name === "ada"), 1000)
-      assert.strictEqual(provider.count("POST /token"), before + 1)
-      assert.lengthOf(program.visitor.opened, 1)
-    }), 180_000)
+  it.scopedLive(
+    "refreshes once for a thousand calls that meet one token which the server no longer accepts",
+    () =>
+      Effect.gen(function*() {
+        const { client, program, provider } = yield* opaque
+        yield* provider.forget("AccessToken")
+        const before = provider.count("POST /token")
+        const users = yield* Effect.all(Array.from({ length: 1000 }, () => whoami(client)), {
+          concurrency: "unbounded"
+        })
+        assert.lengthOf(users.filter(({ name }) => name === "ada"), 1000)
+        assert.strictEqual(provider.count("POST /token"), before + 1)
+        assert.lengthOf(program.visitor.opened, 1)
+      }),
+    180_000
+  )
 
   it.scopedLive("goes on with each refresh token that it is given: one that is used twice would end the grant", () =>
     Effect.gen(function*() {
