@@ -8,6 +8,7 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { SqlStoreError } from "../SqlStoreError.js"
@@ -35,7 +36,7 @@ export const make = (sql: SqlClient, run: Attempt.Run): Effect.Effect<Watch, nev
       const connection = (yield* Effect.uninterruptible(sql.reserve)) as Reserved
       const [row] = yield* connection.execute("SHOW transaction_read_only", [], undefined)
       const isReadOnly = row?.transaction_read_only === "on"
-      if (isReadOnly) void connection.pg.end()
+      if (isReadOnly) void connection.pg.end().catch(constVoid)
       return isReadOnly
     }))
     const look = Effect.repeat(run("tell whether it takes writes", ended), {
