@@ -119,14 +119,14 @@ type Missing<R> = R extends Dispatcher | Running ?
   "A server is missing: add Layer.provide(McpServer.layer(info, features))"
   : R extends Registry ? "A feature is outside of its server: pass it to McpServer.layer(info, features)"
   : R extends ServerSession
-    ? "Only handlers of tools, prompts and resources can ask the client: use RequestContext instead of ServerSession in completers, lists, sessions and middleware"
+    ? "Only handlers of tools, prompts and resources can ask the client: use RequestContext instead of ServerSession in completers, lists, session layers and the middleware of a server"
   : R extends { readonly Id: infer Name extends string } | { readonly _tag: infer Name extends string }
     ? `The service ${Name} is missing: add Layer.provide(a layer of it), or for one of each session or request, give McpServer.layer a session, middleware or authenticator`
   : "A service is missing: add Layer.provide(a layer of it)"
 
 /**
- * Runs a program that is only a server on stdio: `NodeRuntime.runMain`, with standard output redirected to stderr from
- * the start to the end of the process, not only while it serves.
+ * Runs a program with a server on stdio, alone or beside other transports: `NodeRuntime.runMain`, with standard output
+ * redirected to stderr from this call to the end of the process, not only while the server serves.
  */
 export const runMain = <A, E, R = never>(effect: Effect.Effect<A, E, R> & Complete<R>): void => {
   Effect.runSync(StandardStreams.reserve)

@@ -19,7 +19,8 @@ export interface HttpOptions {
   /**
    * Values of the Origin header that are allowed: "https://app.example.com", "http://localhost:*", "*" for any origin. A
    * request without the header is allowed, because a browser sends the header with every request of a page from another
-   * origin. Default: the origins of the loopback interface, with any port.
+   * origin. Default: the origins of the loopback interface, with any port; none for `HttpServer` of `@effect-mcp/node` on
+   * an address that is not loopback.
    */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** The one path of the endpoint. Default: "/mcp" for a server of its own, any path where it is mounted. */

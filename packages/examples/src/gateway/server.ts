@@ -2,7 +2,6 @@
  * A gateway over standard streams: it passes an upstream on, the notes server of the examples, with other names and without
  * one of its tools, and has a tool of its own beside it. Clients of every revision may use it.
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
@@ -29,4 +28,4 @@ const HelloLive = McpServer.tool(Hello, () => Effect.succeed("Hello from the gat
 
 const Gateway = McpServer.layer({ name: "gateway", version: "1.0.0" }, Layer.merge(Notes, HelloLive))
 
-StdioServer.layer.pipe(Layer.provide(Gateway), Layer.launch, NodeRuntime.runMain)
+StdioServer.layer.pipe(Layer.provide(Gateway), Layer.launch, StdioServer.runMain)

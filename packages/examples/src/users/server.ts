@@ -1,5 +1,5 @@
 /**
- * A server with users: each one has notes of their own, and the admin reads those of all. It does not know how its users are
+ * A server with users: each one has notes of their own, and the admin counts those of all. It does not know how its users are
  * found: the programs that serve it say that.
  */
 import { Tool } from "@effect-mcp/definition"

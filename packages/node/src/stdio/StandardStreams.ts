@@ -23,8 +23,8 @@ const reserved = globalValue(
 type Write = typeof process.stdout.write
 
 /**
- * Redirects standard output to stderr until the process ends, as `output` does until its scope closes. For programs that
- * are only a server on stdio: what they log before and after serving goes to stderr too. `output` can still be claimed.
+ * Redirects standard output to stderr until the process ends, as `output` does until its scope closes. For programs whose
+ * standard output belongs to a server: what they log before and after serving goes to stderr too. `output` can still be claimed.
  */
 export const reserve: Effect.Effect<void> = Effect.sync(() => {
   if (reserved.write !== undefined || taken.has("output")) return
