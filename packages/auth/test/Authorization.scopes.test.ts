@@ -86,6 +86,21 @@ describe("A request that needs more scopes", () => {
         }))
     }))
 
+  it.effect("leads to a login when the server has named the scopes before, and the tokens were only refreshed", () =>
+    Effect.gen(function*() {
+      const options = { scope: "basic", tools: { write: "write" } }
+      const world = World.make(options)
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          options.scope = "basic write"
+          world.server.revoke()
+          yield* client.ping()
+          assert.deepStrictEqual(scopesOf(world), ["basic"])
+          yield* client.callTool("write")
+        }))
+      assert.deepStrictEqual(scopesOf(world), ["basic", "basic write"])
+    }))
+
   it.effect("SHOULD NOT lead to more than three logins, whatever the server asks for", () =>
     Effect.gen(function*() {
       let challenges = 0

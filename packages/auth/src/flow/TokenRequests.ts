@@ -190,7 +190,8 @@ export const make = (
             )
             const prover = bound ?? (supportsDpop ? yield* dpop.prover(undefined) : undefined)
             const context = contextOf(discovered, { scopes, previousIssuer }, prover, trusting(documents, issuer))
-            const binding = { issuer, resource, scopes, key: prover?.key }
+            // A refresh requests no scopes.
+            const binding = { issuer, resource, scopes: isFresh ? scopes : last?.scopes, key: prover?.key }
             return yield* way(context, (tokens) => state.keep({ discovered, prover, tokens, isFresh, binding }))
           })
 
