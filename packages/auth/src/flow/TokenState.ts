@@ -136,7 +136,7 @@ export const make = (
           return
         }
         yield* store.tokens.set(undefined, binding.issuer, binding.resource)
-        yield* Registered.forget(store, binding.issuer, tokens?.clientId)
+        yield* Registered.retire(store, binding.issuer, tokens?.clientId)
         yield* store.bindings.set(undefined, url)
       })
     }

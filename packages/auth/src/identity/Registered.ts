@@ -30,6 +30,21 @@ export const replace = Effect.fnUntraced(function*({ registrations }: Store, iss
   yield* registrations.set(next, issuer)
 })
 
+/**
+ * Lets the next login register anew. The registration stays findable by its id: tokens for another MCP server may have been
+ * issued to it. One with another id than this has been replaced already.
+ */
+export const retire = Effect.fnUntraced(function*(
+  { registrations }: Store,
+  issuer: string,
+  clientId: string | undefined
+) {
+  const current = yield* registrations.get(issuer)
+  if (current === undefined || (clientId !== undefined && current.clientId !== clientId)) return
+  yield* registrations.set(current, issuer, current.clientId)
+  yield* registrations.set(undefined, issuer)
+})
+
 /** Forgets the registration with this id; without an id the one for the next login. */
 export const forget = Effect.fnUntraced(function*(
   { registrations }: Store,

@@ -1,0 +1,59 @@
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import { assert, describe, it } from "@effect/vitest"
+import * as Authorization from "@effect-mcp/auth/Authorization"
+import { Effect, TestClock } from "effect"
+import * as Net from "./Net.js"
+import * as World from "./World.js"
+
+const grants = (world: World.World) => world.sent("POST /token").map(({ form }) => form.get("grant_type"))
+
+const OTHER = "https://mcp.test/other"
+
+/** Two servers with one authorization server, where the client has registered once. */
+const sharing = World.make.bind(undefined, {
+  expiresIn: 100,
+  metadata: { revocation_endpoint: `${World.ISSUER}/revoke` },
+  instead: ({ url }) => url.pathname === "/revoke" ? new Response(null) : undefined,
+  insteadOfMcp: ({ url }) =>
+    url.pathname === "/.well-known/oauth-protected-resource/other"
+      ? Net.json({ resource: OTHER, authorization_servers: [World.ISSUER] })
+      : undefined
+})
+
+describe("A logout at one of two servers with one authorization server", () => {
+  it.effect("leaves the other its registration, which can refresh its tokens and revoke them", () =>
+    Effect.gen(function*() {
+      const world = sharing()
+      yield* Effect.gen(function*() {
+        const { headers, login, logout } = yield* Authorization.Authorization
+        yield* login(World.SERVER)
+        yield* login(OTHER)
+        assert.lengthOf(world.sent("POST /register"), 1)
+        yield* logout(World.SERVER)
+        yield* TestClock.adjust("2 minutes")
+        assert.property(yield* headers(OTHER, HttpClientRequest.post(OTHER)), "authorization")
+        assert.deepStrictEqual(grants(world), ["authorization_code", "authorization_code", "refresh_token"])
+        yield* logout(OTHER)
+      }).pipe(Effect.provide(world.layer))
+      assert.lengthOf(world.sent("POST /revoke"), 4)
+    }))
+
+  it.effect("registers the client anew at the next login", () =>
+    Effect.gen(function*() {
+      const world = sharing()
+      yield* Effect.gen(function*() {
+        const { login, logout } = yield* Authorization.Authorization
+        yield* login(World.SERVER)
+        yield* login(OTHER)
+        yield* logout(World.SERVER)
+        yield* login(World.SERVER)
+        yield* logout(OTHER)
+      }).pipe(Effect.provide(world.layer))
+      const [first, second, ...more] = world.opened.map(({ searchParams }) => searchParams.get("client_id"))
+      assert.strictEqual(first, second)
+      assert.lengthOf(more, 1)
+      assert.notStrictEqual(more[0], first)
+      assert.lengthOf(world.sent("POST /register"), 2)
+      assert.lengthOf(world.sent("POST /revoke"), 4)
+    }))
+})
