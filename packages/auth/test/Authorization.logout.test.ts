@@ -57,3 +57,59 @@ describe("A logout at one of two servers with one authorization server", () => {
       assert.lengthOf(world.sent("POST /revoke"), 4)
     }))
 })
+
+/** A server whose sessions have an id, so that a client ends them with DELETE. */
+const sessions = World.make.bind(undefined, {
+  insteadOfMcp: ({ headers, text }) =>
+    headers["authorization"] !== undefined && text.includes("\"initialize\"")
+      ? Net.json(
+        {
+          jsonrpc: "2.0",
+          id: (JSON.parse(text) as { id: number }).id,
+          result: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "s", version: "1" } }
+        },
+        200,
+        { "mcp-session-id": "one" }
+      )
+      : undefined
+})
+
+/** Runs an effect in a session, which ends before the layer of `Authorization`. */
+const inSession = <A, E>(world: World.World, use: Effect.Effect<A, E, Authorization.Authorization>) =>
+  Effect.provide(Effect.scoped(Effect.zipRight(world.connect, use)), world.layer)
+
+describe("The end of a session", () => {
+  it.effect("does not ask the user to log in after a logout", () =>
+    Effect.gen(function*() {
+      const world = sessions()
+      yield* inSession(
+        world,
+        Effect.flatMap(Authorization.Authorization, ({ logout }) => logout(World.SERVER))
+      )
+      assert.lengthOf(world.sent("DELETE /mcp"), 1)
+      assert.lengthOf(world.opened, 1)
+    }))
+
+  it.effect("does not ask the user to log in when the tokens cannot be refreshed", () =>
+    Effect.gen(function*() {
+      const world = sessions()
+      yield* inSession(
+        world,
+        Effect.sync(() => {
+          world.server.revoke()
+          world.server.revokeRefresh()
+        })
+      )
+      assert.lengthOf(world.sent("DELETE /mcp"), 1)
+      assert.lengthOf(world.opened, 1)
+    }))
+
+  it.effect("refreshes tokens that the server refuses", () =>
+    Effect.gen(function*() {
+      const world = sessions()
+      yield* inSession(world, Effect.sync(() => world.server.revoke()))
+      assert.lengthOf(world.sent("DELETE /mcp"), 2)
+      assert.deepStrictEqual(grants(world), ["authorization_code", "refresh_token"])
+      assert.lengthOf(world.opened, 1)
+    }))
+})

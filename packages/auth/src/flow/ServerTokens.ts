@@ -138,6 +138,18 @@ export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<Serv
         return false
       })
 
+    /** Whether there are other tokens than those that were refused, without asking the user. */
+    const refreshed = (sent: string | undefined, attempt: number): Effect.Effect<boolean, AuthorizationError> =>
+      Effect.gen(function*() {
+        const { tokens } = yield* state.get
+        if (tokens === undefined) return false
+        if (TokenState.authorization(tokens) !== sent) return true
+        if (attempt > 1 || tokens.refreshToken === undefined) return false
+        yield* Effect.ignore(run.join(renew))
+        const { tokens: current } = yield* state.get
+        return current !== undefined && TokenState.authorization(current) !== sent
+      })
+
     return {
       headers: (request) =>
         Effect.gen(function*() {
@@ -168,9 +180,14 @@ export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<Serv
           if (isNewNonce && wanted.error === "use_dpop_nonce") return true
           if (attempt > MAX_ATTEMPTS) return false
           if (status === 403 && (wanted.error !== "insufficient_scope" || wanted.scopes === undefined)) return false
+          const sent = request.headers["authorization"]
+          // The end of a session is no reason to ask the user.
+          if (request.method === "DELETE" && grant.isInteractive) {
+            return status === 401 && (yield* refreshed(sent, attempt))
+          }
           return yield* satisfy({
             wanted,
-            sent: request.headers["authorization"],
+            sent,
             missing: status === 403 ? wanted.scopes : undefined,
             attempt,
             version: request.headers["mcp-protocol-version"] ?? Version.latestLegacy
