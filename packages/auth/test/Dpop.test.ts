@@ -67,6 +67,29 @@ describe("A client with DPoP", () => {
       assert.lengthOf(world.opened, 1)
     }))
 
+  it.effect("refreshes a token that is refused after its nonce was", () =>
+    Effect.gen(function*() {
+      let nonce = "first"
+      const world = World.make({
+        ...supported,
+        insteadOfMcp: ({ headers: { dpop } }) =>
+          dpop === undefined || Jose.decodeJwt(dpop)["nonce"] === nonce ? undefined : new Response(null, {
+            status: 401,
+            headers: { "www-authenticate": "DPoP error=\"use_dpop_nonce\"", "dpop-nonce": nonce }
+          })
+      })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          yield* client.ping()
+          nonce = "second"
+          world.server.revoke()
+          yield* client.ping()
+        }))
+      const grants = world.sent("POST /token").map(({ form }) => form.get("grant_type"))
+      assert.deepStrictEqual(grants, ["authorization_code", "refresh_token"])
+      assert.lengthOf(world.opened, 1)
+    }))
+
   it.effect("keeps its key with the tokens, so that a later process can send them", () =>
     Effect.gen(function*() {
       const store = yield* Effect.provide(CredentialStore.CredentialStore, CredentialStore.layerMemory)

@@ -71,6 +71,8 @@ export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<Serv
     }
     const requests = TokenRequests.make({ ...settings, grant: asking }, state)
     const run = SingleFlight.make<void, AuthorizationError>(scope, closed(server))
+    /** How many refusals of a request asked for a nonce only; by its body, which all attempts at a request have in common. */
+    const nonces = new WeakMap<Request["body"], number>()
     let failed: { readonly error: AuthorizationError; readonly at: number } | undefined
 
     /** Fails, and keeps the error: for a time, requests fail with it instead of opening the browser again. */
@@ -172,12 +174,20 @@ export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<Serv
           return { ...proof, authorization: TokenState.authorization(current) }
         }),
 
-      onRefused: ({ headers, status }, request, attempt) =>
+      onRefused: ({ headers, status }, request, refusals) =>
         Effect.gen(function*() {
+          const { body } = request
+          if (refusals === 1) nonces.delete(body)
+          const earlier = nonces.get(body) ?? 0
           const wanted = Challenge.wanted(headers["www-authenticate"])
           const { prover } = yield* state.get
           const isNewNonce = prover?.keepNonce(request.url, headers, request.headers["dpop"]) === true
-          if (isNewNonce && wanted.error === "use_dpop_nonce") return true
+          if (isNewNonce && wanted.error === "use_dpop_nonce") {
+            // Requests without a body all have the same one.
+            if (body._tag !== "Empty") nonces.set(body, earlier + 1)
+            return true
+          }
+          const attempt = refusals - earlier
           if (attempt > MAX_ATTEMPTS) return false
           if (status === 403 && (wanted.error !== "insufficient_scope" || wanted.scopes === undefined)) return false
           const sent = request.headers["authorization"]
