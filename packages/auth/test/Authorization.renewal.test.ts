@@ -91,6 +91,38 @@ describe("A token that is about to expire", () => {
         }))
     }))
 
+  it.effect("leads to no timeout of another client's request, however long the user takes to log in", () =>
+    Effect.gen(function*() {
+      const asked = yield* Deferred.make<void>()
+      const release = yield* Deferred.make<void>()
+      const world: World.World = World.make({
+        expiresIn: 100,
+        browse: (_, consent) =>
+          world.opened.length === 1
+            ? consent
+            : Deferred.succeed(asked, undefined).pipe(
+              Effect.zipRight(Deferred.await(release)),
+              Effect.zipRight(consent)
+            )
+      })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          const other = yield* world.connect
+          world.server.revokeRefresh()
+          yield* TestClock.adjust("2 minutes")
+          const first = yield* Effect.fork(client.ping())
+          yield* Deferred.await(asked)
+          yield* TestClock.adjust("31 seconds")
+          const second = yield* Effect.fork(other.ping())
+          yield* turns
+          yield* TestClock.adjust("2 minutes")
+          yield* Deferred.succeed(release, undefined)
+          yield* Fiber.join(first)
+          yield* Fiber.join(second)
+          assert.lengthOf(world.opened, 2)
+        }))
+    }))
+
   it.effect("does not lead to a login when the authorization server is not available", () =>
     Effect.gen(function*() {
       for (const status of [500, 503, 429]) {

@@ -55,6 +55,8 @@ export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<Serv
     const state = yield* TokenState.make(server, store, dpop)
     let hasBegun = false
     let hasConsent = false
+    /** How many runs may ask the user; one that was interrupted may end after the next has begun. */
+    let logins = 0
     const asking: Grant = {
       isInteractive: grant.isInteractive,
       isRegistered: (issuer) => grant.isRegistered(issuer),
@@ -103,7 +105,10 @@ export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<Serv
         hasBegun = hasConsent = false
         const isLogin = ({ reason }: AuthorizationError) =>
           hasConsent || (hasBegun && !BEFORE_LOGIN.has(reason))
-        yield* Effect.catchIf(requests.obtain(need), isLogin, fail)
+        const requesting = Effect.catchIf(requests.obtain(need), isLogin, fail)
+        yield* grant.isInteractive
+          ? Effect.acquireUseRelease(Effect.sync(() => logins++), () => requesting, () => Effect.sync(() => logins--))
+          : requesting
       })
 
     const isMet = ({ binding, tokens }: State, { missing, sent }: Need): boolean =>
@@ -161,8 +166,9 @@ export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<Serv
           const now = yield* Clock.currentTimeMillis
           if (renewAt !== undefined && now >= renewAt && (refreshToken !== undefined || !grant.isInteractive)) {
             const renewing = Effect.ignore(run.join(renew))
-            // A token that is still valid is sent meanwhile.
-            if (now >= (expiresAt ?? 0)) yield* renewing
+            // A token that is still valid is sent meanwhile. So is an expired one while the user may be asked: the timeouts of a
+            // request stand still only after it was refused.
+            if (now >= (expiresAt ?? 0) && logins === 0) yield* renewing
             else if (!run.isRunning()) yield* Effect.forkIn(renewing, scope)
           }
           const { prover, tokens: current } = yield* state.get
