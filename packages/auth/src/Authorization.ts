@@ -56,9 +56,9 @@ export interface AuthorizationService {
    */
   readonly login: (server: string | URL) => Effect.Effect<void, AuthorizationError>
   /**
-   * Revokes the tokens for the server at a URL, where its authorization server supports that (RFC 7009), and forgets them. The
-   * next login registers the client anew. Requests that wait for a login fail. Tokens that cannot be revoked are forgotten all
-   * the same.
+   * Revokes the tokens for the server at a URL, where its authorization server supports that (RFC 7009), and forgets them. A
+   * client that registers itself does so anew at the next login. Requests that wait for a login fail. Tokens that cannot be
+   * revoked are forgotten all the same.
    *
    * Close the sessions with the server, too, before another user logs in: a session belongs to one user, and may answer from its
    * cache what that user was given.
