@@ -233,19 +233,23 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
     )
     return { ...Surroundings.serve(template, read, notFound(uri)), hints: hintsOf(template) }
   }
+  const mayDiffer = found.some(({ template }) => Surroundings.mayBeHidden(template))
+  // Those of the template that reads: they are known when the effect has ended.
+  const hints: Hints = {}
   // The most specific template reads first; where it does not accept the variables, the next one reads.
   const effect = found.reduceRight<Effect.Effect<unknown, unknown>>(
     (next, { template, variables }) =>
       Effect.flatMap(
         Surroundings.run(template, template.read(variables, uri), Effect.succeed(undefined)),
-        (result) => result === undefined ? next : Effect.succeed(result)
+        (result) => {
+          if (result === undefined) return next
+          Object.assign(hints, template.hints, mayDiffer ? CacheOptions.onlyForSender : undefined)
+          return Effect.succeed(result)
+        }
       ),
     notFound(uri)
   )
-  return {
-    ...Route.served(effect),
-    hints: found.some(({ template }) => Surroundings.mayBeHidden(template)) ? CacheOptions.onlyForSender : undefined
-  }
+  return { ...Route.served(effect), hints }
 }
 
 const notFound = (uri: string) => Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))

@@ -13,7 +13,7 @@ import type { ServerSessionService } from "../ServerSession.js"
 export interface Served {
   readonly effect: Effect.Effect<unknown, unknown, any>
   readonly context: Context.Context<never>
-  /** The hints for caches of clients, where this result has hints of its own. */
+  /** The hints for caches of clients, where this result has hints of its own. They hold once the effect has ended. */
   readonly hints?: Hints | undefined
 }
 
