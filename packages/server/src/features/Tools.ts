@@ -56,13 +56,15 @@ export const routes = (
         const isPlain = tool.task === undefined && params.task === undefined
         const tasks = isPlain ? undefined : options.tasks
         if (tool.around === undefined && tasks === undefined) return { effect: call(), context: tool.context }
+        const refusal = tasks === undefined ? undefined : TaskCall.refusal(session as TaskCapable, tool.task)
         const served = Surroundings.serve(
           tool,
-          TaskCall.begun(tool.task, Effect.suspend(call)),
+          // A refusal tells that there is the tool: only to a request that sees it.
+          refusal === undefined ? TaskCall.begun(tool.task, Effect.suspend(call)) : Effect.fail(refusal),
           Effect.fail(unknown(params.name)),
           (end) => tool.failed === undefined ? end : Effect.catchAllCause(end, tool.failed)
         )
-        return tasks === undefined
+        return tasks === undefined || refusal !== undefined
           ? served
           : { ...served, effect: TaskCall.run(tasks, session as TaskCapable, tool.task, served.effect) }
       }

@@ -4,14 +4,17 @@
  *
  * While it has not begun, the task is the request: a cancellation interrupts the handler, and its end answers the request.
  */
+import type { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as FiberEnd from "@effect-mcp/jsonrpc/unstable/FiberEnd"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { RequestContext } from "../RequestContext.js"
 import type { AskError } from "../ServerSession.js"
@@ -30,6 +33,11 @@ export interface TaskTool {
   readonly startsInHandler: boolean
 }
 
+/** Why the client has to call the tool in another way; `undefined` where it does not. */
+export const refusal = ({ tasks }: TaskCapable, tool: TaskTool | undefined): McpError | JsonRpcError | undefined =>
+  tasks === undefined ? undefined : Option.getOrUndefined(Either.getLeft(tasks.wants(tool?.support)))
+
+/** Runs a call, as a task where there is to be one. A call that is refused has no task. */
 export const run = (
   runner: TaskRunner,
   session: TaskCapable,
@@ -39,8 +47,7 @@ export const run = (
   const { tasks } = session
   if (tasks === undefined) return call
   const wanted = tasks.wants(tool?.support)
-  if (Either.isLeft(wanted)) return Effect.fail(wanted.left)
-  if (wanted.right === undefined || tool === undefined) return call
+  if (Either.isLeft(wanted) || wanted.right === undefined || tool === undefined) return call
   const { ttl } = wanted.right
   return Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
