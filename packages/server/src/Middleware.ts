@@ -81,7 +81,7 @@ export const compose = <P1, R1, P2, R2>(
   outer: Middleware<P1, R1>,
   inner: Middleware<P2, R2>
 ): Middleware<P1 | P2, R1 | Exclude<R2, P1>> =>
-  of((call, next) => outer.run(call, inner.run(call, next) as Effect.Effect<unknown, unknown>))
+  of((call, next) => outer.run(call, Effect.suspend(() => inner.run(call, next) as Effect.Effect<unknown, unknown>)))
 
 /**
  * Runs the middleware around the handlers of a feature, or of a group of features: tools, resources, templates with their

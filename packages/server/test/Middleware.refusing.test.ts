@@ -31,6 +31,24 @@ describe("Middleware that refuses", () => {
       }).pipe(Effect.provide(serve(touch, { middleware: refusing("tools/call", "tools/fetch", "ping") })))
     }))
 
+  it.scoped("can refuse, and composed middleware inside of it does not even see the message", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const inner = Middleware.make((call, next) => {
+        seen.push(call.method)
+        return next
+      })
+      yield* Effect.gen(function*() {
+        const peer = yield* connect()
+        yield* refusal(peer, "tools/unknown")
+        seen.length = 0
+        assert.deepStrictEqual(yield* refusal(peer, "tools/fetch"), { code: -32600, message: "not you" })
+        assert.deepStrictEqual(seen, [])
+        yield* refusal(peer, "tools/unknown")
+        assert.deepStrictEqual(seen, ["tools/unknown"])
+      }).pipe(Effect.provide(serve(GreetLive, { middleware: Middleware.compose(refusing("tools/fetch"), inner) })))
+    }))
+
   it.scoped("can refuse the handshake, which the client may try again", () =>
     Effect.gen(function*() {
       let strict = true
