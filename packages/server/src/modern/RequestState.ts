@@ -93,8 +93,11 @@ export const make = (keys: SealKeysService, { ttl = "10 minutes" }: Pick<RoundOp
           try: () => crypto.subtle.decrypt(algorithm(all.slice(0, IV_BYTES), binding), key, all.slice(IV_BYTES)),
           catch: () => invalid
         })
+        // As deep as the answers that the server has taken.
+        const parsed = Json.parse(text.decode(plain), Infinity)
+        if (parsed instanceof Json.Refused) return yield* invalid
         // The server wrote it.
-        const state = Json.parse(text.decode(plain)) as State & { readonly expires: number }
+        const state = parsed as State & { readonly expires: number }
         return state.expires > (yield* Clock.currentTimeMillis) ? state : yield* expired
       })
   }

@@ -5,9 +5,11 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import type { ServerSession } from "@effect-mcp/server/ServerSession"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Cause, Effect, Layer, Redacted, TestClock } from "effect"
+import { withEndpoint } from "../http/TestExchange.js"
 import { serve } from "../Serving.js"
-import { ask, asking, capabilities, confirm, retry } from "./Asking.js"
+import { accept, ask, asking, capabilities, confirm, questions, retry } from "./Asking.js"
 import { connect, error, text } from "./Modern.js"
+import * as Posting from "./Posting.js"
 
 describe("requestState", () => {
   const secret = (letter: string) => Redacted.make(letter.repeat(32))
@@ -85,6 +87,25 @@ describe("requestState", () => {
       assert.property(yield* between(server("a"), server("b", "a")), "result")
       assert.property(yield* between(server("b", "a"), server("a")), "error")
     }))
+
+  it.effect("opens with an answer as deep as the endpoint takes", () =>
+    withEndpoint(
+      serve(asking(Effect.zipRight(confirm("Sure?"), confirm("Really?")))),
+      (http) =>
+        Effect.gen(function*() {
+          const round = (params: JsonObject = {}) =>
+            Effect.map(
+              Posting.ask(http, Posting.request("tools/call", { name: "ask", ...params }, { capabilities })),
+              (exchange) => exchange.json.result
+            )
+          let deep: JsonObject = {}
+          for (let depth = 0; depth < 100; depth++) deep = { deep }
+          const second = yield* round(retry(yield* round(), () => ({ ...accept, _meta: deep })))
+          assert.deepStrictEqual(questions(second), ["Really?"])
+          assert.strictEqual(text(yield* round(retry(second))), `{"sure":true}`)
+        }),
+      { maxDepth: 200 }
+    ))
 
   it.effect("is not sealed with a secret that is too short", () =>
     Effect.gen(function*() {
