@@ -112,7 +112,10 @@ export interface HttpRequest {
   readonly method: string
   /** Path and query, as the client has sent them. */
   readonly url: string
-  /** By their names in lower case. Repeated fields are joined by a comma; a request with two `Authorization` gets a 400. */
+  /**
+   * By their names in lower case. Repeated fields are joined by a comma. A request with two `Authorization` gets a 400 where
+   * the platform keeps them apart; a web handler gets them joined.
+   */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The address of the client, or of the last proxy before the server; `undefined` where the platform does not tell. */
   readonly remoteAddress?: string | undefined

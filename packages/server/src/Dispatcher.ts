@@ -120,9 +120,12 @@ export const REQUEST_TIMEOUT: Duration.DurationInput = "60 seconds"
 export interface Options {
   /** How many requests of one client are served at the same time; more wait. Default: 64. */
   readonly maxInFlight?: number | undefined
-  /** How many requests of one client may wait to be served; more get the error -32000. Default: 1,024. */
+  /**
+   * How many requests of one client may wait to be served; more get the error -32000, or -32603 from 2026-07-28 on.
+   * Default: 1,024.
+   */
   readonly maxWaiting?: number | undefined
-  /** How many characters the waiting requests of one client may have; more get the error -32000. Default: 16 Mi. */
+  /** How many characters the waiting requests of one client may have; more get the same errors. Default: 16 Mi. */
   readonly maxWaitingText?: number | undefined
   /**
    * How many requests without a session are served at the same time, for all clients; more wait. Clients without a

@@ -36,7 +36,8 @@ export const extension: typeof Extension.extension = Extension.extension
 
 /**
  * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as
- * `failed`; on several nodes those of a node that was killed do so within 20 seconds.
+ * `failed`. On several nodes those of a node that was killed do so when clients read them: for a client that polls, within 20
+ * seconds of its first request about the task. No notification tells of it.
  *
  * @example
  * ```ts

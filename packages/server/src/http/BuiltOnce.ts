@@ -8,7 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 
 export interface BuiltOnce<A> {
-  /** The value, or a promise of it while it is built; `undefined` once it is disposed. */
+  /** The value, also after `dispose`; a promise of it while it is built; `undefined` after a `dispose` that came before. */
   readonly current: () => A | Promise<A> | undefined
   /** Releases what was built. */
   readonly dispose: () => Promise<void>
