@@ -51,6 +51,10 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
       // When Redis is there again, the other members learn that they have missed changes.
       const missed = yield* Queue.sliding<void>(1)
       let owed = 0
+      const miss = Effect.sync(() => {
+        owed++
+        Queue.unsafeOffer(missed, undefined)
+      })
       const settled = Effect.suspend(() => {
         const before = owed
         return Effect.map(store(unknown), () => {
@@ -86,11 +90,13 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
       const read = Entries.reading(yield* blocking, stream, () => last, received, looked)
       return {
         publish: (change) =>
-          Effect.catchAll(store(change), (error) => {
-            owed++
-            Queue.unsafeOffer(missed, undefined)
-            return Effect.logError("A change could not be sent to the other nodes", error)
-          }),
+          store(change).pipe(
+            // Redis may have stored it, or not: the other nodes are told that a change may be lost.
+            Effect.onInterrupt(() => miss),
+            Effect.catchAll((error) =>
+              Effect.zipRight(miss, Effect.logError("A change could not be sent to the other nodes", error))
+            )
+          ),
         changes: Stream.repeatEffectChunk(Effect.map(read, Chunk.fromIterable))
       } satisfies Member
     })

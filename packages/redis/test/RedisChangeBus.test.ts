@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as RedisChangeBus from "@effect-mcp/redis/RedisChangeBus"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as ChangeBusLaws from "@effect-mcp/testing/ChangeBusLaws"
-import { Chunk, Effect, Exit, Option, Scope, Stream } from "effect"
+import { Chunk, Effect, Exit, Fiber, Option, Scope, Stream } from "effect"
 import * as RedisProcess from "./RedisProcess.js"
 
 describe("a bus in Redis", () => {
@@ -64,6 +64,31 @@ describe("RedisChangeBus", () => {
       fails = false
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual(yield* Stream.runHead(two.changes), Option.some({ _tag: "Unknown" } as const))
+    }))
+
+  it.scopedLive("gives Unknown to the others also when the node closes while it stores a change", () =>
+    Effect.gen(function*() {
+      const connection = yield* RedisProcess.connection(yield* RedisProcess.shared)
+      const isAway = yield* Effect.makeLatch()
+      let isLost = false
+      const run: typeof connection.run = (...args) =>
+        Effect.suspend(() => {
+          if (!isLost) return connection.run(...args)
+          isLost = false
+          return Effect.zipRight(isAway.open, Effect.never)
+        })
+      const over = (connection: RedisConnection.RedisConnectionService) =>
+        Effect.provideService(RedisChangeBus.make(), RedisConnection.RedisConnection, connection)
+      const two = yield* (yield* over(connection)).join
+      const scope = yield* Scope.make()
+      const one = yield* Scope.extend((yield* over({ ...connection, run })).join, scope)
+      isLost = true
+      const publishing = yield* Effect.fork(one.publish({ _tag: "Resource", uri: "a" }))
+      yield* isAway.await
+      yield* Fiber.interrupt(publishing)
+      yield* Scope.close(scope, Exit.void)
+      const received = yield* Effect.timeout(Stream.runHead(two.changes), "10 seconds")
+      assert.deepStrictEqual(received, Option.some({ _tag: "Unknown" } as const))
     }))
 
   it.scopedLive("keeps a bounded number of changes, and gives Unknown in place of those before them", () =>
