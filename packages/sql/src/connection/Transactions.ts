@@ -38,6 +38,15 @@ interface Libsql {
   }
 }
 
+/** The locks of the connections to libSQL files: two servers may have one client. */
+const locks = new WeakMap<Libsql["sdk"], Semaphore.Semaphore>()
+
+const lockOf = (sdk: Libsql["sdk"]): Semaphore.Semaphore => {
+  let lock = locks.get(sdk)
+  if (lock === undefined) locks.set(sdk, lock = Semaphore.make())
+  return lock
+}
+
 /** `limit`: how many milliseconds a statement may take. */
 export const make = (sql: SqlClient, limit: number): Transactions => {
   if (Attempt.isPg(sql)) {
@@ -51,7 +60,7 @@ export const make = (sql: SqlClient, limit: number): Transactions => {
     Effect.tryPromise(() => sql.sdk.transaction("deferred").then((transaction) => transaction.close())),
     Attempt.open(sql)
   ))
-  const alone = Semaphore.make().run
+  const alone = lockOf(sql.sdk).run
   const direct = [withoutLock(sql.sdk), 0] as const
   const unlocked = <R>(context: Context.Context<R>) => Context.add(context, Attempt.LibsqlTransaction, direct)
   const outside: Transactions["outside"] = (effect) =>

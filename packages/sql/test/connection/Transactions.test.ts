@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import { preempted } from "@effect-mcp/testing/unstable/Preempted"
-import { Effect, Exit, Fiber } from "effect"
+import { Effect, Exit, Fiber, Layer } from "effect"
 import * as Sqlite from "../Sqlite.js"
 
 /** A file as two processes have it, with what each test stores: two rows in a transaction, or one. */
@@ -72,5 +73,30 @@ describe("a SQLite file with statements that wait for each other", () => {
         yield* pair("c")
         assert.includeMembers([...yield* ids], ["c1", "c2"])
       }
+    }))
+})
+
+describe("two connections over one client of a SQLite file", () => {
+  it.scopedLive("keep the statements of one out of the transactions of the other", () =>
+    Effect.gen(function*() {
+      const client = yield* Layer.build(Sqlite.client(yield* Sqlite.file))
+      const over = (prefix: string) => Effect.provide(SqlConnection.make({ prefix }), client)
+      const [one, two] = [yield* over("a_"), yield* over("b_")]
+      const insert = ({ sql, table }: SqlConnection.SqlConnectionService) =>
+        sql`INSERT INTO ${table("nodes")} (id, expires) VALUES ('n', 1)`
+      const count = ({ run, sql, table }: SqlConnection.SqlConnectionService) =>
+        Effect.map(run("read", sql`SELECT * FROM ${table("nodes")}`), ({ length }) => length)
+      const rolledBack = yield* Effect.flip(one.transaction(
+        "store",
+        Effect.gen(function*() {
+          yield* insert(one)
+          const storing = yield* Effect.forkDaemon(two.run("store", insert(two)))
+          yield* Effect.repeatN(Effect.yieldNow(), 50)
+          return yield* Effect.fail({ _tag: "RolledBack", storing } as const)
+        })
+      ))
+      assert.strictEqual(rolledBack._tag, "RolledBack")
+      if (rolledBack._tag === "RolledBack") yield* Fiber.join(rolledBack.storing)
+      assert.deepStrictEqual([yield* count(one), yield* count(two)], [0, 1])
     }))
 })
