@@ -47,6 +47,20 @@ describe("a connection to PostgreSQL", () => {
       const rows = yield* run("read", sql<{ readonly expires: string }>`SELECT expires FROM ${nodes}`)
       assert.deepStrictEqual(rows.map(({ expires }) => expires), ["2", "2"])
     }))
+
+  it.scopedLive("reports the failure of a statement whose connection is lost, and not that of the ROLLBACK after it", () =>
+    Effect.gen(function*() {
+      const { sql, transaction } = yield* Effect.flatMap(Postgres.database, Postgres.connection)
+      const { code, message } = yield* Effect.flip(
+        transaction("store", sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+      )
+      assert.strictEqual(
+        message,
+        "The database did not store: terminating connection due to administrator command (57P01)"
+      )
+      assert.strictEqual(code, "57P01")
+      assert.strictEqual(yield* Effect.flip(transaction("store", Effect.fail("no"))), "no")
+    }))
 })
 
 describe("a connection to PostgreSQL whose statements lose their callers", () => {

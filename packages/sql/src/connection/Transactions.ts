@@ -52,7 +52,11 @@ export const make = (sql: SqlClient, limit: number): Transactions => {
   if (Attempt.isPg(sql)) {
     return {
       outside: (effect) => toEnd(effect, limit),
-      within: (effect) => sql.withTransaction(Effect.mapInputContext(effect, withStatementsToEnd(limit)))
+      within: (effect) =>
+        withOwnCause(
+          effect,
+          (effect) => sql.withTransaction(Effect.mapInputContext(effect, withStatementsToEnd(limit)))
+        )
     }
   }
   if (!isLibsqlFile(sql)) return { outside: (effect) => effect, within: sql.withTransaction }
@@ -82,6 +86,26 @@ export const make = (sql: SqlClient, limit: number): Transactions => {
       ))
   }
 }
+
+/**
+ * Fails with the cause of the effect. The ROLLBACK of a connection that is lost fails, too, and the driver gives only that. No
+ * transaction is left open: PostgreSQL ends it with the connection.
+ */
+const withOwnCause = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  transaction: (effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
+): Effect.Effect<A, E | SqlError, R> =>
+  Effect.suspend(() => {
+    let own: Cause.Cause<E> | undefined
+    const noted = Effect.tapErrorCause(effect, (cause) =>
+      Effect.sync(() => {
+        own = cause
+      }))
+    return Effect.catchAllCause(
+      transaction(noted),
+      (given) => Effect.failCause(own === undefined || Cause.isInterrupted(own) ? given : own)
+    )
+  })
 
 /**
  * Runs a statement of PostgreSQL to its end, also when its caller is interrupted. The driver cancels a statement that is interrupted;
