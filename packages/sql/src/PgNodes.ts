@@ -24,7 +24,9 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as PgWake from "./connection/PgWake.js"
 import * as Sockets from "./connection/Sockets.js"
+import * as Migrate from "./schema/Migrate.js"
 import type * as SqlConnection from "./SqlConnection.js"
+import * as SqlMigrations from "./SqlMigrations.js"
 import * as SqlNodes from "./SqlNodes.js"
 import { SqlStoreError } from "./SqlStoreError.js"
 
@@ -52,9 +54,10 @@ const noAddress = new SqlStoreError({
 /** How long a client may take to close its connections. Then they are destroyed. */
 const CLOSE = Duration.millis(500)
 
-/** Connects to PostgreSQL, which ends statements that take longer than `timeout`. */
-export const client = (
-  { maxConnections = 10, timeout = "5 seconds", url }: Options
+/** `silence`: for how many milliseconds a statement may have no answer, when that is more than `timeout`. */
+const clientOf = (
+  { maxConnections = 10, timeout = "5 seconds", url }: Options,
+  silence: number
 ): Layer.Layer<SqlClient, SqlStoreError> =>
   Layer.scoped(
     SqlClient,
@@ -63,7 +66,7 @@ export const client = (
       const address = typeof url === "string" ? url : Redacted.value(url)
       if (!isAddress(address)) return yield* noAddress
       // The connection that listens is silent for two beats, and one that is not in use for the limit.
-      const sockets = yield* Sockets.make(Math.max(limit, 2 * Duration.toMillis(PgWake.BEAT)) + 500)
+      const sockets = yield* Sockets.make(Math.max(limit, silence, 2 * Duration.toMillis(PgWake.BEAT)) + 500)
       const scope = yield* Scope.make()
       yield* Effect.addFinalizer((exit) =>
         Effect.timeoutOption(Effect.interruptible(Effect.disconnect(Scope.close(scope, exit))), CLOSE)
@@ -84,6 +87,13 @@ export const client = (
       )
     })
   )
+
+/**
+ * Connects to PostgreSQL, which ends statements that take longer than `timeout`. A connection that has been silent for longer is
+ * closed: with this client `SqlMigrations.run` fails when one of its statements takes longer, or waits so long for a lock. Give it a
+ * longer `timeout` then.
+ */
+export const client = (options: Options): Layer.Layer<SqlClient, SqlStoreError> => clientOf(options, 0)
 
 /**
  * Connects, creates the tables, and provides all services to the server and to its HTTP endpoint.
@@ -109,7 +119,13 @@ export const layer = (
 ): Layer.Layer<
   ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
   SqlStoreError
-> => Layer.provide(SqlNodes.layer(options), client(options))
+> => {
+  const nodes = (options: Options) => Layer.provide(SqlNodes.layer(options), client(options))
+  if (options.migrate === false) return nodes(options)
+  // A change of a table may take longer than a statement of the node.
+  const migrated = Effect.provide(SqlMigrations.run(options), clientOf(options, Migrate.TIMEOUT))
+  return Layer.unwrapEffect(Effect.as(migrated, nodes({ ...options, migrate: false })))
+}
 
 /** The database itself ends statements that take too long, and transactions of a node that has stopped. Settings of the address win. */
 const withSettings = (address: string, limit: number): string => {

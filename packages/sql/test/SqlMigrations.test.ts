@@ -152,6 +152,22 @@ describe("migrations of one PostgreSQL by several nodes", () => {
       )
       yield* Fiber.join(starting)
     }))
+
+  it.scopedLive("wait for the locks of others longer than a connection may be silent", () =>
+    Effect.gen(function*() {
+      const url = yield* Postgres.database
+      const first = yield* Postgres.connection(url, { timeout: "30 seconds" })
+      const starting = yield* first.transaction(
+        "lock",
+        Effect.gen(function*() {
+          yield* first.sql`LOCK TABLE ${first.table("migrations")}`
+          const starting = yield* Effect.forkScoped(Layer.build(PgNodes.layer({ url, timeout: "1 second" })))
+          yield* first.sql`SELECT pg_sleep(6)`
+          return starting
+        })
+      )
+      yield* Fiber.join(starting)
+    }))
 })
 
 /** What the next versions of this package could do to the tables of the keys. */

@@ -12,7 +12,7 @@ import { SqlStoreError } from "../SqlStoreError.js"
 import type { Changes } from "./Changes.js"
 
 /** Milliseconds for all changes, and to wait for those of other nodes. */
-const TIMEOUT = 60_000
+export const TIMEOUT = 60_000
 
 /** The first half of the advisory lock; the second one is made of the prefix. */
 const LOCK = 0x6d6370
