@@ -40,7 +40,8 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
   let waiting = 0
   const done = Effect.sync(() => waiting--)
   return <A, E, R>(what: string, effect: Effect.Effect<A, E | SqlError, R>) =>
-    Effect.suspend(() => {
+    // No interruption comes between the count and what counts down.
+    Effect.uninterruptibleMask((restore) => {
       if (waiting >= maxWaiting) return Effect.fail(new SqlStoreError({ message: full(what, maxWaiting) }))
       waiting++
       let undone: SqlStoreError | undefined
@@ -54,7 +55,7 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
         undone = error
         return Effect.retry(once, again)
       })
-      return Effect.ensuring(repeated, done)
+      return Effect.ensuring(restore(repeated), done)
     })
 }
 
