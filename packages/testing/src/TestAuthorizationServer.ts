@@ -94,8 +94,7 @@ export const make = (options: Options = {}): Effect.Effect<TestAuthorizationServ
       issue: ({ clientId = "test", resource, scopes = [], subject = "ada", thumbprint }) =>
         Effect.map(
           grants.issue(
-            { clientId, resource, scopes, subject, thumbprint, actor: undefined, family: { isRevoked: false } },
-            false
+            { clientId, resource, scopes, subject, thumbprint, actor: undefined, family: { isRevoked: false } }
           ),
           ({ accessToken }) => accessToken
         ),

@@ -220,6 +220,37 @@ describe("Tokens", () => {
         assert.isUndefined(yield* server.verify(String(second["access_token"])))
       })))
 
+  it.effect("have the scopes of the login again after a refresh with fewer: MUST be those of the old refresh token", () =>
+    Effect.forEach(
+      ["rotating", "fixed"] as const,
+      (refreshTokens) =>
+        withServer({ refreshTokens }, (server) =>
+          Effect.gen(function*() {
+            const { json: first } = yield* login(server)
+            const { json: narrow } = yield* refresh(server, first["refresh_token"], { scope: "read" })
+            assert.deepInclude(yield* server.verify(String(narrow["access_token"])), { scopes: ["read"] })
+            const { json: wide } = yield* refresh(server, narrow["refresh_token"])
+            assert.strictEqual(wide["scope"], "read write")
+            assert.deepInclude(yield* server.verify(String(wide["access_token"])), { scopes: ["read", "write"] })
+          }))
+    ))
+
+  it.effect("refresh after a refused refresh: only one that gives tokens uses the refresh token up", () =>
+    withServer({}, (server) =>
+      Effect.gen(function*() {
+        const { json: first } = yield* login(server)
+        const token = first["refresh_token"]
+        const scope = yield* refresh(server, token, { scope: "admin" })
+        assert.strictEqual(scope.json["error"], "invalid_scope")
+        const resource = yield* refresh(server, token, { resource: "https://other.test" })
+        assert.strictEqual(resource.json["error"], "invalid_target")
+        const { json: second, status } = yield* refresh(server, token)
+        assert.strictEqual(status, 200)
+        // One that was used up ends the login, also when the request has another fault.
+        assert.strictEqual((yield* refresh(server, token, { scope: "admin" })).json["error"], "invalid_grant")
+        assert.isUndefined(yield* server.verify(String(second["access_token"])))
+      })))
+
   it.effect("stay good for refreshing, or are not issued, where a test wants it", () =>
     Effect.gen(function*() {
       yield* withServer({ refreshTokens: "fixed" }, (server) =>

@@ -39,9 +39,12 @@ export interface Grants {
   readonly addCode: (code: Omit<Code, "expiresAt">) => Effect.Effect<string>
   /** `undefined` for a code that is unknown, expired or used; a used one revokes its tokens. */
   readonly takeCode: (code: string) => Effect.Effect<Code | undefined>
-  readonly issue: (grant: Grant, refreshes: boolean) => Effect.Effect<Issued>
-  /** `undefined` for a refresh token that is unknown, revoked, used, or not for this request. */
-  readonly takeRefreshToken: (token: string, isFor: (grant: Grant) => boolean) => Grant | undefined
+  /** With a refresh token where `renewable` says what it grants: the access token may have fewer scopes. */
+  readonly issue: (grant: Grant, renewable?: Grant) => Effect.Effect<Issued>
+  /** `undefined` for a refresh token that is unknown, revoked, used, or not for this request; a used one revokes its tokens. */
+  readonly findRefreshToken: (token: string, isFor: (grant: Grant) => boolean) => Grant | undefined
+  /** After all checks: a refused request leaves its refresh token good. */
+  readonly useRefreshToken: (token: string) => void
   readonly find: (token: string) => Effect.Effect<AccessToken | undefined>
   readonly revoke: (token: string, clientId: string) => void
   readonly revokeAll: (kind: "access" | "refresh") => void
@@ -99,23 +102,28 @@ export const make = (issuer: string, keys: Keys, options: Options): Grants => {
         code.isUsed = true
         return isGood ? code.value : undefined
       }),
-    issue: (grant, refreshes) =>
+    issue: (grant, renewable) =>
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const text = yield* accessToken(grant, now)
-        const again = refreshes && refreshTokens !== "none" ? keep(`refresh-${crypto.randomUUID()}`) : undefined
-        if (again !== undefined) Newest.set(refresh, again, { value: grant, isUsed: false })
-        return { accessToken: text, refreshToken: again, seconds: life / 1000 }
+        const issued = { accessToken: text, seconds: life / 1000 }
+        if (renewable === undefined || refreshTokens === "none") return { ...issued, refreshToken: undefined }
+        const refreshToken = keep(`refresh-${crypto.randomUUID()}`)
+        Newest.set(refresh, refreshToken, { value: renewable, isUsed: false })
+        return { ...issued, refreshToken }
       }),
-    takeRefreshToken: (token, isFor) => {
+    findRefreshToken: (token, isFor) => {
       const found = refresh.get(token)
       if (found === undefined || found.value.family.isRevoked || !isFor(found.value)) return undefined
       if (found.isUsed) {
         found.value.family.isRevoked = true
         return undefined
       }
-      found.isUsed = refreshTokens === "rotating"
       return found.value
+    },
+    useRefreshToken: (token) => {
+      const found = refresh.get(token)
+      if (found !== undefined) found.isUsed = refreshTokens === "rotating"
     },
     find: (token) =>
       Effect.map(Clock.currentTimeMillis, (now) => {

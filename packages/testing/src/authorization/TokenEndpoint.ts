@@ -92,7 +92,7 @@ export const respond = (
           ? yield* issue(parts, {
             ...(yield* grantOf(asked, client.clientId, client.clientId)),
             scopes
-          }, false)
+          })
           : yield* refuse("unauthorized_client", "A client without a secret or a key cannot act for itself")
       case GRANT_TYPES[4]:
         return yield* byExchange(parts, asked, client)
@@ -111,11 +111,11 @@ const grantOf = ({ form, thumbprint }: Asked, clientId: string, subject: string)
 const issue = (
   { grants, issuer, keys }: Parts,
   grant: Grant,
-  refreshes: boolean,
+  renewable?: Grant,
   more: Readonly<Record<string, unknown>> = {}
 ): Effect.Effect<Response> =>
   Effect.gen(function*() {
-    const { accessToken, refreshToken, seconds } = yield* grants.issue(grant, refreshes)
+    const { accessToken, refreshToken, seconds } = yield* grants.issue(grant, renewable)
     const { clientId, scopes, subject, thumbprint } = grant
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
     const identity = scopes.includes("openid")
@@ -145,21 +145,25 @@ const byCode = (parts: Parts, asked: Asked, { clientId }: RegisteredClient) =>
     }
     const { resource } = yield* grantOf(asked, clientId, code.subject)
     if (resource !== code.resource) return yield* refuse("invalid_target", "The code is for another resource")
-    return yield* issue(parts, { ...code, thumbprint }, true)
+    const grant = { ...code, thumbprint }
+    return yield* issue(parts, grant, grant)
   })
 
 const byRefreshToken = (parts: Parts, asked: Asked, { clientId }: RegisteredClient) =>
   Effect.gen(function*() {
     const { form, scopes, thumbprint } = asked
+    const token = form.get("refresh_token") ?? ""
     const { resource } = yield* grantOf(asked, clientId, clientId)
     const isFor = (one: Grant) => one.clientId === clientId && one.thumbprint === thumbprint
-    const grant = parts.grants.takeRefreshToken(form.get("refresh_token") ?? "", isFor)
+    const grant = parts.grants.findRefreshToken(token, isFor)
     if (grant === undefined) return yield* badGrant("The refresh token is unknown, revoked, or was used before")
     if (resource !== grant.resource) return yield* refuse("invalid_target", "The refresh token is for another resource")
     if (!scopes.every((one) => grant.scopes.includes(one))) {
       return yield* refuse("invalid_scope", "A refresh gives no more scopes than the login did")
     }
-    return yield* issue(parts, { ...grant, scopes: scopes.length === 0 ? grant.scopes : scopes }, true)
+    parts.grants.useRefreshToken(token)
+    // The scopes of the new refresh token MUST be those of the old one (RFC 6749, section 6).
+    return yield* issue(parts, { ...grant, scopes: scopes.length === 0 ? grant.scopes : scopes }, grant)
   })
 
 /** An ID-JAG of an enterprise, or the token of a workload. */
@@ -177,7 +181,7 @@ const byAssertion = (parts: Parts, asked: Asked, used = parts.options.trusts ?? 
     }
     const grant = yield* grantOf(asked, client?.clientId ?? sub, sub)
     const given = scopes.length === 0 && typeof scope === "string" ? scopesOf(scope) : scopes
-    return yield* issue(parts, { ...grant, scopes: given }, false)
+    return yield* issue(parts, { ...grant, scopes: given })
   })
 
 /** RFC 8693: the token of a user for another one, which this client may use at another server. */
@@ -196,7 +200,7 @@ const byExchange = (parts: Parts, asked: Asked, client: RegisteredClient) =>
       return yield* idJag(parts, asked, client, subject.subject)
     }
     const grant = yield* grantOf(asked, client.clientId, subject.subject)
-    return yield* issue(parts, { ...grant, actor: client.clientId, scopes: given }, false, {
+    return yield* issue(parts, { ...grant, actor: client.clientId, scopes: given }, undefined, {
       issued_token_type: `${TYPE}:access_token`
     })
   })
