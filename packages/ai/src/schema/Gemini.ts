@@ -7,6 +7,7 @@
  * @see https://ai.google.dev/api/caching#Schema
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as ObjectRoot from "./ObjectRoot.js"
 import * as Parts from "./Parts.js"
 
 /** The keywords of each type. */
@@ -28,35 +29,65 @@ const formats: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([
 /** Any value: a declaration needs a type, and a model can write every value as text. */
 const anything = { type: "string", description: "any JSON value, as text" }
 
-export const make = (schema: JsonObject): JsonObject => {
+/** Levels in which properties and alternatives become one object: each reads all that is below it, and a peer chose the depth. */
+const MAX_MERGED = 32
+
+export const make = (root: JsonObject): JsonObject => visit(root, 0)
+
+const visit = (schema: JsonObject, depth: number): JsonObject => {
   const described = typeof schema.description === "string" ? { description: schema.description } : {}
   const { isNullable, types } = withoutNull(schema)
   const alternatives = [...Parts.schemas(schema.anyOf), ...Parts.schemas(schema.oneOf)]
   const nullable = isNullable || alternatives.some(isNull) ? { nullable: true } : {}
   const some = alternatives.filter((one) => !isNull(one))
   if (some.length > 0) {
+    // `anyOf` stands alone here: what is beside it would be lost.
+    if (depth < MAX_MERGED && isObject(schema, types, some)) {
+      const one = { ...Parts.omit(schema, "oneOf"), anyOf: some }
+      return { ...visit(ObjectRoot.make(one), depth), ...nullable }
+    }
+    if (types.length > 0 && some.every(isNarrowing)) {
+      const one = Parts.omit(schema, "anyOf", "oneOf")
+      return { ...visit(Parts.inWords(one, schema, ["anyOf", "oneOf"]), depth), ...nullable }
+    }
     return some.length === 1
-      ? { ...make(some[0]!), ...described, ...nullable }
-      : { ...described, ...nullable, anyOf: some.map(make) }
+      ? { ...visit(some[0]!, depth + 1), ...described, ...nullable }
+      : { ...described, ...nullable, anyOf: some.map((one) => visit(one, depth + 1)) }
   }
   if (types.length > 1) {
     return {
       ...described,
       ...nullable,
-      anyOf: types.map((type) => make({ ...Parts.omit(schema, "description"), type }))
+      anyOf: types.map((type) => visit({ ...Parts.omit(schema, "description"), type }, depth + 1))
     }
   }
   const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : undefined
   const type = types[0] ?? typeOf(values, schema)
   if (type === undefined) return { ...anything, ...described, ...nullable }
-  return { ...typed(type, schema, values, described), ...nullable }
+  return { ...typed(type, schema, values, described, depth + 1), ...nullable }
 }
+
+/** Whether a schema with alternatives has properties of its own, and all of its values are objects. */
+const isObject = (
+  schema: JsonObject,
+  types: ReadonlyArray<string>,
+  alternatives: ReadonlyArray<JsonObject>
+): boolean =>
+  Parts.properties(schema).size > 0 && (types.length === 0
+    ? alternatives.every((one) => Parts.types(one).includes("object") || "properties" in one || "required" in one)
+    : types.every((type) => type === "object"))
+
+/** Whether a schema says nothing but which values of a given type are good. */
+const isNarrowing = (schema: JsonObject): boolean => !forms.some((key) => key in schema)
+
+const forms = ["type", "enum", "const", "properties", "items", "prefixItems", "anyOf", "oneOf"]
 
 const typed = (
   type: string,
   schema: JsonObject,
   values: ReadonlyArray<unknown> | undefined,
-  described: JsonObject
+  described: JsonObject,
+  depth: number
 ): JsonObject => {
   const texts = values?.filter((value) => value !== null)
   // An enumeration without values, or with an empty one, is refused.
@@ -78,24 +109,24 @@ const typed = (
     ...(hasFormat ? { format: schema.format } : undefined),
     ...(isEnum ? { enum: texts } : undefined),
     ...Parts.fromEntries(Object.entries(schema).filter(([key]) => kept.get(type)?.includes(key) === true)),
-    ...(type === "array" ? { items: items(schema) } : undefined),
-    ...(type === "object" ? object(schema) : undefined)
+    ...(type === "array" ? { items: items(schema, depth) } : undefined),
+    ...(type === "object" ? object(schema, depth) : undefined)
   }
 }
 
-const items = (schema: JsonObject): JsonObject => {
+const items = (schema: JsonObject, depth: number): JsonObject => {
   const each = [...Parts.schemas(schema.prefixItems), ...(Parts.isSchema(schema.items) ? [schema.items] : [])]
-  return each.length === 0 ? anything : make(each.length === 1 ? each[0]! : { anyOf: each })
+  return each.length === 0 ? anything : visit(each.length === 1 ? each[0]! : { anyOf: each }, depth)
 }
 
-const object = (schema: JsonObject): JsonObject => {
+const object = (schema: JsonObject, depth: number): JsonObject => {
   const named = Parts.properties(schema)
   const required = Parts.strings(schema.required).filter((name) => named.has(name))
   return {
     // An empty list of properties is refused.
     ...(named.size === 0
       ? undefined
-      : { properties: Parts.fromEntries([...named].map(([name, one]) => [name, make(one)])) }),
+      : { properties: Parts.fromEntries([...named].map(([name, one]) => [name, visit(one, depth)])) }),
     ...(required.length === 0 ? undefined : { required })
   }
 }

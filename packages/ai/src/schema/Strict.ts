@@ -42,6 +42,8 @@ export const make = (root: JsonObject): JsonObject | undefined => {
       formats.includes(schema.format as string) ? inWords : [...inWords, "format"]
     )
     if (alternatives.length > 0) {
+      // Alternatives stand alone here: the properties beside them would be lost, and a call without them is refused.
+      if (Parts.properties(schema).size > 0 || Parts.strings(schema.required).length > 0) return undefined
       const anyOf = alternatives.map((one) => visit(one, depth + 1))
       return anyOf.includes(undefined)
         ? undefined
