@@ -7,6 +7,7 @@ import type { ClientError } from "@effect-mcp/client/ClientError"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { ClientSessionGroupService } from "@effect-mcp/client/ClientSessionGroup"
 import type { UnknownEntry } from "@effect-mcp/client/GroupError"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Chunk from "effect/Chunk"
@@ -57,7 +58,7 @@ const ofSession = (session: ClientSessionService): Source => ({
   call: session.callTool,
   changes: Effect.zipLeft(
     latest(Stream.filter(session.listChanges, (change) => change === "tools")),
-    Effect.race(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT))
+    raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT))
   )
 })
 
