@@ -31,6 +31,7 @@ import * as Answer from "./openapi/Answer.js"
 import * as Document from "./openapi/Document.js"
 import * as Operations from "./openapi/Operations.js"
 import * as Request from "./openapi/Request.js"
+import * as RequestFailure from "./openapi/RequestFailure.js"
 import * as Servers from "./openapi/Servers.js"
 import { OpenApiError } from "./OpenApiError.js"
 import * as ModelText from "./text/ModelText.js"
@@ -272,8 +273,10 @@ const caller = <R>(
           onSuccess: (completed) =>
             Effect.catchAll(send(completed), (error) =>
               Effect.as(
-                Effect.logWarning(`The request "${operation.method} ${operation.path}" failed`, error),
-                Answer.failure(unreachable(error))
+                Effect.logWarning(
+                  `The request "${operation.method} ${operation.path}" failed: ${RequestFailure.toLog(error)}`
+                ),
+                Answer.failure(RequestFailure.toModel(error))
               ))
         })
     })
@@ -296,13 +299,6 @@ const execute = (
       ? execute(client, Request.moved(request, to), redirects - 1)
       : Effect.succeed(response)
   })
-
-const unreachable = (error: HttpClientError): string =>
-  error._tag === "RequestError" && error.reason === "Transport"
-    ? "The API could not be reached."
-    : error._tag === "RequestError"
-    ? "The request to the API could not be sent."
-    : "The answer of the API could not be read."
 
 const textOf = ({ content }: ToolResult.ToolResult): string => {
   const [first] = content
