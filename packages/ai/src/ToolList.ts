@@ -66,7 +66,8 @@ export interface Options extends ToolOutput.Options {
   readonly dialect?: ModelSchema.Dialect | undefined
   /**
    * The name that a tool should have for the model; `undefined` leaves the tool out. What models do not accept is replaced,
-   * and a name that another tool has gets a number. Default: the name in the session or the group.
+   * and a name that another tool has gets a number. A tool for which it throws is skipped, and a warning is logged. Default:
+   * the name in the session or the group.
    */
   readonly name?: ((name: string, server: string, tool: Tools.Tool) => string | undefined) | undefined
   /** Only the tools that this definition has. Default: all that the server lists. */
@@ -88,7 +89,7 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<ToolList, ClientError> => {
   const from = Source.make(source)
-  return Effect.map(from.list, (listed) => build(from, listed, options, new Map()).list)
+  return Effect.flatMap(from.list, (listed) => Effect.map(build(from, listed, options, new Map()), ({ list }) => list))
 }
 
 /** A list that follows the changes of its servers. */
@@ -115,7 +116,7 @@ export const follow = (
     const names = yield* Ref.make<ReadonlyMap<string, string>>(new Map())
     const read = Effect.gen(function*() {
       const listed = yield* from.list
-      const built = build(from, listed, options, yield* Ref.get(names))
+      const built = yield* build(from, listed, options, yield* Ref.get(names))
       yield* Ref.set(names, built.names)
       return built.list
     })
@@ -128,7 +129,23 @@ export const follow = (
     return { current: SubscriptionRef.get(current), changes: current.changes }
   })
 
+/** The list, and one warning when the option `name` threw: servers choose how many tools there are. */
 const build = (
+  source: Source.Source,
+  listed: ReadonlyArray<Source.Listed>,
+  options: Options,
+  before: ReadonlyMap<string, string>
+) =>
+  Effect.suspend(() => {
+    const { failed, ...built } = unsafeBuild(source, listed, options, before)
+    const [first] = failed
+    if (first === undefined) return Effect.succeed(built)
+    const more = failed.length === 1 ? "" : `; ${failed.length - 1} more tools have none`
+    const tool = `The tool ${ModelText.quoted(first.tool)} of ${ModelText.quoted(first.server)}`
+    return Effect.as(Effect.logWarning(`${tool} ${first.reason}${more}`), built)
+  })
+
+const unsafeBuild = (
   { call }: Source.Source,
   listed: ReadonlyArray<Source.Listed>,
   options: Options,
@@ -137,21 +154,25 @@ const build = (
   const { dialect = "json-schema", name: naming = (name: string) => name } = options
   const isOpenAi = dialect.startsWith("openai")
   const { maxDescription = isOpenAi ? 1024 : 10_000, maxTools = isOpenAi ? 128 : 512 } = options
-  const skipped: Array<ToolList["skipped"][number]> = []
+  const failed: Array<ToolList["skipped"][number]> = []
   const chosen: Array<ModelNames.Named & Source.Listed & ModelSchema.ModelSchema> = []
   const keys = new Set<string>()
   const counts = new Map<string, number>()
   const eligible = listed.flatMap((one) => {
     const { name, server, tool } = one
     const key = `${server}\n${name}`
-    const wanted = naming(name, server, tool)
-    if (wanted === undefined || keys.has(key) || options.definition?.tools.has(tool.name) === false) return []
+    if (keys.has(key) || options.definition?.tools.has(tool.name) === false) return []
     keys.add(key)
+    const attempt = Either.try({ try: () => naming(name, server, tool), catch: unnamed })
+    if (Either.isLeft(attempt)) failed.push({ server, tool: tool.name, reason: attempt.left })
+    const wanted = Either.getOrUndefined(attempt)
+    if (wanted === undefined) return []
     counts.set(server, (counts.get(server) ?? 0) + 1)
     return [{ ...one, key, wanted }]
   })
   // A server with large schemas leaves no tool of another out.
   const budgets = new Map(Array.from(counts, ([server, count]) => [server, Inlining.budget(count)]))
+  const skipped = [...failed]
   for (const one of eligible) {
     const { server, tool } = one
     // MUST NOT be in the list of the model (io.modelcontextprotocol/ui).
@@ -161,7 +182,8 @@ const build = (
       ? Either.filterOrLeft(
         Conversion.make(tool.inputSchema, dialect, budgets.get(server)),
         ({ isStrict }) => isStrict || options.onlyStrict !== true,
-        () => "has arguments without a strict form: a map, a value of any type, or more than ten levels"
+        () =>
+          "has arguments without a strict form: a map, a value of any type, properties beside alternatives, or more than ten levels"
       )
       : Either.left(`is over the limit of ${maxTools} tools`)
     if (Either.isLeft(schema)) skipped.push({ server, tool: tool.name, reason: schema.left })
@@ -197,8 +219,13 @@ const build = (
       })
     }
   }
-  return { list, names }
+  return { list, names, failed }
 }
+
+const unnamed = (fault: unknown): string =>
+  `has no name for the model: the option \`name\` threw ${
+    ModelText.quoted(fault instanceof Error ? fault.message : String(fault))
+  }`
 
 /** The object that a model wrote; an absent or empty text is an object without members. */
 const objectOf = (args: unknown): JsonObject | undefined => {

@@ -7,7 +7,7 @@ import * as Definition from "@effect-mcp/definition/Definition"
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Deferred, Effect, Fiber, Layer, Schema, Stream, TestClock } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, Option, Schema, Stream, TestClock } from "effect"
 import { client, eras, serving } from "./Serving.js"
 
 class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
@@ -192,6 +192,40 @@ describe("The tool list of a model", () => {
       const list = yield* ToolList.make(session, { dialect: "anthropic" })
       assert.deepStrictEqual(names(list), ["a"])
       assert.include(list.skipped[0]?.reason, "filter[name]")
+    }))
+
+  it.scoped("skips a tool whose name the application cannot give, and follows what comes after", () =>
+    Effect.gen(function*() {
+      const logged: Array<unknown> = []
+      const logger = Logger.make(({ message }) => {
+        logged.push(message)
+      })
+      const { add, connector } = yield* serving(named("a"))
+      const session = yield* Client.make(connector)
+      yield* Effect.gen(function*() {
+        const following = yield* ToolList.follow(session, {
+          name: (name) => {
+            if (name === "bad") throw new Error("no such prefix")
+            return name
+          }
+        })
+        yield* add(named("bad"))
+        const [skipped] = (yield* Stream.runHead(Stream.filter(following.changes, ({ skipped }) => skipped.length > 0)))
+          .pipe(Option.getOrThrow).skipped
+        const reason = "has no name for the model: the option `name` threw \"no such prefix\""
+        assert.deepStrictEqual(skipped, { server: "test", tool: "bad", reason })
+        yield* add(named("b"))
+        yield* Stream.runHead(Stream.filter(following.changes, ({ tools }) => tools.length === 2))
+        assert.deepStrictEqual(names(yield* following.current), ["a", "b"])
+        const none = yield* ToolList.make(session, {
+          name: () => {
+            throw new Error("no such prefix")
+          }
+        })
+        assert.deepStrictEqual(none.skipped.map(({ tool }) => tool), ["a", "b", "bad"])
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      const told = "The tool \"bad\" of \"test\" has no name for the model: the option `name` threw \"no such prefix\""
+      assert.deepStrictEqual(logged, [[told], [told], [`${told.replace("bad", "a")}; 2 more tools have none`]])
     }))
 
   it.scoped("takes the nulls of OpenAI's strict form out of the arguments", () =>
