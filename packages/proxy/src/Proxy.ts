@@ -60,7 +60,10 @@ export const layer = <R = never>(
 ): Layer.Layer<never, never, Registry | Exclude<R, Scope.Scope>> =>
   Layer.scopedDiscard(Effect.flatMap(
     make(connector, options),
-    ({ started }) => Effect.ignore(Effect.timeoutOption(started, options.connectTimeout ?? defaults.connectTimeout))
+    ({ started }) =>
+      Effect.ignore(Effect.sandbox(
+        Effect.timeoutOption(started, options.connectTimeout ?? defaults.connectTimeout)
+      ))
   ))
 
 /** As `layer`, but it waits for the lists of the upstream, and fails when the upstream cannot be reached at the start. */

@@ -6,7 +6,7 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger, Schedule } from "effect"
 import type { Features } from "./Setting.js"
 import { all, controlled, entrance, gateway, legacy, modern, received, server } from "./Setting.js"
 
@@ -136,6 +136,45 @@ describe("A proxy", () => {
       const proxy = Proxy.layerConnected(Connector.make("silent", Effect.never), { connectTimeout: "20 millis" })
       const error = yield* Effect.flip(Layer.build(McpServer.layer({ name: "g", version: "1" }, proxy)))
       assert.strictEqual(error._tag, "RequestTimeout")
+    }))
+
+  it.scopedLive("whose connector throws logs it, serves its own tools, and says so to calls", () =>
+    Effect.gen(function*() {
+      const logged: Array<string> = []
+      const logger = Logger.make(({ cause, logLevel, message }) =>
+        void logged.push(`${logLevel.label} ${String(message)} ${Cause.pretty(cause)}`)
+      )
+      const error = yield* Effect.gen(function*() {
+        const { connector, kill, state } = yield* upstream(tool("theirs"))
+        const throwing = Connector.make(
+          "throwing",
+          Effect.suspend(() => state.refuses ? Effect.die(new Error("a bug")) : connector.connect)
+        )
+        const session = yield* gateway(throwing, { own, proxy: fast })
+        assert.strictEqual(text(yield* session.callTool("theirs")), "theirs")
+        state.refuses = true
+        yield* kill
+        const error = yield* Effect.repeat(Effect.flip(session.callTool("theirs")), {
+          until: ({ message }) => message.includes("any more")
+        })
+        assert.strictEqual(text(yield* session.callTool("own")), "own")
+        return error
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      assert.strictEqual(error.message, "The upstream \"up\" is not connected any more: the proxy has failed")
+      assert.isTrue(
+        logged.some((line) =>
+          line.startsWith("ERROR The proxy of the upstream \"up\" has failed") && line.includes("a bug")
+        )
+      )
+    }))
+
+  it.scopedLive("whose connector throws at the start starts at once, and as layerConnected dies", () =>
+    Effect.gen(function*() {
+      const connector = Connector.make("throwing", Effect.die("a bug"))
+      const session = yield* gateway(connector, { own })
+      assert.deepStrictEqual(yield* names(session), ["own"])
+      const building = Layer.build(McpServer.layer({ name: "g", version: "1" }, Proxy.layerConnected(connector)))
+      assert.deepStrictEqual(yield* Effect.exit(building), Exit.die("a bug"))
     }))
 
   it.scopedLive("closes every session with the upstream when it closes", () =>

@@ -1,13 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
+import type { ProxyEntry } from "@effect-mcp/proxy/ProxyEntry"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Layer, Schema } from "effect"
-import { all, gateway, legacy, pairs, proxied, server } from "./Setting.js"
+import { Cause, Effect, Layer, Logger, Schema } from "effect"
+import { all, entrance, gateway, legacy, pairs, proxied, server } from "./Setting.js"
 
 const tool = (name: string, says = name) => McpServer.tool(Tool.make(name), () => Effect.succeed(says))
 const Greet = Prompt.make("greet")
@@ -89,6 +91,37 @@ for (const [name, client, upstream] of pairs) {
       }))
   })
 }
+
+describe("A function of the application that throws", () => {
+  const failing = ({ name }: { readonly name: string }) => {
+    if (name === "two" || name === "greet") throw new Error("no title")
+    return true
+  }
+  const options = {
+    filter: { filter: failing },
+    rename: { rename: (entry: ProxyEntry) => failing(entry) ? entry.name : "" }
+  }
+  for (const option of ["filter", "rename"] as const) {
+    it.scopedLive(`as ${option} costs the entry for which it throws, and nothing else`, () =>
+      Effect.gen(function*() {
+        const logged: Array<string> = []
+        const logger = Logger.make(({ cause, logLevel, message }) =>
+          void logged.push(`${logLevel.label} ${String(message)} ${Cause.pretty(cause)}`)
+        )
+        yield* Effect.gen(function*() {
+          const connector = yield* server(features, { versions: legacy })
+          const through = yield* entrance(connector, { proxy: options[option] })
+          const session = yield* Client.make(through, { versions: legacy })
+          assert.deepStrictEqual(names(yield* all(session.tools)), ["link", "one"])
+          assert.deepStrictEqual(names(yield* all(session.prompts)), [])
+          assert.strictEqual(text(yield* session.callTool("one")), "one")
+        }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+        assert.lengthOf(logged, 2)
+        assert.match(logged[0]!, /^ERROR The tool "two" of the upstream "up" is left out: .* Error: no title/)
+        assert.match(logged[1]!, /^ERROR The prompt "greet" of the upstream "up" is left out: .* Error: no title/)
+      }))
+  }
+})
 
 describe("Two proxies on one server", () => {
   it.scopedLive("have the entries of both upstreams, by prefixes", () =>

@@ -12,6 +12,7 @@ import type { Kind } from "@effect-mcp/server/Registry"
 import * as Registry from "@effect-mcp/server/Registry"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
@@ -57,6 +58,7 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
     const lock = Semaphore.make()
     const registered = new Map<string, Registered>()
     const sources = new Map<object, ServerLists>()
+    let failing: ReadonlyMap<string, string> = new Map()
     const state: EntryRegistration.State = { isListed: false, uris: Uris.same }
     const renamesUris = options.rename !== undefined
 
@@ -84,12 +86,24 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
         yield* Scope.extend(registering, own)
       })
 
+    /** Logs each entry that is left out because a function of the application threw, once for each change of the entry. */
+    const report = (failed: ReadonlyArray<Naming.Failed>): Effect.Effect<void> => {
+      const before = failing
+      failing = new Map(failed.map(({ entry }) => [`${entry.kind} ${entry.name}`, textOf(entry.listed)]))
+      const changed = failed.filter(({ entry }) => before.get(`${entry.kind} ${entry.name}`) !== textOf(entry.listed))
+      return Effect.forEach(changed, ({ entry, error }) => {
+        const which = `The ${entry.kind} "${entry.name}" of the upstream "${name}"`
+        return Effect.logError(`${which} is left out: the option "filter" or "rename" threw for it`, Cause.die(error))
+      }, { discard: true })
+    }
+
     const apply: Effect.Effect<void> = Effect.gen(function*() {
       if (sources.size === 0) return
-      const { entries, left } = Naming.named(union([...sources.values()]), options, maxEntries)
+      const { entries, failed, left } = Naming.named(union([...sources.values()]), options, maxEntries)
       if (left > 0) {
         yield* Effect.logWarning(`The upstream "${name}" lists more than ${maxEntries} entries: ${left} are left out`)
       }
+      yield* report(failed)
       if (renamesUris) {
         const of = (kind: "resource" | "template") =>
           entries.flatMap(({ entry, own }) => entry.kind === kind ? [{ upstream: entry.name, own }] : [])

@@ -1,8 +1,9 @@
 /**
  * Chooses the entries of an upstream that clients get, and their names. A name that a rename gives twice stays with the first
- * entry.
+ * entry. An entry for which a function of the application throws is left out.
  */
 import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
+import * as Either from "effect/Either"
 import type { ProxyEntry } from "../ProxyEntry.js"
 
 export interface Options {
@@ -17,12 +18,18 @@ export interface Named {
   readonly entry: ProxyEntry
 }
 
+/** An entry that `filter` or `rename` could not take, and what it threw. */
+export interface Failed {
+  readonly entry: ProxyEntry
+  readonly error: unknown
+}
+
 /** The entries that clients get, at most `max`, and how many are left out for the limit. */
 export const named = (
   lists: ServerLists,
   options: Options,
   max: number
-): { readonly entries: ReadonlyArray<Named>; readonly left: number } => {
+): { readonly entries: ReadonlyArray<Named>; readonly left: number; readonly failed: ReadonlyArray<Failed> } => {
   const { filter, prefix = "", rename } = options
   const all: ReadonlyArray<ProxyEntry> = [
     ...lists.tools.map((listed): ProxyEntry => ({ kind: "tool", name: listed.name, listed })),
@@ -31,14 +38,21 @@ export const named = (
     ...lists.templates.map((listed): ProxyEntry => ({ kind: "template", name: listed.uriTemplate, listed }))
   ]
   const taken = new Set<string>()
-  const entries = all.flatMap((entry): ReadonlyArray<Named> => {
-    if (filter?.(entry) === false) return []
+  const failed: Array<Failed> = []
+  const nameOf = (entry: ProxyEntry): string | undefined => {
+    if (filter?.(entry) === false) return undefined
     const isNamed = entry.kind === "tool" || entry.kind === "prompt"
-    const own = rename?.(entry) ?? (isNamed ? prefix + entry.name : entry.name)
+    return rename?.(entry) ?? (isNamed ? prefix + entry.name : entry.name)
+  }
+  const entries = all.flatMap((entry): ReadonlyArray<Named> => {
+    const chosen = Either.try(() => nameOf(entry))
+    if (Either.isLeft(chosen)) failed.push({ entry, error: chosen.left })
+    const own = Either.getOrUndefined(chosen)
+    if (own === undefined) return []
     const key = `${entry.kind} ${own}`
     if (taken.has(key)) return []
     taken.add(key)
     return [{ own, entry }]
   })
-  return { entries: entries.slice(0, max), left: Math.max(0, entries.length - max) }
+  return { entries: entries.slice(0, max), left: Math.max(0, entries.length - max), failed }
 }

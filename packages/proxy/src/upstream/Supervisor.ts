@@ -1,13 +1,14 @@
 /**
  * Keeps one session with the upstream open, which lists what the upstream has: connects, follows its lists until the session
  * ends, and connects again as a schedule says. Calls wait while a connection may still come, and fail at once while the last
- * attempt has failed.
+ * attempt has failed. A defect ends it for good, and is logged.
  */
 import type { ConnectError } from "@effect-mcp/client/ClientError"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { Change } from "@effect-mcp/client/Notifications"
 import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
 import type { McpError } from "@effect-mcp/protocol/McpError"
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -46,7 +47,7 @@ export interface Supervisor {
 type State =
   | { readonly _tag: "Opening"; readonly opened: Deferred.Deferred<Link, McpError> }
   | { readonly _tag: "Open"; readonly link: Link }
-  | { readonly _tag: "Down" }
+  | { readonly _tag: "Down"; readonly why: McpError }
 
 /** How long the lists of an upstream whose session has ended stay, while it is being connected again. */
 const KEPT = "5 seconds"
@@ -59,6 +60,7 @@ export const make = (options: Options): Effect.Effect<Supervisor> =>
     const { connectTimeout, name, open, reconnect } = options
     const opening = (): State => ({ _tag: "Opening", opened: Effect.runSync(Deferred.make<Link, McpError>()) })
     const unconnected = UpstreamError.of(name, "is not connected")
+    const failed = UpstreamError.of(name, "is not connected any more: the proxy has failed")
     let state = opening()
     const started = yield* Deferred.make<void, ConnectError>()
     const change = (next: State, outcome: Effect.Effect<Link, McpError>): Effect.Effect<void> =>
@@ -95,13 +97,21 @@ export const make = (options: Options): Effect.Effect<Supervisor> =>
       Effect.matchEffect(Effect.timed(connection(follower)), {
         onFailure: (error) =>
           Effect.gen(function*() {
-            yield* change({ _tag: "Down" }, UpstreamError.unconnected(name, error))
+            yield* change({ _tag: "Down", why: unconnected }, UpstreamError.unconnected(name, error))
             yield* follower.onLists(undefined, [])
             yield* Deferred.fail(started, error)
             return Duration.zero
           }),
         onSuccess: ([duration]) => Effect.as(Effect.forkScoped(gone(follower)), duration)
       })
+
+    /** Nothing connects again after a defect: calls say so, and who waits for the start gets it. */
+    const broken = ({ onLists }: Follower, cause: Cause.Cause<never>) =>
+      Effect.logError(`The proxy of the upstream "${name}" has failed, and does not connect again`, cause).pipe(
+        Effect.zipRight(change({ _tag: "Down", why: failed }, Effect.fail(failed))),
+        Effect.zipRight(Deferred.failCause(started, cause)),
+        Effect.zipRight(onLists(undefined, []))
+      )
 
     const repeating = Schedule.resetWhen(
       Schedule.passthrough(Schedule.mapInput(reconnect, (_: Duration.Duration) => undefined)),
@@ -118,15 +128,23 @@ export const make = (options: Options): Effect.Effect<Supervisor> =>
               onTimeout: () => unconnected
             })
           case "Down":
-            return Effect.fail(unconnected)
+            return Effect.fail(state.why)
         }
       }),
       session: () => state._tag === "Open" ? state.link.session : undefined,
       started: Deferred.await(started),
       run: (follower) =>
-        Effect.asVoid(Effect.forkScoped(Effect.interruptible(Effect.zipRight(
+        Effect.zipRight(
           Effect.repeat(lasted(follower), repeating),
-          Effect.zipRight(change({ _tag: "Down" }, Effect.fail(unconnected)), follower.onLists(undefined, []))
-        ))))
+          Effect.zipRight(
+            change({ _tag: "Down", why: unconnected }, Effect.fail(unconnected)),
+            follower.onLists(undefined, [])
+          )
+        ).pipe(
+          Effect.tapErrorCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.void : broken(follower, cause)),
+          Effect.interruptible,
+          Effect.forkScoped,
+          Effect.asVoid
+        )
     }
   })

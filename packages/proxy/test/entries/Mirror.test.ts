@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { noLists, type ServerLists } from "@effect-mcp/client/unstable/Entries"
+import type { ProxyEntry } from "@effect-mcp/proxy/ProxyEntry"
 import * as Registry from "@effect-mcp/server/Registry"
 import { preempted } from "@effect-mcp/testing/unstable/Preempted"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Logger } from "effect"
 import * as Mirror from "../../src/entries/Mirror.js"
 
 const lists = (...names: ReadonlyArray<string>): ServerLists => ({
@@ -10,32 +11,33 @@ const lists = (...names: ReadonlyArray<string>): ServerLists => ({
   tools: names.map((name) => ({ name, inputSchema: { type: "object" } }))
 })
 
-const made = Effect.gen(function*() {
-  const registry = yield* Registry.make
-  const mirror = yield* Mirror.make({
-    name: "up",
-    registry,
-    forward: () => Effect.succeed({}),
-    extensions: [],
-    maxEntries: 100,
-    isEach: () => false,
-    ownerOf: () => Effect.succeed(undefined),
-    completes: () => false,
-    startsTasks: () => undefined,
-    hasResources: () => false,
-    subscribe: () => () => Effect.void,
-    filter: () => true
+const made = (filter: (entry: ProxyEntry) => boolean = () => true) =>
+  Effect.gen(function*() {
+    const registry = yield* Registry.make
+    const mirror = yield* Mirror.make({
+      name: "up",
+      registry,
+      forward: () => Effect.succeed({}),
+      extensions: [],
+      maxEntries: 100,
+      isEach: () => false,
+      ownerOf: () => Effect.succeed(undefined),
+      completes: () => false,
+      startsTasks: () => undefined,
+      hasResources: () => false,
+      subscribe: () => () => Effect.void,
+      filter
+    })
+    const names = Effect.sync(() => ["a", "b", "c", "d"].filter((name) => registry.tools.has(name)))
+    return { mirror, names }
   })
-  const names = Effect.sync(() => ["a", "b", "c", "d"].filter((name) => registry.tools.has(name)))
-  return { mirror, names }
-})
 
 describe("The entries of an upstream", () => {
   for (const interrupted of ["the lists that are set", "lists that wait for them", "both"] as const) {
     it.effect(`are those of its last lists when fibers are interrupted between any two of their steps: ${interrupted}`, () =>
       preempted(
         Effect.scoped(Effect.gen(function*() {
-          const { mirror, names } = yield* made
+          const { mirror, names } = yield* made()
           yield* mirror.set(lists("a"), [])
           const first = yield* Effect.forkDaemon(mirror.set(lists("a", "b"), []))
           const second = yield* Effect.forkDaemon(mirror.set(lists("c"), []))
@@ -55,4 +57,31 @@ describe("The entries of an upstream", () => {
         { runs: 300 }
       ))
   }
+
+  it.scoped("are reported once for each change of them when the filter throws", () =>
+    Effect.gen(function*() {
+      const logged: Array<string> = []
+      const logger = Logger.make(({ message }) => void logged.push(String(message)))
+      yield* Effect.gen(function*() {
+        const { mirror, names } = yield* made(({ listed, name }) => {
+          if (name === "b" && listed.title === undefined) throw new Error("no title")
+          return true
+        })
+        const b = (more: object): ServerLists => {
+          const { tools, ...others } = lists("a", "b", "c")
+          return { ...others, tools: tools.map((tool) => tool.name === "b" ? { ...tool, ...more } : tool) }
+        }
+        yield* mirror.set(b({}), [])
+        yield* mirror.set(b({}), [])
+        yield* mirror.set(undefined, [])
+        yield* mirror.set(b({}), [])
+        assert.deepStrictEqual(yield* names, ["a", "c"])
+        assert.lengthOf(logged, 1)
+        yield* mirror.set(b({ description: "changed" }), [])
+        assert.lengthOf(logged, 2)
+        yield* mirror.set(b({ title: "B" }), [])
+        assert.deepStrictEqual(yield* names, ["a", "b", "c"])
+        assert.lengthOf(logged, 2)
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+    }))
 })
