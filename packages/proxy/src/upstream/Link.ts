@@ -16,6 +16,7 @@ import { isAtLeast } from "@effect-mcp/protocol/Logging"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -60,7 +61,9 @@ export interface Options {
 export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
     const running = new Set<Running>()
+    // The level that was sent last; it counts as set until the upstream does not acknowledge it.
     let level: LoggingLevel | undefined
+    let acknowledged: LoggingLevel | undefined
     const rootsChanges = yield* Queue.sliding<void>(1)
     const target = (): Running | undefined => {
       const [first, ...others] = running
@@ -116,7 +119,15 @@ export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.
           const isSet = level !== undefined && (options.isShared ? isAtLeast(wanted, level) : wanted === level)
           if (isSet || session.serverCapabilities.logging === undefined) return Effect.void
           level = wanted
-          return Effect.ignore(session.setLoggingLevel(wanted))
+          return session.setLoggingLevel(wanted).pipe(
+            Effect.onExit((exit) =>
+              Effect.sync(() => {
+                if (Exit.isSuccess(exit)) acknowledged = wanted
+                else if (level === wanted) level = acknowledged
+              })
+            ),
+            Effect.ignore
+          )
         }),
       rootsChanged: Effect.asVoid(Queue.offer(rootsChanges, undefined))
     }
