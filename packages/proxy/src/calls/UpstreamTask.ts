@@ -112,7 +112,10 @@ export const modern = (
         )
       })
     if (responses !== undefined) yield* update(responses)
-    return yield* raceFirst(follow(0), Deferred.await(failed))
+    return yield* Effect.tapErrorCause(
+      raceFirst(follow(0), Deferred.await(failed)),
+      () => Effect.whenEffect(bounded(cancel), Deferred.isDone(failed))
+    )
   }))
   const cancel = Effect.ignore(send(extension.requests.cancel.name))
   return cancelling(
@@ -137,7 +140,8 @@ const invalid = Effect.fail(new TransportError({ reason: "Decode", message: "The
 
 /** Has the upstream cancel the task when nothing waits for it any more. */
 const cancelling = <A, E>(result: Effect.Effect<A, E>, cancel: Effect.Effect<unknown, unknown>): Effect.Effect<A, E> =>
-  Effect.onInterrupt(
-    result,
-    () => Effect.ignore(Effect.timeoutOption(Effect.interruptible(Effect.disconnect(cancel)), CANCEL_WAIT))
-  )
+  Effect.onInterrupt(result, () => bounded(cancel))
+
+/** Does not wait long for an upstream that does not answer. */
+const bounded = (cancel: Effect.Effect<unknown, unknown>): Effect.Effect<void> =>
+  Effect.ignore(Effect.timeoutOption(Effect.interruptible(Effect.disconnect(cancel)), CANCEL_WAIT))
