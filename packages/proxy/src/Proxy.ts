@@ -99,6 +99,7 @@ const make = <R>(
     const extensions = options.client?.extensions ?? []
     const runsTasks = extensions.some(({ id }) => id === tasks.id)
     const connectTimeout = options.connectTimeout ?? defaults.connectTimeout
+    const reconnect = options.reconnect ?? defaults.reconnect
     const client = { ...options.client, timeout: options.client?.timeout ?? "5 minutes" }
     const timeouts = { ...defaults.timeouts, ...options.client?.timeouts }
     const scope = yield* Effect.scope
@@ -135,7 +136,7 @@ const make = <R>(
       name,
       open: open(Questions.all, () => undefined),
       connectTimeout,
-      reconnect: options.reconnect ?? defaults.reconnect
+      reconnect
     })
     const links: Links.Links = yield* Scope.extend(
       Links.make({
@@ -150,6 +151,7 @@ const make = <R>(
             )),
         onOpen: (link, client, listed) =>
           Effect.gen(function*() {
+            yield* Effect.addFinalizer(() => Effect.sync(() => fork(openAgain(client))))
             if (client.logLevel !== undefined) yield* link.setLevel(client.logLevel)
             yield* subscriptions.followOwn(link, client)
             yield* Effect.addFinalizer(() =>
@@ -183,6 +185,19 @@ const make = <R>(
           supervisor.link,
           (link) => isEach(link.session) ? Effect.scoped(links.of(session)) : Effect.succeed(undefined)
         )
+
+    /** A client that is subscribed may send nothing, so its session is opened again, after the first wait of the schedule. */
+    const openAgain = (client: ServerSessionService): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        let isEnded = true
+        const attempt = Effect.suspend((): Effect.Effect<unknown, unknown> => {
+          if (!subscriptions.wantsOwn(client)) return Effect.void
+          if (!isEnded) return ownLinkOf(client)
+          isEnded = false
+          return Effect.fail(undefined)
+        })
+        return Effect.ignore(Effect.retry(attempt, reconnect))
+      })
 
     // Clients whose own session did not list in time: they get the lists of all until it does.
     const slow = new WeakSet<object>()

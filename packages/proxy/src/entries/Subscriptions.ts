@@ -37,6 +37,8 @@ export interface Subscriptions {
   readonly follow: (link: Link) => Effect.Effect<void, never, Scope.Scope>
   /** Follows the link of a client, which was opened now. */
   readonly followOwn: (link: Link, client: ServerSessionService) => Effect.Effect<void, never, Scope.Scope>
+  /** Whether the client is subscribed in a session of its own. */
+  readonly wantsOwn: (client: ServerSessionService) => boolean
 }
 
 export const make = (options: Options): Subscriptions => {
@@ -109,7 +111,8 @@ export const make = (options: Options): Subscriptions => {
           ? add(sharedWanted, uri, shared, sharedNow)
           : add(wantedOf(session), uri, Effect.succeed(link), () => ownNow(session))),
     follow: ({ session }) => following(session, sharedWanted, updated),
-    followOwn: ({ session }, client) => following(session, wantedOf(client), client.resourceUpdated)
+    followOwn: ({ session }, client) => following(session, wantedOf(client), client.resourceUpdated),
+    wantsOwn: (client) => wantedOf(client).size > 0
   }
 }
 

@@ -74,6 +74,7 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
     const standalones = new WeakMap<object, ServerSessionService>()
     const opened = new WeakMap<object, { readonly link: Link; readonly listed: Deferred.Deferred<void> }>()
     const ending = new WeakSet<object>()
+    const left = new WeakSet<object>()
     const run = yield* FiberSet.makeRuntime<never, void, never>()
     let anonymous = 0
 
@@ -128,9 +129,11 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
         const { sessionScope } = session
         // The scope may have closed: then the link closes at once.
         const end = Effect.suspend(() => {
-          if (typeof client !== "object" || sessionScope === undefined || ending.has(client)) return Effect.void
+          if (typeof client !== "object" || sessionScope === undefined) return Effect.void
+          const close = Effect.sync(() => void run(RcMap.invalidate(all, key)))
+          if (ending.has(client)) return left.has(client) ? close : Effect.void
           ending.add(client)
-          return Scope.addFinalizer(sessionScope, Effect.sync(() => void run(RcMap.invalidate(all, key))))
+          return Scope.addFinalizer(sessionScope, Effect.zipRight(Effect.sync(() => left.add(client)), close))
         })
         // One at a time: of two requests that come together, the map would open a link each. Nothing waits in there: the link
         // opens on a fiber of its own. Uninterruptible, so that no link begins without its end.

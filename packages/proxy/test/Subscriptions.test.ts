@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Feature from "@effect-mcp/server/Feature"
+import { Effect, Queue, Schedule } from "effect"
+import { controlled, entrance, legacy, received, server } from "./Setting.js"
+
+const uri = "log:///a"
+const proxy = { reconnect: Schedule.spaced("5 millis") }
+
+/** An upstream with one resource, and an element for each subscription to it. */
+const watched = Effect.gen(function*() {
+  const begun = yield* Queue.unbounded<void>()
+  const feature = Feature.make(({ resources }, context) =>
+    resources.register({
+      context,
+      advertised: { name: "log", uri },
+      read: Effect.succeed({ contents: [] }),
+      subscribe: () => Effect.sync(() => void begun.unsafeOffer())
+    })
+  )
+  return { begun, ...controlled(yield* server(feature, { versions: legacy })) }
+})
+
+describe("A client that has subscribed in a session of its own, and only listens", () => {
+  it.scopedLive("is subscribed again when the upstream comes back, and notified, each time", () =>
+    Effect.gen(function*() {
+      const { begun, connector, kill } = yield* watched
+      const session = yield* Client.make(yield* entrance(connector, { proxy }), { versions: legacy })
+      const updates = yield* received(session.resourceUpdates)
+      yield* session.subscribeResource(uri)
+      yield* begun.take
+      for (let n = 1; n <= 2; n++) {
+        yield* kill
+        yield* begun.take
+        assert.strictEqual(yield* updates.take, uri)
+      }
+    }))
+
+  it.scopedLive("has a session again also when the upstream refuses for a while", () =>
+    Effect.gen(function*() {
+      const { begun, connector, kill, state } = yield* watched
+      const session = yield* Client.make(yield* entrance(connector, { proxy }), { versions: legacy })
+      yield* session.subscribeResource(uri)
+      yield* begun.take
+      state.refuses = true
+      const before = state.count
+      yield* kill
+      yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => state.count > before + 3 })
+      state.refuses = false
+      yield* begun.take
+    }))
+
+  for (const which of ["session that lists", "session of the client"] as const) {
+    it.scopedLive(`keeps no session when it leaves while the ${which} is being opened again`, () =>
+      Effect.gen(function*() {
+        const { begun, connector, kill, open } = yield* watched
+        const gate = yield* Effect.makeLatch(true)
+        const waiting = yield* Queue.unbounded<void>()
+        const through = yield* entrance(
+          Connector.make(
+            "gated",
+            // The session that lists is the first to come back.
+            Effect.suspend(() => {
+              if (which === "session of the client" && open.size === 0) return connector.connect
+              waiting.unsafeOffer()
+              return Effect.zipRight(gate.await, connector.connect)
+            })
+          ),
+          { proxy }
+        )
+        yield* Effect.scoped(Effect.gen(function*() {
+          const session = yield* Client.make(through, { versions: legacy })
+          yield* session.subscribeResource(uri)
+          yield* begun.take
+          yield* gate.close
+          yield* waiting.takeAll
+          yield* kill
+          yield* waiting.take
+          // The session of the client waits for the one that lists.
+          yield* Effect.sleep("50 millis")
+        }))
+        yield* gate.open
+        const next = yield* Client.make(through, { versions: legacy })
+        yield* next.subscribeResource(uri)
+        // The session that lists, and that of the next client.
+        yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => open.size === 2 })
+      }))
+  }
+})
