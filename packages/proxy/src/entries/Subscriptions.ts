@@ -1,7 +1,8 @@
 /**
  * The subscriptions of clients to resources of the upstream. A client that has a session with the upstream of its own
  * subscribes in that; all other clients share one subscription of each resource. When a session with the upstream is opened
- * anew, its subscriptions are too, and count as changed: what happened meanwhile was not reported.
+ * anew, its subscriptions are too, and count as changed: what happened meanwhile was not reported. A session that the transport
+ * itself replaces, as over HTTP up to 2025-11-25, is not seen here: the upstream has forgotten its subscriptions.
  */
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { McpError } from "@effect-mcp/protocol/McpError"
