@@ -271,9 +271,13 @@ export class InFlight {
   private onExit(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
     const release = Attempt.attempt(() => work.release?.(exit), Effect.failCause)
     if (release === undefined) return this.finish(request, work, exit)
-    Runtime.runFork(this.runtimeOf(work.context), release).addObserver((released) =>
-      this.finish(request, work, released._tag === "Failure" && exit._tag === "Success" ? released : exit)
-    )
+    Runtime.runFork(this.runtimeOf(work.context), release).addObserver((released) => {
+      if (released._tag === "Success") return this.finish(request, work, exit)
+      if (exit._tag === "Success") return this.finish(request, work, released)
+      // The answer tells of the failure of the handler.
+      this.reportDefect(request.method, released)
+      this.finish(request, work, exit)
+    })
   }
 
   private finish(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
@@ -324,7 +328,7 @@ export class InFlight {
     this.wakeIfIdle()
   }
 
-  private reportDefect(method: string, exit: Exit.Exit<void>): void {
+  private reportDefect(method: string, exit: Exit.Exit<unknown, unknown>): void {
     if (exit._tag === "Failure" && !Cause.isInterruptedOnly(exit.cause)) {
       this.host.report(Diagnostic.HandlerDied({ method, cause: exit.cause }))
     }

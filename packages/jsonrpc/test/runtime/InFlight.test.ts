@@ -173,7 +173,7 @@ describe("a request", () => {
       assert.strictEqual(t.conversation.inFlight(), 4)
     }))
 
-  it.scoped("keeps its own failure when its release fails, too", () =>
+  it.scoped("keeps its own failure when its release fails, too, of which the operator learns", () =>
     Effect.gen(function*() {
       const t = yield* connect(side({
         no: () => ({
@@ -184,6 +184,11 @@ describe("a request", () => {
       }))
       yield* t.peer.request(1, "no")
       assert.deepStrictEqual<unknown>(yield* t.peer.receive, Message.failure(1, { code: 5, message: "no" }))
+      assert.deepStrictEqual<unknown>(yield* t.diagnostic, {
+        _tag: "HandlerDied",
+        method: "no",
+        cause: Cause.die("too")
+      })
     }))
 })
 

@@ -158,9 +158,12 @@ export const make = (server: Server): Serving => {
     const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Outcome => {
       const round = session.existingRound
       if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
-      return round?.hasQuestions === true
-        ? routes.stamp({ result: round.result as {} })
-        : replyOf(request, session, exit, encode)
+      if (round?.hasQuestions !== true) return replyOf(request, session, exit, encode)
+      // The question has interrupted the handler. A finalizer may have died then.
+      const bug = exit._tag === "Failure" && Cause.isDie(exit.cause)
+        ? { died: exit.cause, subject: Subject.of(request) }
+        : undefined
+      return routes.stamp({ result: round.result as {}, ...bug })
     }
     session.outcomeOf = outcomeOf
     return {
@@ -172,7 +175,7 @@ export const make = (server: Server): Serving => {
         const sealed = session.existingRound?.seal
         const both = released === undefined || sealed === undefined
           ? released ?? sealed
-          : Effect.zipRight(released, sealed)
+          : Effect.ensuring(released, sealed)
         return limited ? Effect.ensuring(both ?? Effect.void, subscriptions.leave(incoming.channel)) : both
       },
       reply: (exit) => {

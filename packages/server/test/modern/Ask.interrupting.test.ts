@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UrlElicitationRequired } from "@effect-mcp/protocol/McpError"
 import { Deferred, Effect, Fiber } from "effect"
-import { serve } from "../Serving.js"
+import { logbook, serve, until } from "../Serving.js"
 import { ask, asking, confirm, questions, retry, session } from "./Asking.js"
 import { connect, error, silence, text } from "./Modern.js"
 
@@ -21,6 +21,37 @@ describe("The handler that asks", () => {
       yield* ask(peer)
       assert.deepStrictEqual(events, ["inner", "outer", "scope"])
     }).pipe(Effect.provide(serve(asking(handler))))
+  })
+
+  for (
+    const [where, handler] of [
+      ["its scope", Effect.zipRight(Effect.addFinalizer(() => Effect.die("a bug")), confirm("Sure?"))],
+      ["the question", Effect.ensuring(confirm("Sure?"), Effect.die("a bug"))]
+    ] as const
+  ) {
+    it.scoped(`whose finalizer of ${where} dies still counts its rounds, and the log has the bug`, () => {
+      const { layer, lines } = logbook()
+      return Effect.gen(function*() {
+        const peer = yield* connect
+        const first = yield* ask(peer)
+        assert.deepStrictEqual(questions(first), ["Sure?"])
+        assert.isString(first.requestState)
+        yield* until(() => lines.length > 0)
+        assert.deepStrictEqual(lines.map(({ level }) => level), ["Error"])
+        assert.include(String(lines[0]!.cause), "a bug")
+      }).pipe(Effect.provide(serve(asking(handler))), Effect.provide(layer))
+    })
+  }
+
+  it.scoped("leaves nothing in the log when it only asks", () => {
+    const { layer, lines } = logbook()
+    const handler = Effect.zipRight(Effect.addFinalizer(() => Effect.void), confirm("Sure?"))
+    return Effect.gen(function*() {
+      const peer = yield* connect
+      yield* ask(peer)
+      yield* silence(peer)
+      assert.deepStrictEqual(lines, [])
+    }).pipe(Effect.provide(serve(asking(handler))), Effect.provide(layer))
   })
 
   it.scoped("cannot swallow the question by catching everything", () => {
