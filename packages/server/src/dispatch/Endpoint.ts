@@ -117,9 +117,10 @@ const endpoint = (
     begin: () => {
       nodes?.leave(Events.encode({ retry: options.retry }))
       http?.leave()
-      modern?.endSubscriptions()
     },
     release: () => {
+      // A subscription may have been beginning until now.
+      modern?.endSubscriptions()
       const released = [http?.release(), sse?.release(), nodes?.isIdle(), !stateless?.size(), !modern?.size()]
       return !released.includes(false)
     }

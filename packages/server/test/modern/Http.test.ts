@@ -4,9 +4,10 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Ask from "@effect-mcp/server/Ask"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
-import { Deferred, Effect, TestClock } from "effect"
+import { Deferred, Effect, Fiber, TestClock } from "effect"
 import type { TestExchange } from "../http/TestExchange.js"
 import { answered, withEndpoint } from "../http/TestExchange.js"
 import { act, byHeader, GreetLive, serve, until } from "../Serving.js"
@@ -266,5 +267,27 @@ describe("Closing the endpoint", () => {
           refused(exchange, 200, -32603)
           yield* Deferred.await(stopped)
         }))
+    }))
+
+  it.effect("ends a subscription that was still beginning when the endpoint drains, and does not wait for `drainTimeout`", () =>
+    Effect.gen(function*() {
+      const gate = yield* Effect.makeLatch()
+      const middleware = Middleware.make(({ method }, next) =>
+        method === "subscriptions/listen" ? gate.whenOpen(next) : next
+      )
+      yield* withEndpoint(serve(GreetLive, { middleware }), (http) =>
+        Effect.gen(function*() {
+          const listen = post(http, request("subscriptions/listen", { notifications: { toolsListChanged: true } }))
+          const draining = yield* Effect.fork(http.endpoint.drain)
+          yield* TestClock.adjust("1 second")
+          assert.isFalse(listen.ended)
+          assert.isNull(draining.unsafePoll())
+          yield* gate.open
+          yield* until(() => listen.messages.length === 1)
+          yield* TestClock.adjust("1 second")
+          assert.isTrue(listen.ended)
+          assert.isDefined(listen.messages.at(-1).result)
+          yield* Fiber.join(draining)
+        }), { drainTimeout: "5 seconds" })
     }))
 })
