@@ -170,14 +170,16 @@ for (const [shell, start] of Object.entries(shells)) {
 
     // The HTTP server below a web handler has taken the answers: it must cut the connection.
     if (shell !== "a web handler") {
-      it.scoped("is cut when it does not take short answers", () =>
-        run(quick, (port, url) =>
-          Effect.gen(function*() {
-            const session = yield* open(url)
-            const stalled = yield* stall(port, pipelined(200, session))
-            yield* timeout
-            yield* isCut(stalled, 200)
-          })))
+      for (const [what, responses] of [["short answers", "auto"], ["the ends of streams", "stream"]] as const) {
+        it.scoped(`is cut when it does not take ${what}`, () =>
+          run({ ...quick, responses }, (port, url) =>
+            Effect.gen(function*() {
+              const session = yield* open(url)
+              const stalled = yield* stall(port, pipelined(200, session))
+              yield* timeout
+              yield* isCut(stalled, 200)
+            })))
+      }
 
       it.scoped("is cut at once when all short answers of the endpoint are more than `maxUnsent`", () =>
         run({ ...quick, maxUnsent: 1_000_000 }, (port, url) =>

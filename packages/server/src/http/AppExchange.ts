@@ -95,7 +95,7 @@ export class AppExchange implements HttpExchange {
   stream(status: number, headers: Headers, reader: Reader): Writer {
     // Some servers send the headers of a stream only with the beginning of its body.
     const first = headers["content-type"] === "text/event-stream" ? Sse.comment() : ""
-    const writer = new PulledWriter(first, reader, this.gone, () => this.disconnect())
+    const writer = new PulledWriter(first, reader, this.gone, () => this.disconnect(), (left) => this.watch(left, true))
     this.next!(Effect.succeed(HttpServerResponse.stream(writer.pulled, {
       status,
       headers: clean(headers, this.added),
@@ -122,11 +122,14 @@ export class AppExchange implements HttpExchange {
     socket?.destroy?.()
   }
 
-  /** On Node, watches an answer that has to wait on its connection: for answers before it, or for the client. */
-  private watch(held: number): void {
+  /**
+   * On Node, watches an answer that has to wait on its connection: for answers before it, or for the client. The platform has not
+   * yet written all of the answer that is `unwritten`.
+   */
+  private watch(held: number, unwritten = false): void {
     const { response } = this.request as { readonly response?: NodeResponse | undefined }
     if (this.slowReaders === undefined || typeof response?.on !== "function") return
-    if (response.socket !== null && response.socket.writableLength === 0) return
+    if (!unwritten && response.socket !== null && response.socket.writableLength === 0) return
     const stop = this.slowReaders.watch(held, () => this.disconnect())
     response.on("finish", stop)
     response.on("close", stop)
@@ -163,7 +166,9 @@ class PulledWriter implements Writer {
     private readonly reader: Reader,
     /** Called when the client did not read to the end: it disconnected, or the stream was cut. */
     private readonly onUnread: () => void,
-    private readonly disconnect: () => void
+    private readonly disconnect: () => void,
+    /** Called at the end, with how much waits to be pulled. */
+    private readonly onEnd: (left: number) => void
   ) {}
 
   readonly pulled: Stream.Stream<Uint8Array> = Stream.ensuring(
@@ -184,7 +189,11 @@ class PulledWriter implements Writer {
   }
 
   readonly end = (): void => {
-    if (this.state === "open") this.state = "ended"
+    if (this.state === "open") {
+      this.state = "ended"
+      // The platform may be waiting for the client to take what it has pulled.
+      this.onEnd(this.text.length)
+    }
     this.wake?.()
   }
 
