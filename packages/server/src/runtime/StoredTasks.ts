@@ -167,7 +167,7 @@ export class StoredTasks {
         : { questions: { ...task.questions, ...questions }, status: "input_required" }).pipe(
         Effect.flatMap(([, isAsked]) => isAsked ? taken : Effect.interrupt),
         Effect.onInterrupt(() => Effect.ignore(this.withdraw(self, taskId, keys))),
-        Effect.tap(take),
+        Effect.tap(Effect.retry(take, { schedule: writeAgain, while: isUnavailable })),
         answered
       )
   }
@@ -196,7 +196,7 @@ export class StoredTasks {
     const stored = (ended: Parameters<typeof store>[0]) =>
       Effect.retry(store(ended), {
         schedule: writeAgain,
-        while: (error) => error._tag === "TaskStoreError" && error.reason === "Unavailable"
+        while: isUnavailable
       })
     const logged = died === undefined
       ? Effect.void
@@ -244,6 +244,9 @@ export const readAgain = Schedule.union(Schedule.exponential("100 millis"), Sche
 
 /** How what a task needs, such as its end or an answer that came, is written again after the store has failed: for 3 seconds. */
 export const writeAgain = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
+
+const isUnavailable = (error: TaskStoreError | InvalidParams): boolean =>
+  error._tag === "TaskStoreError" && error.reason === "Unavailable"
 
 /** As a client learns of it. */
 const answered = <A>(effect: Effect.Effect<A, TaskStoreError | InvalidParams>) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
-import { Effect, Option, Stream } from "effect"
+import { Effect, Fiber, Option, Schedule, Stream, TestClock } from "effect"
 import * as StoredTasks from "../../src/runtime/StoredTasks.js"
 import { logbook } from "../Serving.js"
 
@@ -83,5 +83,33 @@ describe("a store of tasks", () => {
         { answers, questions, status },
         { answers: { two: { result: { action: "decline" } } }, questions: { one: question }, status: "input_required" }
       )
+    }))
+
+  it.effect("gives a handler its answers also when it is away for a moment after they came", () =>
+    Effect.gen(function*() {
+      const memory = yield* TaskStore.memory()
+      const question = { method: "elicitation/create", params: {} }
+      const viewer = { owner: "ada", isOfEra: () => true }
+      let failures = 0
+      const tasks = new StoredTasks.StoredTasks({
+        create: memory.create,
+        get: memory.get,
+        // The write that takes the answers is the only one without a question and without an answer.
+        replace: (task) =>
+          Object.keys(task.questions).length + Object.keys(task.answers).length === 0 && failures++ < 3
+            ? Effect.fail(away)
+            : memory.replace(task),
+        list: memory.list,
+        changes: memory.changes
+      })
+      yield* memory.create(task)
+      const asking = yield* Effect.fork(tasks.ask(task, { one: question }))
+      const asked = Effect.map(memory.get("ada", "t"), (found) => "one" in Option.getOrThrow(found).questions)
+      yield* Effect.repeat(asked, { until: (is) => is, schedule: Schedule.recurs(1000) })
+      yield* tasks.answer(viewer, "t", () => ({ result: { action: "decline" } }))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* Fiber.join(asking), { one: { result: { action: "decline" } } })
+      assert.strictEqual(failures, 4)
+      assert.deepStrictEqual(Option.getOrThrow(yield* memory.get("ada", "t")).answers, {})
     }))
 })
