@@ -333,4 +333,42 @@ describe("A task", () => {
         })
     )
   }
+
+  for (const back of ["comes back", "comes back when the server closes"]) {
+    it.effect(`ends as its handler did when the store was away for a minute and ${back}`, () =>
+      Effect.gen(function*() {
+        let isAway = false
+        let tries = 0
+        const memory = yield* TaskStore.memory()
+        const store = yield* Tasking.store(() => ({
+          ...memory,
+          replace: (task) =>
+            isAway && ++tries > 0
+              ? new TaskStore.TaskStoreError({ reason: "Unavailable", message: "ECONNREFUSED" })
+              : memory.replace(task)
+        }))
+        const gate = yield* Effect.makeLatch()
+        const features = McpServer.tool(Tool.make("held", { task: "optional" }), () =>
+          gate.whenOpen(Effect.succeed("done")))
+        const status = (taskId: unknown) =>
+          Effect.map(memory.get(null, String(taskId)), (found) =>
+            found._tag === "Some" ? found.value.status : "gone")
+        const taskId = yield* Effect.gen(function*() {
+          const peer = yield* modern
+          const { taskId } = yield* Modern.call(peer, "held", {}, declaring)
+          isAway = true
+          yield* gate.open
+          yield* TestClock.adjust("1 minute")
+          assert.isAbove(tries, 6)
+          assert.strictEqual(yield* status(taskId), "working")
+          isAway = false
+          if (back === "comes back") {
+            yield* TestClock.adjust("1 second")
+            assert.strictEqual(yield* status(taskId), "completed")
+          }
+          return taskId
+        }).pipe(Effect.scoped, Effect.provide(serving(features, store)), Effect.provide(logbook().layer))
+        assert.strictEqual(yield* status(taskId), "completed")
+      }))
+  }
 })

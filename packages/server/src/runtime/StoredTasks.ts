@@ -185,27 +185,32 @@ export class StoredTasks {
     })
   }
 
-  /** Stores the end of a task; does nothing when it has ended before. */
-  end({ owner, taskId }: StoredTask, { died, subject, ...ended }: Ended): Effect.Effect<void> {
-    const store = (ended: Pick<Ended, "status" | "statusMessage" | "outcome">) =>
-      this.change(
-        ofOwner(owner),
-        taskId,
-        (task) => Tasks.isTerminal(task.status) ? undefined : { ...ended, questions: {}, answers: {} }
-      )
-    const stored = (ended: Parameters<typeof store>[0]) =>
-      Effect.retry(store(ended), {
-        schedule: writeAgain,
-        while: isUnavailable
-      })
+  /**
+   * Stores the end of a task; does nothing when it has ended before. While the store is away it tries again. It can be interrupted
+   * only between two attempts.
+   */
+  end(
+    { owner, taskId }: StoredTask,
+    { died, subject, ...ended }: Ended,
+    again: Schedule.Schedule<unknown> = writeAgain
+  ): Effect.Effect<void> {
     const logged = died === undefined
       ? Effect.void
       : Effect.logError(`The task of ${subject ?? "a request"} died`, died)
     // A handler that asks is interrupted by the end of its task, before the fiber that supervises it: that is no defect.
     const isInterrupted = died !== undefined && Cause.isInterruptedOnly(died)
-    const end = isInterrupted
-      ? Effect.tap(stored(ended), ([, isChanged]) => isChanged ? logged : Effect.void)
-      : Effect.zipRight(logged, stored(ended))
+    const store = (ended: Pick<Ended, "status" | "statusMessage" | "outcome">) =>
+      Effect.tap(
+        this.change(
+          ofOwner(owner),
+          taskId,
+          (task) => Tasks.isTerminal(task.status) ? undefined : { ...ended, questions: {}, answers: {} }
+        ),
+        ([, isChanged]) => isInterrupted && isChanged ? logged : Effect.void
+      )
+    const stored = (ended: Parameters<typeof store>[0]) =>
+      Effect.retry(Effect.uninterruptible(store(ended)), { schedule: again, while: isUnavailable })
+    const end = isInterrupted ? stored(ended) : Effect.zipRight(logged, stored(ended))
     return end.pipe(
       Effect.catchIf(
         (error): error is TaskStoreError => error._tag === "TaskStoreError" && error.reason === "Full",
@@ -241,6 +246,9 @@ export class StoredTasks {
 
 /** How changes are read again after the store has failed. */
 export const readAgain = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("30 seconds"))
+
+/** How the end of a task is written again after the store has failed, for as long as the task lasts. */
+export const endAgain = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second"))
 
 /** How what a task needs, such as its end or an answer that came, is written again after the store has failed: for 3 seconds. */
 export const writeAgain = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))

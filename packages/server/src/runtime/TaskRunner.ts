@@ -19,7 +19,7 @@ import type { RegistryService } from "../Registry.js"
 import type { StoredTask, TaskStoreService } from "../TaskStore.js"
 import * as SecretId from "./SecretId.js"
 import type { Ended } from "./StoredTasks.js"
-import { errorOf, readAgain, StoredTasks, unavailable } from "./StoredTasks.js"
+import { endAgain, errorOf, readAgain, StoredTasks, unavailable } from "./StoredTasks.js"
 
 /** The limits of the tasks of a server, with their defaults applied. */
 export interface Limits {
@@ -120,15 +120,16 @@ export class TaskRunner {
       Effect.disconnect,
       Effect.timeoutOption(task.ttl)
     )
+    let result: Ended | undefined
     const finish = Effect.flatMap(
       Effect.flatMap(work, Fiber.join),
-      // `over` learns of the end before the listeners do, and must not interrupt them.
-      (ended) => Effect.uninterruptible(this.tasks.end(task, ended))
+      // `over` interrupts it when the time of the task has passed.
+      (ended) => this.tasks.end(task, result = ended, endAgain)
     )
     return Race.raceFirst(finish, over).pipe(
       Effect.interruptible,
       Effect.ensuring(Effect.flatMap(work, Fiber.interrupt)),
-      Effect.onInterrupt(() => this.tasks.end(task, shutDown)),
+      Effect.onInterrupt(() => this.tasks.end(task, result ?? shutDown)),
       Effect.catchAllCause((cause) =>
         Cause.isInterruptedOnly(cause) ? Effect.void : this.tasks.end(task, { ...lost, died: cause })
       ),
