@@ -190,7 +190,11 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
         (answer) =>
           !Message.isSuccess(answer) && answer.error.code === ErrorCodes.codes.modern.HeaderMismatch
             // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
-            ? Effect.zipRight(refresh(request), exchange(request, text))
+            // Without the list, the refusal is the answer: the server has not run the call.
+            ? Effect.matchEffect(refresh(request), {
+              onFailure: () => Effect.succeed(answer),
+              onSuccess: () => exchange(request, text)
+            })
             : Effect.succeed(answer)
       )
     }

@@ -234,6 +234,18 @@ describe("The headers of a call over HTTP", () => {
       yield* http.quiet
     }))
 
+  it.scoped("fail the call with the refusal when the list of tools is lost, because the server has not run it", () =>
+    Effect.gen(function*() {
+      const { client, http } = yield* connect()
+      const call = yield* calling(client.callTool("t", { region: "eu" }))
+      const refused = yield* http.expect("tools/call")
+      const error = { code: -32020, message: "No" }
+      yield* refused.json({ jsonrpc: "2.0", id: refused.message.id, error }, {}, 400)
+      yield* Effect.flatMap(http.expect("tools/list"), (list) => list.fail("ECONNRESET"))
+      assert.strictEqual((yield* left(call))._tag, "HeaderMismatch")
+      yield* http.quiet
+    }))
+
   it.scoped("MUST be valid: a tool whose marks are not is left out of the list, and SHOULD be logged with the reason", () => {
     const logged: Array<unknown> = []
     return Effect.gen(function*() {
