@@ -241,9 +241,11 @@ export const make = (
       include: (name, keys, onReopened) =>
         change((restore) =>
           Effect.flatMap(add(name, keys, restore), () => {
-            reopenings.add(onReopened)
+            // Several callers may give the same function, and each ends on its own.
+            const reopened = () => onReopened()
+            reopenings.add(reopened)
             return Effect.addFinalizer(() => {
-              reopenings.delete(onReopened)
+              reopenings.delete(reopened)
               const removing = change((restore) =>
                 remove(name, keys ?? [FLAG]) ? Effect.ignore(replace(restore)) : Effect.void
               )

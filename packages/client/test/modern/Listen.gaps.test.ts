@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Tasks from "@effect-mcp/client/Tasks"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import { Chunk, Effect, Fiber, Stream, TestClock } from "effect"
 import { acknowledge, beside, cacheable, complete, connect } from "./ModernServer.js"
@@ -117,5 +118,33 @@ describe("A gap in the subscription", () => {
       yield* Fiber.join(subscribing)
       yield* server.expectNotification("notifications/cancelled")
       yield* client.listTools()
+    }))
+
+  it.scoped("has a task read for those that still follow it, when another has stopped", () =>
+    Effect.gen(function*() {
+      const id = "io.modelcontextprotocol/tasks"
+      const { client, server } = yield* connect({ extensions: { [id]: {} } }, { extensions: [Tasks.extension] })
+      const { status } = yield* Tasks.attach(client, "t", "t1")
+      const [one, other] = [yield* beside(Stream.runDrain(status)), yield* beside(Stream.runDrain(status))]
+      const state = {
+        taskId: "t1",
+        status: "working",
+        createdAt: "2026-07-28T10:00:00Z",
+        lastUpdatedAt: "2026-07-28T10:00:00Z",
+        ttlMs: null,
+        pollIntervalMs: 60_000
+      }
+      const first = yield* server.expectRequest("subscriptions/listen")
+      yield* complete(server, (yield* server.expectRequest("tasks/get")).id, state)
+      yield* acknowledge(server, first)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(one)
+      yield* complete(server, first.id, tagged(first))
+      yield* TestClock.adjust("2 seconds")
+      yield* acknowledge(server, yield* server.expectRequest("subscriptions/listen"))
+      const ended = { ...state, status: "completed", result: { content: [] } }
+      yield* complete(server, (yield* server.expectRequest("tasks/get")).id, ended)
+      yield* Fiber.join(other)
+      yield* server.expectNotification("notifications/cancelled")
     }))
 })
