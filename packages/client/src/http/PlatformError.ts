@@ -5,12 +5,15 @@
 import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Confidential from "./Confidential.js"
 
-/** The same error, whose request has a method and a URL only. */
+/** The same error, whose request has a method and a URL only, without a cause that quotes one of the headers. */
 export const withoutHeaders = (error: unknown): unknown => {
   if (!HttpClientError.isHttpClientError(error)) return error
-  const { cause, description } = error
-  const request = HttpClientRequest.make(error.request.method)(error.request.url)
+  const { description } = error
+  const { headers, method, url } = error.request
+  const request = HttpClientRequest.make(method)(url)
+  const cause = Confidential.isQuotedBy(error.cause, headers) ? undefined : error.cause
   const facts = { request, cause, ...(description === undefined ? undefined : { description }) }
   if (error._tag === "RequestError") return new HttpClientError.RequestError({ ...facts, reason: error.reason })
   const { status } = error.response

@@ -9,6 +9,7 @@ import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
 import { HttpRefused } from "../HttpRefused.js"
 import * as Body from "./Body.js"
+import * as Confidential from "./Confidential.js"
 
 /** How many bytes of the body of a refusal are kept. */
 const MAX_BODY_BYTES = 64 * 1024
@@ -19,20 +20,9 @@ export const isOk = ({ status }: HttpClientResponse.HttpClientResponse): boolean
 /** Replaces the values of the client's own headers, or of parameters that are given like headers, in a text. */
 export const redact = (text: string, sent: Headers.Headers): string => {
   let clean = text
-  for (const [name, value] of Object.entries(sent)) {
-    if (isPublic(name) || value.length < 8) continue
-    for (const secret of [value, value.slice(value.indexOf(" ") + 1)]) {
-      if (secret.length >= 8) clean = clean.replaceAll(secret, "[redacted]")
-    }
-  }
+  for (const secret of Confidential.valuesOf(sent)) clean = clean.replaceAll(secret, "[redacted]")
   return clean
 }
-
-const publicNames = new Set(["accept", "content-type", "content-length", "mcp-protocol-version", "user-agent"])
-
-/** Headers of the protocol repeat the body, so the server's text may repeat them. */
-const isPublic = (name: string): boolean =>
-  publicNames.has(name) || name === "mcp-method" || name === "mcp-name" || name.startsWith("mcp-param-")
 
 /** Reads a response as a refusal, for at most a second. */
 export const fromResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<HttpRefused> =>
