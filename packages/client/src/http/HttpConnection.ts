@@ -32,6 +32,10 @@ export interface HttpConnection extends HttpSender, Required<Pick<Transport, "on
    */
   readonly messages: Limiter
   readonly isOpen: () => boolean
+  /** Whether the authorizer runs for a request: it may wait for the user. */
+  readonly isAuthorizing: () => boolean
+  /** How many of its runs have ended. */
+  readonly authorizations: () => number
   /** Starts an effect that is interrupted when the connection ends. */
   readonly fork: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
   /** Starts an effect that goes on when the connection has ended, until it closes. */
@@ -58,6 +62,21 @@ export const make = (
     const forkMessage = yield* Effect.interruptible(FiberSet.runtime(sending)())
     let isOpen = true
     let pauseTimeouts: PauseTimeouts = (effect) => effect
+    let asking = 0
+    let authorizations = 0
+
+    const authorizing: PauseTimeouts = (effect) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => {
+          asking++
+        }),
+        () => pauseTimeouts(effect),
+        () =>
+          Effect.sync(() => {
+            asking--
+            authorizations++
+          })
+      )
 
     const end: HttpConnection["end"] = (exit) =>
       Effect.suspend(() => {
@@ -74,7 +93,9 @@ export const make = (
     const reader = yield* Readers.make(capacity, Effect.suspend(() => end(Exit.void)))
     yield* Effect.addFinalizer(() => Effect.zipRight(end(Exit.void), bounded(Scope.close(fibers, Exit.void))))
     return {
-      ...HttpSenders.make(client, settings, url, (effect) => pauseTimeouts(effect)),
+      ...HttpSenders.make(client, settings, url, authorizing),
+      isAuthorizing: () => asking > 0,
+      authorizations: () => authorizations,
       onConversation: (given) => {
         pauseTimeouts = given
       },

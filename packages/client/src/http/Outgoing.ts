@@ -10,6 +10,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { SendOptions, Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import { neverWaits } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -82,13 +83,22 @@ export const make = (
     )
   }
 
+  /** Fails when the time to accept a message is over. It begins anew when the user may have logged in meanwhile. */
+  const expired: Effect.Effect<never, TransportError> = Effect.suspend(() => {
+    const before = connection.authorizations()
+    return Effect.flatMap(
+      Effect.sleep(acceptTimeout),
+      () =>
+        connection.isAuthorizing() || connection.authorizations() !== before
+          ? expired
+          : Effect.fail(notAccepted(acceptTimeout))
+    )
+  })
+
   /** Waits until the server accepts a message that is being sent. The deadline counts the wait for its turn, too. */
   const accepting = (sending: Fiber.RuntimeFiber<void, TransportError>): Effect.Effect<void, TransportError> =>
     Effect.onError(
-      Effect.timeoutFail(Fiber.join(sending), {
-        duration: acceptTimeout,
-        onTimeout: () => notAccepted(acceptTimeout)
-      }),
+      raceFirst(Fiber.join(sending), expired),
       () => Fiber.interruptFork(sending)
     )
 

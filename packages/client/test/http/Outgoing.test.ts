@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Deferred, Effect, Either, Exit, Fiber, Scope, TestClock } from "effect"
 import * as ScriptedServer from "../http/ScriptedServer.js"
 
 const cancel = (requestId: unknown) => Message.notification("notifications/cancelled", { requestId })
@@ -47,6 +47,39 @@ describe("A message over HTTP", () => {
       yield* expect("n")
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual(yield* Fiber.join(sending), Transport.closed)
+    }))
+
+  it.scoped("is not given up while the user logs in, and has its whole time after that", () =>
+    Effect.gen(function*() {
+      const [waiting, loggedIn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const { expect, transport } = yield* ScriptedServer.raw({
+        acceptTimeout: "30 seconds",
+        authorize: {
+          headers: () => Effect.succeed({}),
+          onRefused: () =>
+            Deferred.succeed(waiting, undefined).pipe(Effect.zipRight(Deferred.await(loggedIn)), Effect.as(true))
+        }
+      })
+      const sending = yield* Effect.fork(Effect.either(transport.send(Message.notification("n"))))
+      yield* Effect.flatMap(expect("n"), (exchange) => exchange.reply(401))
+      yield* Deferred.await(waiting)
+      yield* TestClock.adjust("89 seconds")
+      yield* Deferred.succeed(loggedIn, undefined)
+      const second = yield* expect("n")
+      yield* TestClock.adjust("29 seconds")
+      assert.isNull(sending.unsafePoll())
+      yield* second.accept
+      assert.isTrue(Either.isRight(yield* Fiber.join(sending)))
+    }))
+
+  it.scoped("is given up when the server does not accept it in time", () =>
+    Effect.gen(function*() {
+      const { expect, idle, transport } = yield* ScriptedServer.raw({ acceptTimeout: "30 seconds" })
+      const sending = yield* Effect.fork(Effect.flip(transport.send(Message.notification("n"))))
+      yield* expect("n")
+      yield* TestClock.adjust("30 seconds")
+      assert.include((yield* Fiber.join(sending)).message, "did not accept the message within 30000 ms")
+      yield* idle
     }))
 
   it.scoped("that is a request does not make `send` wait for its answer", () =>
