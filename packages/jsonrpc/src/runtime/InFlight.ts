@@ -94,6 +94,7 @@ export class InFlight {
       : this.placesOf(this.perClient, channel)
     let waits = !places.enter()
     if (waits && this.host.neverWaits(method)) {
+      places.settle()
       places = this.extraPlaces ??= new Places({ ...this.limits, waiting: 0 })
       waits = !places.enter()
     }

@@ -91,27 +91,57 @@ describe("several channels in one conversation", () => {
       }))
   }
 
-  it.scoped("are removed when no request is in flight on them", () =>
-    Effect.gen(function*() {
-      const runtime = yield* Effect.runtime<never>()
+  /** What serves every request with this effect. */
+  const inFlight = (
+    effect: Effect.Effect<unknown>,
+    neverWaits: (method: string) => boolean,
+    limits: ConstructorParameters<typeof InFlight.InFlight>[3],
+    perClient?: Side.PerClient
+  ) =>
+    Effect.map(Effect.runtime<never>(), (runtime) => {
       const pending = new Pending.Pending(
         (onDeadline) => new DeadlineTimer.DeadlineTimer(runtime, Clock.make(), onDeadline),
         Infinity,
-        { neverWaits: () => false }
+        { neverWaits }
       )
       const host: InFlight.Host = {
-        plan: () => ({ effect: Effect.succeed({}), reply: Outcome.fromExit }),
+        plan: () => ({ effect, reply: Outcome.fromExit }),
         unavailableCode: () => -1,
-        neverWaits: () => false,
+        neverWaits,
         side: {},
         report: () => undefined
       }
+      const env = { runtime, fiberRefs: runtime.fiberRefs }
+      return new InFlight.InFlight(env, pending, host, limits, undefined, perClient)
+    })
+
+  it.scoped("are removed when no request is in flight on them", () =>
+    Effect.gen(function*() {
       const limits = { running: 64, waiting: 64, text: 1024 }
-      const inflight = new InFlight.InFlight({ runtime, fiberRefs: runtime.fiberRefs }, pending, host, limits)
+      const inflight = yield* inFlight(Effect.succeed({}), () => false, limits)
       for (let id = 0; id < 100; id++) {
         assert.isUndefined(inflight.receive(channel().channel, Message.request(id, "m")))
       }
       assert.strictEqual(inflight["channels"].size, 0)
+    }))
+
+  it.scoped("leave no trace of a client whose only request never waits, when no place is free", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const clientOf = ({ origin }: Side.Channel) => origin as string | undefined
+      const limits = { running: 2, waiting: 64, text: 1024 }
+      const inflight = yield* inFlight(Deferred.await(gate), (method) => method === "ping", limits, {
+        limit: 1,
+        clientOf
+      })
+      for (const _ of [1, 2]) inflight.receive(channel().channel, Message.request(1, "m"))
+      for (const origin of ["ada", "bob", "refused"]) {
+        inflight.receive({ ...channel().channel, origin }, Message.request(1, "ping"))
+      }
+      assert.strictEqual(inflight.size, 4)
+      yield* Deferred.succeed(gate, undefined)
+      while (inflight.size > 0) yield* Effect.yieldNow()
+      assert.strictEqual(inflight["clients"]?.size ?? 0, 0)
     }))
 
   it.scoped("carry the requests on behalf of a request on its own channel, and their cancels", () =>
