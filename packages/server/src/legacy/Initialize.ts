@@ -68,13 +68,18 @@ export const build = (
   session: LegacyServerSession,
   scope: Scope.Scope
 ): Effect.Effect<void, unknown> =>
-  Effect.flatMap(
-    Scope.fork(scope, ExecutionStrategy.sequential),
-    (own) =>
-      Effect.map(layer.build(session, own), (services) => {
-        session.connection.services = services
-        session.connection.releaseServices = Scope.close(own, Exit.void)
-      })
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Scope.fork(scope, ExecutionStrategy.sequential),
+      (own) =>
+        Effect.map(
+          Effect.onError(restore(layer.build(session, own)), (cause) => Scope.close(own, Exit.failCause(cause))),
+          (services) => {
+            session.connection.services = services
+            session.connection.releaseServices = Scope.close(own, Exit.void)
+          }
+        )
+    )
   )
 
 /**

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Deferred, Effect, Layer } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import * as Initialize from "../../src/legacy/Initialize.js"
 import { connect, GreetLive, info, names, serve, uninitialized } from "../Serving.js"
 
 const hello = (version: string, more?: object) => ({
@@ -159,6 +160,27 @@ describe("initialize", () => {
       const id = yield* peer.request("tools/list")
       assert.strictEqual((yield* peer.expectError(id)).code, -32602)
     }).pipe(Effect.provide(serve(GreetLive))))
+
+  it.effect("keeps no scope of a session layer that failed or was interrupted", () =>
+    Effect.gen(function*() {
+      const conversation = yield* Scope.make()
+      const released: Array<string> = []
+      const building = (name: string, effect: Effect.Effect<never, string>) =>
+        Initialize.build(
+          {
+            build: (_, scope) =>
+              Effect.zipRight(Scope.addFinalizer(scope, Effect.sync(() => released.push(name))), effect)
+          },
+          { connection: {} } as never,
+          conversation
+        )
+      assert.deepStrictEqual(yield* Effect.exit(building("failed", Effect.fail("no"))), Exit.fail("no"))
+      assert.deepStrictEqual(released, ["failed"])
+      const fiber = yield* Effect.fork(building("interrupted", Effect.never))
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(released, ["failed", "interrupted"])
+    }))
 })
 
 const full = {
