@@ -39,7 +39,7 @@ export class Connection {
   accepted = false
   /** The client has sent `notifications/initialized`, and may receive requests, and notifications outside of its own. */
   initialized = false
-  /** Completes when the `initialize` that is being served has ended. */
+  /** Completes when the `initialize` that is being served has ended, or when the session has been restored. */
   handshake: Deferred.Deferred<void> | undefined
   version: LegacyVersion = Version.latestLegacy
   /** The revision that the client requested in `initialize`. */
@@ -56,7 +56,7 @@ export class Connection {
   services: Context.Context<never> | undefined
   /**
    * Another node has served the session before: the URIs of its subscriptions. What features and the session layer keep for it is
-   * not there yet.
+   * not there yet, or is just being made: then there is a `handshake`.
    */
   restored: ReadonlyArray<string> | undefined
   /** Stores what other nodes need to take the session over; `undefined` where no other node can. */

@@ -54,22 +54,24 @@ export const restoring = (connection: Connection, restore: Effect.Effect<void, u
   return { ...work, effect: Effect.zipRight(restored(connection, restore, ended), work.effect) }
 }
 
-/** Restores the session of a connection; the next message tries again when this fails. */
+/**
+ * Restores the session of a connection. Until it has ended, later messages of the connection wait; the next message tries
+ * again when it fails. A message that is dropped never runs it, so it changes nothing before it runs.
+ */
 export const restored = (
   connection: Connection,
   restore: Effect.Effect<void, unknown>,
   ended: Deferred.Deferred<void> = Deferred.unsafeMake(FiberId.none)
-): Effect.Effect<void, unknown> => {
-  const uris = connection.restored
-  connection.restored = undefined
-  connection.handshake = ended
-  return Effect.onExit(restore, (exit) =>
-    Effect.sync(() => {
-      if (Exit.isFailure(exit)) connection.restored = uris
-      connection.handshake = undefined
-      Deferred.unsafeDone(ended, Effect.void)
-    }))
-}
+): Effect.Effect<void, unknown> =>
+  Effect.uninterruptibleMask((interruptible) => {
+    connection.handshake = ended
+    return Effect.onExit(interruptible(restore), (exit) =>
+      Effect.sync(() => {
+        if (Exit.isSuccess(exit)) connection.restored = undefined
+        connection.handshake = undefined
+        Deferred.unsafeDone(ended, Effect.void)
+      }))
+  })
 
 /** The work of a request that arrived during the handshake. It is planned when the handshake has ended. */
 export const afterRequest = (handshake: Deferred.Deferred<void>, plan: () => Work): Work => {

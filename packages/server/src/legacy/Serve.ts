@@ -147,12 +147,12 @@ export const make = (server: Server): Serving => {
     request: (connection, request, incoming) => {
       const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
       if (refusal !== undefined) return failed(refusal)
-      if (connection.restored !== undefined) {
+      const { handshake } = connection
+      if (connection.restored !== undefined && handshake === undefined) {
         const session = new LegacyServerSession(connection, request, incoming, facing)
         return Handshake.restoring(connection, restore(session), () => plan(connection, request, incoming))
       }
-      if (pipeline.isBare && connection.handshake === undefined) return plan(connection, request, incoming)
-      const { handshake } = connection
+      if (pipeline.isBare && handshake === undefined) return plan(connection, request, incoming)
       if (handshake !== undefined && request.method !== Methods.ping.name) {
         return request.method === Methods.initialize.name
           ? failed(Handshake.underWay)
@@ -167,12 +167,14 @@ export const make = (server: Server): Serving => {
       const { method, params } = notification
       if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
       if (!connection.accepted && connection.handshake === undefined) return undefined
-      if (connection.restored !== undefined) {
+      if (connection.restored !== undefined && connection.handshake === undefined) {
         const session = Observers.session(connection, server, notification, channel)
-        return Effect.zipRight(
-          Effect.ignoreLogged(Handshake.restored(connection, restore(session))),
-          Effect.suspend(() => serving.notification(connection, notification, channel) ?? Effect.void)
-        )
+        return Effect.matchCauseEffect(Handshake.restored(connection, restore(session)), {
+          // As after a handshake that failed. The next message tries again.
+          onFailure: (cause) =>
+            Effect.logDebug(`Dropped "${Subject.quotable(method)}": the session could not be restored`, cause),
+          onSuccess: () => serving.notification(connection, notification, channel) ?? Effect.void
+        })
       }
       if (method === Methods.initialized.name && Either.isRight(Methods.initialized.decodeParams(params))) {
         connection.onInitialized()

@@ -102,7 +102,8 @@ export const updated = (connection: Connection, uri: string): Effect.Effect<void
 /** Notifies a client that all resources that it has subscribed to may have new content. */
 export const allUpdated = (connection: Connection): Effect.Effect<void> =>
   Effect.forEach(
-    [...connection.subscriptions?.keys() ?? [], ...connection.restored ?? []],
+    // While a session is restored, a resource may be in both.
+    new Set([...connection.subscriptions?.keys() ?? [], ...connection.restored ?? []]),
     (uri) => updated(connection, uri),
     { discard: true }
   )

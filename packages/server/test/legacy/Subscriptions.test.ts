@@ -9,6 +9,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { Registry } from "@effect-mcp/server/Registry"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Layer } from "effect"
+import * as Subscriptions from "../../src/legacy/Subscriptions.js"
 import { act, connect, GreetLive, result, serve, uninitialized, until } from "../Serving.js"
 
 const resource = (uri: string) => McpServer.resource(Resource.make(uri, { uri }), Effect.succeed(uri))
@@ -263,4 +264,18 @@ describe("A feature", () => {
         )
       }))
     )))))
+})
+
+describe("a change of all resources", () => {
+  it.effect("names a resource once whose subscription is there already while the session is restored", () =>
+    Effect.gen(function*() {
+      const uris: Array<string> = []
+      const connection = {
+        subscriptions: new Map([["file:///a", { end: Effect.void, begun: undefined }]]),
+        restored: ["file:///a", "file:///b"],
+        announce: (_: unknown, { uri }: { readonly uri: string }) => Effect.sync(() => uris.push(uri))
+      }
+      yield* Subscriptions.allUpdated(connection as never)
+      assert.deepStrictEqual(uris, ["file:///a", "file:///b"])
+    }))
 })
