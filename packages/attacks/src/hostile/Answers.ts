@@ -1,6 +1,6 @@
 /**
  * The hostile servers whose answers are hostile: none, too large, too deep or too many; handshakes that lie; lists and schemas
- * that cost work. `Noise` has those that send what nobody has asked for.
+ * that cost work. `Noise` has the servers that send messages without a request.
  */
 import type { ServerAttack } from "./Server.js"
 import { error, initialized, range, request, result, wide } from "./Server.js"

@@ -3,7 +3,7 @@
  * has kept its promises.
  */
 
-/** Milliseconds since the machine has started, with fractions: all processes share this clock, which nobody sets. */
+/** Milliseconds of the machine's monotonic clock, with fractions: all processes share it, and it does not follow the time of day. */
 export type Time = number
 
 /** How a call ended at its client. */
