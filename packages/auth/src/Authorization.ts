@@ -58,10 +58,9 @@ export interface AuthorizationService {
   /**
    * Revokes the tokens for the server at a URL, where its authorization server supports that (RFC 7009), and forgets them. A
    * client that registers itself does so anew at the next login. Requests that wait for a login fail. Tokens that cannot be
-   * revoked are forgotten all the same.
+   * revoked are forgotten all the same. What clients have cached for the user is not used for the next one.
    *
-   * Close the sessions with the server, too, before another user logs in: a session belongs to one user, and may answer from its
-   * cache what that user was given.
+   * Close the sessions with a server up to 2025-11-25, too, before another user logs in: a session belongs to one user.
    */
   readonly logout: (server: string | URL) => Effect.Effect<void, AuthorizationError>
 }

@@ -24,9 +24,12 @@ import * as Identities from "./identity/Identities.js"
 export interface Options extends ClientIdentity {
   /** How long the user may take to log in. Default: 10 minutes. */
   readonly loginTimeout?: Duration.DurationInput | undefined
-  /** Whether to ask for a refresh token where the server has a scope for it. Default: true. */
+  /**
+   * Whether to ask for a refresh token where the server has a scope for it. The user then consents at each login, as OpenID Connect
+   * requires. Default: true.
+   */
   readonly offlineAccess?: boolean | undefined
-  /** Further parameters of the authorization request, such as `prompt` or `login_hint`. */
+  /** Further parameters of the authorization request, such as `login_hint`. A `prompt` takes the place of the client's own. */
   readonly parameters?: Readonly<Record<string, string>> | undefined
 }
 
@@ -61,6 +64,7 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
       const verifier = yield* Pkce.random
       const scopes = offlineAccess ? Scopes.withOfflineAccess(context.scopes, server) : context.scopes
       const parameters: Record<string, string> = {
+        ...(scopes?.includes(Scopes.OFFLINE) === true ? CONSENT : undefined),
         ...options.parameters,
         response_type: "code",
         client_id: client.clientId,
@@ -96,6 +100,9 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
     obtain: (context) => logins.run(Effect.scoped(login(context)))
   }
 }
+
+/** MUST contain `consent` with the scope for refresh tokens, or the server ignores that scope (OpenID Connect Core 1.0, section 11). */
+const CONSENT = { prompt: "consent" }
 
 /** The endpoint, if it supports what this grant requires. */
 const authorizationEndpoint = (

@@ -91,13 +91,15 @@ export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
     })
 
     const limited = (token: string) =>
-      Effect.suspend(() => {
-        if (running >= maxConcurrent) {
-          return failed(`${maxConcurrent} requests to the introspection endpoint are running`)
-        }
-        running++
-        return Effect.ensuring(request(token), Effect.sync(() => void running--))
-      })
+      Effect.acquireUseRelease(
+        Effect.suspend(() =>
+          running < maxConcurrent
+            ? Effect.succeed(running++)
+            : failed(`${maxConcurrent} requests to the introspection endpoint are running`)
+        ),
+        () => request(token),
+        () => Effect.sync(() => running--)
+      )
 
     const report = (error: AuthorizationError) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {

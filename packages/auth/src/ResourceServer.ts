@@ -226,7 +226,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
       }).pipe(Effect.provide(context))
 
     const userOf = (
-      { headers, method, url }: Authenticator.HttpRequest,
+      { headers, isForwarded, method, url }: Authenticator.HttpRequest,
       { scheme, token }: Credentials.Token,
       known: Known<Claims>,
       secret: Redacted.Redacted<string>,
@@ -245,6 +245,8 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
           : Effect.fail(challenges.invalidToken("The access token is not bound to a key"))
       }
       if (scheme !== "dpop") return Effect.fail(challenges.invalidToken("The access token needs a proof of DPoP"))
+      // A proof is accepted once, and the node where the request arrived has had this proof.
+      if (isForwarded === true) return found
       const path = url.split("?", 1)[0]!
       return Effect.zipRight(
         Effect.mapError(

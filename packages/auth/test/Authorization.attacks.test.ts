@@ -1,7 +1,9 @@
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
 import * as Authorization from "@effect-mcp/auth/Authorization"
-import { Cause, Effect, Either, Exit, Logger, LogLevel, Redacted, Tracer } from "effect"
+import * as ClientCredentials from "@effect-mcp/auth/ClientCredentials"
+import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+import { Cause, Effect, Either, Exit, Layer, Logger, LogLevel, Redacted, Tracer } from "effect"
 import { inspect } from "node:util"
 import * as World from "./World.js"
 
@@ -48,6 +50,23 @@ describe("A server that names another authorization server", () => {
         for (const one of ofFirst) assert.notInclude(JSON.stringify(headers) + text + url.href, one)
       }
       assert.strictEqual(world.opened[1]!.searchParams.get("client_id"), `client-1-of-${new URL(second.issuer).host}`)
+    }))
+
+  it.effect("leaves no tokens of the other in the store", () =>
+    Effect.gen(function*() {
+      const store = yield* Effect.provide(CredentialStore.CredentialStore, CredentialStore.layerMemory)
+      const world = World.make({ store: Layer.succeed(CredentialStore.CredentialStore, store) })
+      World.addServer(world, SECOND)
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          yield* client.ping()
+          assert.isDefined(yield* store.tokens.get(World.ISSUER, World.SERVER))
+          world.authorizationServers[0] = SECOND
+          yield* client.ping()
+          assert.isUndefined(yield* store.tokens.get(World.ISSUER, World.SERVER))
+          assert.isDefined(yield* store.tokens.get(SECOND, World.SERVER))
+          assert.strictEqual((yield* store.bindings.get(World.SERVER))?.issuer, SECOND)
+        }))
     }))
 
   it.effect("MUST NOT get a refresh token or a secret of the other", () =>
@@ -176,12 +195,16 @@ describe("An attacker", () => {
   it.effect("cannot make the client use a private authorization server, unless the client is registered there", () =>
     Effect.gen(function*() {
       const issuer = "https://auth.corp.internal"
-      for (const isRegistered of [false, true]) {
-        const world = World.make({
-          issuer,
-          clients: { known: undefined },
-          identity: isRegistered ? { preRegistered: [{ issuer, clientId: "known" }] } : {}
-        })
+      const program = (issuer: string) =>
+        ClientCredentials.secret({ issuer, clientId: "known", clientSecret: Redacted.make("s") })
+      const cases: ReadonlyArray<readonly [isRegistered: boolean, Parameters<typeof World.make>[0]]> = [
+        [false, { clients: { known: undefined }, identity: {} }],
+        [true, { clients: { known: undefined }, identity: { preRegistered: [{ issuer, clientId: "known" }] } }],
+        [false, { clients: { known: "s" }, grant: program(World.ISSUER) }],
+        [true, { clients: { known: "s" }, grant: program(issuer) }]
+      ]
+      for (const [isRegistered, options] of cases) {
+        const world = World.make({ issuer, ...options })
         const result = yield* Effect.either(World.login(world))
         assert.strictEqual(Either.isRight(result), isRegistered)
         assert.strictEqual(world.net.received.some(({ url }) => url.origin === issuer), isRegistered)

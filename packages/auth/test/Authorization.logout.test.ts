@@ -113,3 +113,59 @@ describe("The end of a session", () => {
       assert.lengthOf(world.opened, 1)
     }))
 })
+
+describe("A client of 2026-07-28 that stays connected", () => {
+  /** Answers with the token of the request, which the client may keep for an hour. */
+  const echoing = World.make.bind(undefined, {
+    versions: ["2026-07-28"] as const,
+    expiresIn: 100,
+    insteadOfMcp: ({ headers, method, text }) => {
+      const token = headers["authorization"]
+      if (token === undefined || method !== "POST") return undefined
+      const { id, method: name } = JSON.parse(text) as { id: number; method: string }
+      const hints = { resultType: "complete", ttlMs: 3_600_000, cacheScope: "private" }
+      const result = name === "server/discover"
+        ? { ...hints, supportedVersions: ["2026-07-28"], capabilities: { resources: {} } }
+        : { ...hints, contents: [{ uri: "me:", text: token }] }
+      return Net.json({ jsonrpc: "2.0", id, result })
+    }
+  })
+
+  const reads = (world: World.World) => world.sent("POST /mcp").filter(({ text }) => text.includes("resources/read"))
+
+  it.effect("MUST NOT serve the next user what it keeps for the user who has logged out", () =>
+    Effect.gen(function*() {
+      const world = echoing()
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          const { login, logout } = yield* Authorization.Authorization
+          const ada = yield* client.readResource("me:")
+          assert.deepStrictEqual(yield* client.readResource("me:"), ada)
+          assert.lengthOf(reads(world), 1)
+          yield* logout(World.SERVER)
+          yield* login(World.SERVER)
+          const bob = yield* client.readResource("me:")
+          assert.notDeepEqual(bob, ada)
+          assert.deepStrictEqual(yield* client.readResource("me:"), bob)
+        }))
+      assert.deepStrictEqual(
+        reads(world).map(({ headers }) => headers["authorization"]?.split("-")[0]),
+        ["Bearer access", "Bearer access"]
+      )
+    }))
+
+  it.effect("asks again once after a renewal of the token", () =>
+    Effect.gen(function*() {
+      const world = echoing()
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          const read = client.readResource("me:")
+          const before = yield* read
+          yield* TestClock.adjust("2 minutes")
+          const after = yield* read
+          assert.notDeepEqual(after, before)
+          assert.deepStrictEqual(yield* read, after)
+        }))
+      assert.lengthOf(reads(world), 2)
+    }))
+})

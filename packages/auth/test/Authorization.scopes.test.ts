@@ -30,6 +30,22 @@ describe("The scopes of a login", () => {
       assert.isNull(yield* connected(lists))
     }))
 
+  it.effect("MUST come with the consent of the user where they have offline_access, unless the application has a prompt", () =>
+    Effect.gen(function*() {
+      const lists = { scope: "x", metadata: { scopes_supported: ["x", "offline_access"] } }
+      const prompt = (options: World.Options) =>
+        Effect.gen(function*() {
+          const world = World.make(options)
+          yield* World.run(world, () => Effect.void)
+          return world.opened[0]!.searchParams.get("prompt")
+        })
+      assert.strictEqual(yield* prompt(lists), "consent")
+      assert.strictEqual(yield* prompt({ scope: "x", authorization: { scopes: ["offline_access"] } }), "consent")
+      assert.isNull(yield* prompt({ scope: "x" }))
+      assert.isNull(yield* prompt({ ...lists, identity: { offlineAccess: false } }))
+      assert.strictEqual(yield* prompt({ ...lists, identity: { parameters: { prompt: "login" } } }), "login")
+    }))
+
   it.effect("are extended by those of the application", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* connected({ scope: "x", authorization: { scopes: ["mine", "x"] } }), "x mine")

@@ -161,6 +161,29 @@ describe("A program without a user", () => {
       assert.notStrictEqual(ids[0], ids[1])
     }))
 
+  it.effect("sends no request again that succeeded, or failed otherwise, with a new nonce of DPoP", () =>
+    Effect.gen(function*() {
+      const answers = [
+        [200, { access_token: "t1", token_type: "DPoP" }],
+        [400, { error: "invalid_request" }]
+      ] as const
+      for (const [status, body] of answers) {
+        let requests = 0
+        const world = World.make({
+          metadata: { dpop_signing_alg_values_supported: ["ES256"] },
+          authorization: { dpop: Dpop.es256 },
+          grant: withSecret(),
+          instead: ({ url }) => {
+            if (url.pathname !== "/token") return undefined
+            requests++
+            return new Response(JSON.stringify(body), { status, headers: { "dpop-nonce": `n${requests}` } })
+          }
+        })
+        yield* Effect.either(World.login(world))
+        assert.strictEqual(requests, 1)
+      }
+    }))
+
   it.effect("fails without repeating a key that cannot sign", () =>
     Effect.gen(function*() {
       for (

@@ -1,5 +1,7 @@
+import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
+import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber, Redacted, TestClock } from "effect"
 import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"
@@ -125,6 +127,23 @@ describe("A verifier by introspection", () => {
       yield* TestClock.adjust("5 seconds")
       yield* Fiber.join(waiting)
     }))
+
+  it.scopedLive("makes as many requests as before after some were interrupted, wherever that was", () =>
+    Effect.gen(function*() {
+      const endpoint = `${Protected.ISSUER}/introspect`
+      const { start } = IntrospectionVerifier.make({ client, endpoint, maxConcurrent: 1 })
+      const verify = yield* start({ resource: Protected.RESOURCE, issuers: [Protected.ISSUER] })
+      const verifying = Effect.forkDaemon(verify(Redacted.make("opaque")))
+      yield* preempted(Effect.gen(function*() {
+        const interrupted = yield* verifying
+        yield* Effect.yieldNow()
+        yield* Fiber.interrupt(interrupted)
+      }))
+      const asking = yield* verifying
+      yield* Effect.repeatN(Effect.yieldNow(), 20)
+      assert.isNull(asking.unsafePoll())
+      yield* Fiber.interrupt(asking)
+    }).pipe(Effect.provideService(HttpClient.HttpClient, HttpClient.make(() => Effect.never))))
 
   it.scoped("may have its endpoint at a private address, where the application names it", () =>
     Effect.gen(function*() {

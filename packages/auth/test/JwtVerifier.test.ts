@@ -309,6 +309,36 @@ describe("The keys of an issuer", () => {
       }
     }))
 
+  for (
+    const [what, published] of [
+      ["are for encryption", { use: "enc" }],
+      ["may not verify", { key_ops: ["encrypt"] }],
+      ["are for another algorithm", { alg: "ES384" }],
+      ["are of another type", { kty: "RSA" }],
+      ["are on another curve", { crv: "P-384" }],
+      ["are symmetric", { kty: "oct", k: "AAAA" }]
+    ] satisfies ReadonlyArray<readonly [string, Jose.JWK]>
+  ) {
+    it.scoped(`MUST NOT verify when they ${what}, and keep no other key from it, however many they are`, () =>
+      Effect.gen(function*() {
+        const { login, server } = yield* Protected.world()
+        const right = login.published[0]!
+        login.published.splice(0, 1, ...Array.from({ length: 8 }, () => ({ ...right, ...published })))
+        yield* login.rotate
+        const given = yield* Protected.make(Net.make(), {
+          verifier: JwtVerifier.make({ keys: { [Protected.ISSUER]: login.published.slice() as ReadonlyArray<any> } })
+        })
+        for (const header of [{}, { kid: undefined }]) {
+          const token = yield* login.sign({ key: 0, header })
+          for (const { call } of [server, given]) {
+            assert.deepStrictEqual(refusal(yield* call("whoami", token)), invalid(NOT_SIGNED))
+          }
+        }
+        const token = yield* login.sign({ header: { kid: undefined } })
+        for (const { call } of [server, given]) assert.strictEqual((yield* call("whoami", token)).status, 200)
+      }))
+  }
+
   it.scoped("of all algorithms verify", () =>
     Effect.gen(function*() {
       for (const algorithm of JwtVerifier.algorithms) {

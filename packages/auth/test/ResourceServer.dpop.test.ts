@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Dpop from "@effect-mcp/auth/Dpop"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Inbox from "@effect-mcp/server/Inbox"
+import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
 import * as SharedLimits from "@effect-mcp/server/SharedLimits"
-import { Clock, Effect, Encoding, Logger, Redacted, TestClock } from "effect"
+import { Clock, Effect, Encoding, Layer, Logger, Redacted, TestClock } from "effect"
 import * as Jose from "jose"
 import * as Protected from "./Protected.js"
 
@@ -169,6 +172,20 @@ describe("A token that is bound to a key", () => {
       assert.strictEqual((yield* server.call("whoami", `DPoP ${token}`, first)).status, 401)
     }))
 
+  it.scoped("is refused when all clients have used as many proofs as are remembered, and served as often again after their time", () =>
+    Effect.gen(function*() {
+      const { login, server } = yield* Protected.world({ dpop: { maxProofs: 3 } })
+      const clients = yield* Effect.replicateEffect(bound(login), 4)
+      for (const _ of ["filled", "filled again"]) {
+        const statuses = yield* Effect.forEach(
+          clients,
+          ({ proof, token }) => Effect.flatMap(proof(), (proof) => server.call("whoami", `DPoP ${token}`, proof))
+        )
+        assert.deepStrictEqual(statuses.map(({ status }) => status), [200, 200, 200, 503])
+        yield* TestClock.adjust("2 minutes")
+      }
+    }))
+
   it.scoped("is refused with a proof that was used at another node, where the nodes share their limits", () =>
     Effect.gen(function*() {
       const limits = yield* SharedLimits.memory()
@@ -190,6 +207,28 @@ describe("A token that is bound to a key", () => {
       const old = challengeOf(yield* other.call("whoami", `DPoP ${token}`, first))
       assert.deepStrictEqual(old, refused("The proof of DPoP is too old, or from the future"))
     }))
+
+  it.scoped("is accepted once where its request arrives, also when another node serves the session", () =>
+    Effect.gen(function*() {
+      const http = { drainTimeout: 0 }
+      const options = { http, limits: yield* SharedLimits.memory(), dpop: { nonce: "5 minutes" } } as const
+      const { login, net, server } = yield* Protected.world(options)
+      const other = yield* Protected.make(net, options)
+      const { jwk, token } = yield* bound(login)
+      const nonce = (yield* server.call("whoami", `DPoP ${token}`, yield* forge(jwk, token, {}))).headers.get(
+        "dpop-nonce"
+      )
+      const opened = yield* server.legacy(Protected.initialize, `DPoP ${token}`, yield* forge(jwk, token, { nonce }))
+      const session = { "mcp-session-id": opened.headers.get("mcp-session-id")! }
+      const ping = (headers: Readonly<Record<string, string>>) =>
+        other.legacy(Message.request(2, "ping"), `DPoP ${token}`, { ...session, ...headers })
+      const unready = yield* ping(yield* forge(jwk, token, { nonce }))
+      assert.deepStrictEqual(challengeOf(unready).slice(0, 2), [401, "use_dpop_nonce"])
+      const proof = yield* forge(jwk, token, { nonce: unready.headers.get("dpop-nonce") })
+      const served = yield* ping(proof)
+      assert.deepStrictEqual([served.status, served.json.result], [200, {}], served.text)
+      assert.deepStrictEqual(challengeOf(yield* ping(proof)), refused("The proof of DPoP was used before"))
+    }).pipe(Effect.provide(Layer.merge(SessionDirectory.layerMemory(), Inbox.layerMemory()))))
 
   it.scoped("is refused with 503 while the shared limits do not answer, and the client does not learn why; the log says once that it begins", () =>
     Effect.gen(function*() {

@@ -32,4 +32,5 @@ export const withOfflineAccess = (
   server: Pick<AuthorizationServer, "scopes">
 ): Scopes | undefined => scopes === undefined || !server.scopes.includes(OFFLINE) ? scopes : union(scopes, [OFFLINE])
 
-const OFFLINE = "offline_access"
+/** The scope for a refresh token. */
+export const OFFLINE = "offline_access"
