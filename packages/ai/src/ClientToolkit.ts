@@ -229,7 +229,8 @@ const handlers = (
 }
 
 /** A declared failure as it is; every other one in words. */
-const failure = (tool: Tool.Tool.Any, error: unknown, options: ToolOutput.Options): Effect.Effect<never, unknown> => {
-  const text = Failures.text(tool.name, error, options)
-  return text === undefined ? Effect.fail(error) : fail(tool.name, text)
-}
+const failure = (tool: Tool.Tool.Any, error: unknown, options: ToolOutput.Options): Effect.Effect<never, unknown> =>
+  Effect.flatMap(
+    Failures.text(tool.name, error, options),
+    (text) => text === undefined ? Effect.fail(error) : fail(tool.name, text)
+  )

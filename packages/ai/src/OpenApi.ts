@@ -16,10 +16,13 @@ import * as RawTool from "@effect-mcp/definition/RawTool"
 import type * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { isMcpError } from "@effect-mcp/protocol/McpError"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import { forOperator } from "@effect-mcp/server/ClientLogger"
 import type * as Feature from "@effect-mcp/server/Feature"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import type { Registry } from "@effect-mcp/server/Registry"
+import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -64,7 +67,8 @@ export interface Options<R = never> {
   readonly describe?: ((operation: Operation) => Tool.Description) | undefined
   /**
    * Completes each request, for example with a token of the user: `(request) => Effect.succeed(bearerToken(request, token))`. It
-   * may use `ServerSession` and `RequestContext`. The message of an error becomes a failure of the tool, which the model reads.
+   * may use `ServerSession` and `RequestContext`. When it fails with an `McpError`, the model reads its message; any other error is
+   * for the log, and the model reads that the request could not be sent.
    */
   readonly request?:
     | ((request: HttpClientRequest, operation: Operation) => Effect.Effect<HttpClientRequest, Error, R>)
@@ -264,18 +268,25 @@ const caller = <R>(
         ? answer.value
         : Answer.unexpected(Issue.sentence(encoded.left as ParseResult.ParseIssue), answer.text)
     })
+  const called = `The request "${operation.method} ${operation.path}"`
   return (args) =>
     Either.match(Request.make(one, base, args), {
       onLeft: (problem) => Effect.succeed(Answer.failure(problem)),
       onRight: (request) =>
         Effect.matchEffect(complete === undefined ? Effect.succeed(request) : complete(request, operation), {
-          onFailure: (error) => Effect.succeed(Answer.failure(error.message)),
+          onFailure: (error) =>
+            isMcpError(error)
+              ? Effect.succeed(Answer.failure(error.message))
+              : Effect.as(
+                forOperator(
+                  Effect.logWarning(`${called} was not sent: the option \`request\` failed`, Cause.fail(error))
+                ),
+                Answer.failure(RequestFailure.NOT_SENT)
+              ),
           onSuccess: (completed) =>
             Effect.catchAll(send(completed), (error) =>
               Effect.as(
-                Effect.logWarning(
-                  `The request "${operation.method} ${operation.path}" failed: ${RequestFailure.toLog(error)}`
-                ),
+                forOperator(Effect.logWarning(`${called} failed: ${RequestFailure.toLog(error)}`)),
                 Answer.failure(RequestFailure.toModel(error))
               ))
         })

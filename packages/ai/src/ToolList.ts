@@ -213,9 +213,13 @@ const unsafeBuild = (
       }
       const { routed, seen } = found
       const exact = seen.isStrict ? ModelSchema.withoutNulls(given, seen.tool.inputSchema) : given
-      return Effect.match(call(routed, exact, callOptions), {
-        onFailure: (error) => ToolOutput.failure(Failures.text(name, error) ?? error.message),
-        onSuccess: (result) => ToolOutput.make(result, options)
+      return Effect.matchEffect(call(routed, exact, callOptions), {
+        onFailure: (error) =>
+          Effect.map(
+            Failures.text(name, error),
+            (text = `The tool ${ModelText.quoted(name)} could not be called.`) => ToolOutput.failure(text)
+          ),
+        onSuccess: (result) => Effect.succeed(ToolOutput.make(result, options))
       })
     }
   }

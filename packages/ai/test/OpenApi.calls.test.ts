@@ -3,6 +3,7 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
 import * as OpenApi from "@effect-mcp/ai/OpenApi"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import type { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as ServerSession from "@effect-mcp/server/ServerSession"
 import { Context, Effect, Fiber, Layer, TestClock } from "effect"
@@ -248,7 +249,9 @@ describe("The tools of an OpenAPI document", () => {
         baseUrl: url,
         request: (request, { method }) =>
           Effect.gen(function*() {
-            if (method === "delete") return yield* Effect.fail(new Error("Only the owner deletes pets."))
+            if (method === "delete") {
+              return yield* Effect.fail(new InvalidParams({ message: "Only the owner deletes pets." }))
+            }
             assert.strictEqual((yield* ServerSession.ServerSession).method, "tools/call")
             return HttpClientRequest.bearerToken(request, yield* Tokens)
           })

@@ -60,6 +60,7 @@ describe("The tools of an OpenAPI document", () => {
         properties: {
           name: { type: "string", minLength: 1 },
           weight: { type: ["number", "null"], exclusiveMinimum: 0 },
+          size: { type: ["string", "null"], enum: ["small", "large", null] },
           status: { type: "string", enum: ["available", "sold"], default: "available" },
           secret: { type: "string" },
           parent: { $ref: "#/$defs/Pet" },

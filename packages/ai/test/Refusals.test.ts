@@ -110,6 +110,17 @@ describe("What a server can cost", () => {
       assert.lengthOf(skipped, 10)
     }))
 
+  it("is bounded for a long text, whatever the model: 262144 characters", () => {
+    for (const dialect of dialects) {
+      const made = (length: number) => {
+        const given = { type: "object", properties: {}, description: "" }
+        return ModelSchema.make({ ...given, description: "a".repeat(length - JSON.stringify(given).length) }, dialect)
+      }
+      assert.isTrue(Either.isRight(made(262_144)), dialect)
+      assert.include(Either.getOrThrow(Either.flip(made(262_145))), "more than 262144 characters", dialect)
+    }
+  })
+
   it("is bounded for a long chain of references", () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 3_000 }, (_, step) => [`C${step}`, { $ref: `#/$defs/C${step + 1}` }])

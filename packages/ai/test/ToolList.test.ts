@@ -168,6 +168,13 @@ describe("The tool list of a model", () => {
       for (const { name, tool } of list.tools) assert.strictEqual((yield* list.call(name, {})).text, tool.name)
     }))
 
+  it.scoped("has the same name for a tool whose own is too long, whether or not another begins as it does", () =>
+    Effect.gen(function*() {
+      const [x, y] = ["x", "y"].map((end) => named(`${"n".repeat(127)}${end}`))
+      const listed = (features: typeof x & {}) => Effect.flatMap(client(features), (session) => ToolList.make(session))
+      assert.strictEqual(names(yield* listed(Layer.merge(x!, y!)))[1], names(yield* listed(y!))[0])
+    }))
+
   it.scoped("is named, filtered and limited by its options", () =>
     Effect.gen(function*() {
       const session = yield* client(Layer.mergeAll(SearchLive, named("a"), named("b"), named("c")))

@@ -15,11 +15,14 @@ import { Deferred, Effect, Either, Fiber, Layer, Schema } from "effect"
 import type { Features } from "./Setting.js"
 import { all, fromLayer, pairs } from "./Setting.js"
 
+/** Sent as a text: a proxy that reads it and passes on what it has read sends a number. */
+const item = Schema.Struct({ item: Schema.String, amount: Schema.NumberFromString })
+
 const Stock = Extension.make("com.example/stock", {
   settings: { client: Schema.Struct({ currency: Schema.optional(Schema.String) }), server: Schema.Struct({}) },
   requests: {
     count: Extension.request("stock/count", {
-      params: Schema.Struct({ item: Schema.String }),
+      params: item,
       result: Schema.Struct({ left: Schema.NumberFromString, currency: Schema.String }),
       nameParameter: "item"
     })
@@ -27,7 +30,7 @@ const Stock = Extension.make("com.example/stock", {
   notifications: {
     sold: Extension.notification("notifications/stock/sold", {
       from: "client",
-      params: Schema.Struct({ item: Schema.String })
+      params: item
     })
   }
 })
@@ -78,16 +81,16 @@ describe("A request of an extension that the proxy is given", () => {
             versions: clientVersions,
             extensions: [Extension.declare(Stock, { client: { currency: "USD" } })]
           })
-          const { currency, left } = yield* session.request(Stock.requests.count, { item: "tea" })
+          const { currency, left } = yield* session.request(Stock.requests.count, { item: "tea", amount: 1 })
           // Up to 2025-11-25, the proxy has declared its own settings when it has connected.
           assert.deepStrictEqual([left, currency], [
             7,
             name === "modern to modern" || name === "legacy to modern" ? "USD" : "EUR"
           ])
-          const failed = yield* Effect.either(session.request(Stock.requests.count, { item: "none" }))
+          const failed = yield* Effect.either(session.request(Stock.requests.count, { item: "none", amount: 1 }))
           assert.deepInclude(Either.isLeft(failed) ? failed.left : {}, { code: -32050, data: { item: "none" } })
-          const slow = yield* Effect.fork(session.request(Stock.requests.count, { item: "slow" }))
-          yield* session.notify(Stock.notifications.sold, { item: "tea" })
+          const slow = yield* Effect.fork(session.request(Stock.requests.count, { item: "slow", amount: 1 }))
+          yield* session.notify(Stock.notifications.sold, { item: "tea", amount: 1 })
           assert.strictEqual(yield* Deferred.await(sold), "tea")
           yield* Fiber.interrupt(slow)
           yield* Deferred.await(interrupted)

@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
+import * as Resource from "@effect-mcp/definition/Resource"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Feature from "@effect-mcp/server/Feature"
 import * as Handler from "@effect-mcp/server/Handler"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Layer } from "effect"
-import { modern, pairs, proxied } from "./Setting.js"
+import { entrance, modern, pairs, proxied, server } from "./Setting.js"
 
 /** A tool that sends what no definition allows. */
 const raw = (name: string, result: JsonObject) =>
@@ -95,5 +98,28 @@ describe("A question of an upstream of 2026-07-28", () => {
         _tag: "InternalError",
         message: "The upstream \"up\" asks more than 1000 questions at once to serve \"tools/call\""
       })
+    }))
+})
+
+describe("A private result that may be cached", () => {
+  it.scopedLive("is kept by the client that has read it, and given to no other client of the proxy", () =>
+    Effect.gen(function*() {
+      let count = 0
+      const counted = McpServer.resource(
+        Resource.make("count", { uri: "test://count" }),
+        Effect.sync(() => String(++count))
+      )
+      const upstream = yield* server(counted, { versions: modern, cache: { ttl: "1 hour", scope: "private" } })
+      const gateway = yield* entrance(upstream, { proxy: { sessions: "shared" } })
+      const read = (client: Client.Client["Type"]) =>
+        Effect.map(
+          client.readResource("test://count"),
+          ({ contents }) => (contents[0] as { readonly text: string }).text
+        )
+      const [one, other] = [
+        yield* Client.make(gateway, { versions: modern }),
+        yield* Client.make(gateway, { versions: modern })
+      ]
+      assert.deepStrictEqual(yield* Effect.forEach([one, other, one, other], read), ["1", "2", "1", "2"])
     }))
 })

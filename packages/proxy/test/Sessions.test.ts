@@ -4,13 +4,14 @@ import * as ClientFeatures from "@effect-mcp/client/Features"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Ask from "@effect-mcp/server/Ask"
 import * as Feature from "@effect-mcp/server/Feature"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Deferred, Effect, Fiber, Layer, Queue, Ref, Schema, Stream, TestClock } from "effect"
-import { all, controlled, entrance, fromLayer, gateway, legacy, modern, received, server } from "./Setting.js"
+import { all, controlled, entrance, fromLayer, gateway, legacy, modern, proxied, received, server } from "./Setting.js"
 
 const text = (result: { readonly content: ReadonlyArray<object> }) => (result.content[0] as { text: string }).text
 
@@ -363,5 +364,32 @@ describe("A call of a client of 2026-07-28 at an upstream up to 2025-11-25", () 
       yield* Deferred.await(begun)
       yield* Fiber.interrupt(call)
       yield* Deferred.await(ended)
+    }))
+
+  it.scopedLive("fails when an upstream of 2026-07-28 asks a client that sees no rounds without end", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const endless = McpServer.tool(
+        Tool.make("endless"),
+        () =>
+          Effect.flatMap(
+            ServerSession,
+            ({ ask }) => Effect.as(Effect.forever(ask({ sure: Ask.confirm("Sure?") })), "done")
+          )
+      )
+      const session = yield* proxied(endless, {
+        client: legacy,
+        upstream: modern,
+        server: { rounds: { max: 12 } },
+        features: ClientFeatures.elicitation(() =>
+          Effect.sync(() => {
+            asked++
+            return { action: "accept" as const }
+          })
+        )
+      })
+      const error = yield* Effect.flip(session.callTool("endless"))
+      assert.include(error.message, "The upstream \"up\" asks too many times to serve \"tools/call\"")
+      assert.strictEqual(asked, 10)
     }))
 })

@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Feature from "@effect-mcp/server/Feature"
-import { Effect, Queue, Schedule } from "effect"
-import { controlled, entrance, legacy, received, server } from "./Setting.js"
+import * as Middleware from "@effect-mcp/server/Middleware"
+import { Effect, Exit, Queue, Schedule, Scope } from "effect"
+import { controlled, entrance, legacy, pairs, received, server } from "./Setting.js"
 
 const uri = "log:///a"
 const proxy = { reconnect: Schedule.spaced("5 millis") }
@@ -20,6 +21,57 @@ const watched = Effect.gen(function*() {
     })
   )
   return { begun, ...controlled(yield* server(feature, { versions: legacy })) }
+})
+
+describe("Clients that share the session with the upstream", () => {
+  for (const [eras, client, upstream] of pairs) {
+    it.scopedLive(`share one subscription of a resource, which ends with the last of them: ${eras}`, () =>
+      Effect.gen(function*() {
+        const [begun, ended] = [yield* Queue.unbounded<void>(), yield* Queue.unbounded<void>()]
+        const changing = yield* Queue.unbounded<void>()
+        const watched = Feature.make((registry, context) =>
+          Effect.zipRight(
+            Effect.forkScoped(Effect.forever(Effect.zipRight(changing.take, registry.updated(uri)))),
+            registry.resources.register({
+              context,
+              advertised: { name: "log", uri },
+              read: Effect.succeed({ contents: [] }),
+              subscribe: () => Effect.acquireRelease(begun.offer(), () => ended.offer())
+            })
+          )
+        )
+        const asked: Array<string> = []
+        const middleware = Middleware.make(({ method }, next) => {
+          if (method.startsWith("resources/") && method.endsWith("subscribe")) asked.push(method)
+          return next
+        })
+        const through = yield* entrance(yield* server(watched, { versions: upstream, middleware }), {
+          proxy: { sessions: "shared" }
+        })
+        const leaving = yield* Scope.make()
+        const first = yield* Scope.extend(Client.make(through, { versions: client }), leaving)
+        const second = yield* Client.make(through, { versions: client })
+        const updates = [yield* received(first.resourceUpdates), yield* received(second.resourceUpdates)]
+        yield* first.subscribeResource(uri)
+        yield* begun.take
+        yield* second.subscribeResource(uri)
+        yield* changing.offer()
+        for (const one of updates) assert.strictEqual(yield* one.take, uri)
+        // One leaves without a word; the other one still hears of changes.
+        yield* Scope.close(leaving, Exit.void)
+        yield* changing.offer()
+        assert.strictEqual(yield* updates[1]!.take, uri)
+        assert.deepStrictEqual([yield* begun.size, yield* ended.size], [0, 0])
+        yield* second.unsubscribeResource(uri)
+        yield* ended.take
+        yield* second.subscribeResource(uri)
+        yield* begun.take
+        assert.deepStrictEqual([yield* begun.size, yield* ended.size], [0, 0])
+        // From 2026-07-28 on the subscription is one request, whose filter names each resource once.
+        const requests = ["resources/subscribe", "resources/unsubscribe", "resources/subscribe"]
+        assert.deepStrictEqual(asked, upstream === legacy ? requests : [])
+      }))
+  }
 })
 
 describe("A client that has subscribed in a session of its own, and only listens", () => {

@@ -1,23 +1,59 @@
 /**
- * How a call that brought no result reads: sentences for a model, which name the tool and what happened. What a tool itself
- * says about its failure is in its result.
+ * How a call that brought no result reads: sentences for a model, which name the tool and what happened. What a tool or its server
+ * itself says is passed on. Of a connection that failed the model gets a sentence, and the log has the rest: the text of a transport
+ * may hold secrets, such as the last lines that a server wrote to its stderr.
  */
 import { InputRefused, NotNegotiated, TaskEnded, ToolError, TooManyRounds } from "@effect-mcp/client/ClientError"
 import { UnknownEntry } from "@effect-mcp/client/GroupError"
-import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
+import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
 import { quoted } from "../text/ModelText.js"
 import * as ToolOutput from "../ToolOutput.js"
 
 /** `undefined` for an error that is none of the client's: a failure that the tool declares. */
-export const text = (tool: string, error: unknown, options: ToolOutput.Options = {}): string | undefined => {
-  if (error instanceof ToolError) return ToolOutput.make(error.result, options).text
-  if (error instanceof LocalError.RequestTimeout) return `The tool ${quoted(tool)} did not answer in time.`
-  if (error instanceof UnknownEntry) return `The tool ${quoted(tool)} is not available at the moment.`
-  if (error instanceof TaskEnded) return ToolOutput.failure(`The tool ${quoted(tool)}: ${error.message}`).text
-  return LocalError.isLocalError(error) || McpError.isMcpError(error) || others.some((one) => error instanceof one)
-    ? ToolOutput.failure(`The tool ${quoted(tool)} could not be called: ${(error as Error).message}`).text
-    : undefined
+export const text = (
+  tool: string,
+  error: unknown,
+  options: ToolOutput.Options = {}
+): Effect.Effect<string | undefined> => {
+  if (error instanceof ToolError) return Effect.succeed(ToolOutput.make(error.result, options).text)
+  const name = `The tool ${quoted(tool)}`
+  if (error instanceof UnknownEntry) return Effect.succeed(`${name} is not available at the moment.`)
+  if (error instanceof TaskEnded) return Effect.succeed(ToolOutput.failure(`${name}: ${error.message}`).text)
+  if (isLocalError(error)) {
+    const said = `${name} ${sentence(error)}`
+    return Effect.as(Effect.logWarning(said, Cause.fail(error)), said)
+  }
+  return Effect.succeed(
+    McpError.isMcpError(error) || others.some((one) => error instanceof one)
+      ? ToolOutput.failure(`${name} could not be called: ${(error as Error).message}`).text
+      : undefined
+  )
 }
 
 const others = [InputRefused, NotNegotiated, TooManyRounds]
+
+const UNREACHED = "could not be called: its server is not reached at the moment."
+
+const LOST = "gave no answer: the connection to its server was lost. The server may have run it."
+
+const sentence = (error: LocalError): string => {
+  switch (error._tag) {
+    case "RequestTimeout":
+      return "did not answer in time."
+    case "ConnectionClosed":
+    case "SessionExpired":
+      return LOST
+    case "NoBackChannel":
+      return UNREACHED
+    case "TransportError":
+      return error.reason === "Decode"
+        ? "gave an answer that is not valid. The server has run it."
+        : error.reason === "Read"
+        ? LOST
+        : UNREACHED
+  }
+}

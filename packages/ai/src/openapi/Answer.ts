@@ -5,7 +5,7 @@
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
-import * as Chunk from "effect/Chunk"
+import { ByteBuffer } from "@effect-mcp/jsonrpc/unstable/ByteBuffer"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
@@ -56,25 +56,22 @@ export const failure = (text: string): ToolResult.ToolResult => ToolResult.asErr
 export const unexpected = (problem: string, text: string): ToolResult.ToolResult =>
   failure(`The answer of the API does not have the form that its document describes: ${problem}\n\n${text}`)
 
-const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: number) => {
-  let size = 0
-  return Stream.runCollect(Stream.takeUntil(response.stream, (chunk) => (size += chunk.length) > maxBytes)).pipe(
-    // No body at all is an empty one.
-    Effect.catchTag(
-      "ResponseError",
-      (error) => error.reason === "EmptyBody" ? Effect.succeed(Chunk.empty<Uint8Array>()) : Effect.fail(error)
-    ),
-    Effect.map((chunks) => {
-      const bytes = new Uint8Array(Math.min(size, maxBytes))
-      let at = 0
-      for (const chunk of chunks) {
-        bytes.set(chunk.subarray(0, bytes.length - at), at)
-        at = Math.min(bytes.length, at + chunk.length)
-      }
-      return { bytes, isCut: size > maxBytes }
-    })
-  )
-}
+const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: number) =>
+  Effect.suspend(() => {
+    const buffer = new ByteBuffer(maxBytes)
+    let isCut = false
+    const reading = Stream.runForEachWhile(response.stream, (chunk) =>
+      Effect.sync(() => {
+        isCut = chunk.length > maxBytes - buffer.size
+        buffer.add(chunk.subarray(0, maxBytes - buffer.size))
+        return !isCut
+      }))
+    return reading.pipe(
+      // No body at all is an empty one.
+      Effect.catchTag("ResponseError", (error) => error.reason === "EmptyBody" ? Effect.void : Effect.fail(error)),
+      Effect.map(() => ({ bytes: buffer.all, isCut }))
+    )
+  })
 
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 

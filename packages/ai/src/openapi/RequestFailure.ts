@@ -8,8 +8,10 @@ export const toModel = (error: HttpClientError): string =>
   error._tag === "RequestError" && error.reason === "Transport"
     ? "The API could not be reached."
     : error._tag === "RequestError"
-    ? "The request to the API could not be sent."
+    ? NOT_SENT
     : "The answer of the API could not be read."
+
+export const NOT_SENT = "The request to the API could not be sent."
 
 export const toLog = ({ _tag, cause, reason }: HttpClientError): string =>
   [`${_tag} (${reason})`, causes(cause, MAX_CAUSES).join(", ")].filter((text) => text !== "").join(": ")

@@ -165,6 +165,7 @@ export const petstore = {
           id: { type: "integer", format: "int64", readOnly: true },
           name: { type: "string", minLength: 1, example: "doggie" },
           weight: { type: "number", minimum: 0, exclusiveMinimum: true, nullable: true },
+          size: { type: "string", enum: ["small", "large"], nullable: true },
           status: { type: "string", enum: ["available", "sold"], default: "available", "x-internal": true },
           secret: { type: "string", writeOnly: true },
           parent: { $ref: "#/components/schemas/Pet" },

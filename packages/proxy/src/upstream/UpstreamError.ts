@@ -6,6 +6,7 @@
 import type { ClientError, ConnectError } from "@effect-mcp/client/ClientError"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InternalError, isMcpError, MethodNotFound } from "@effect-mcp/protocol/McpError"
+import { forOperator } from "@effect-mcp/server/ClientLogger"
 import type { AskError } from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"
 
@@ -26,7 +27,7 @@ export const fail = (upstream: string, method: string, error: ProxyFailure): Eff
       return Effect.fail(new MethodNotFound({ method }))
     default:
       return Effect.zipRight(
-        Effect.logWarning(`"${method}" failed at the upstream "${upstream}": ${error.message}`),
+        forOperator(Effect.logWarning(`"${method}" failed at the upstream "${upstream}": ${error.message}`)),
         Effect.fail(of(upstream, sentences[error._tag](method)))
       )
   }
@@ -49,6 +50,6 @@ export const of = (upstream: string, does: string): InternalError =>
 /** The error of a request that cannot be sent, because there is no connection. */
 export const unconnected = (upstream: string, error: ConnectError): Effect.Effect<never, McpError> =>
   Effect.zipRight(
-    Effect.logWarning(`The upstream "${upstream}" could not be connected: ${error.message}`),
+    forOperator(Effect.logWarning(`The upstream "${upstream}" could not be connected: ${error.message}`)),
     Effect.fail(of(upstream, "is not connected"))
   )

@@ -1,0 +1,107 @@
+/**
+ * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
+ * accepted, and what a layer then requires; nothing runs.
+ */
+import type { LanguageModel } from "@effect/ai"
+import { type HttpClient, HttpClientRequest } from "@effect/platform"
+import * as ClientToolkit from "@effect-mcp/ai/ClientToolkit"
+import * as ModelSampling from "@effect-mcp/ai/ModelSampling"
+import * as OpenApi from "@effect-mcp/ai/OpenApi"
+import type * as OpenApiError from "@effect-mcp/ai/OpenApiError"
+import * as ToolList from "@effect-mcp/ai/ToolList"
+import * as ToolOutput from "@effect-mcp/ai/ToolOutput"
+import * as Client from "@effect-mcp/client/Client"
+import type { Features } from "@effect-mcp/client/Features"
+import * as Definition from "@effect-mcp/definition/Definition"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import type { Registry } from "@effect-mcp/server/Registry"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import { Context, Effect, Layer } from "effect"
+import { expectTypeOf } from "vitest"
+
+/** A new option is missing here until it has a value. */
+type Every<O> = { readonly [K in keyof O]-?: Exclude<O[K], undefined> }
+
+class Vault extends Context.Tag("test/Vault")<Vault, { readonly token: Effect.Effect<string, Error> }>() {}
+
+const Notes = Definition.make(Tool.make("search"))
+
+const output = { maxText: 1000, maxData: 100_000, mediaTypes: ["image/png"] } satisfies Every<ToolOutput.Options>
+
+const list = {
+  ...output,
+  dialect: "openai",
+  name: (name, server, { title }) => `${server}_${title ?? name}`,
+  definition: Notes,
+  onlyStrict: true,
+  maxDescription: 1000,
+  maxTools: 20
+} satisfies Every<ToolList.Options>
+
+const toolkit = { call: (name) => ({ timeout: name === "report" ? "1 hour" : "1 minute" }) } satisfies Every<
+  ClientToolkit.Options
+>
+
+const typed = { ...toolkit, dialect: "anthropic" } satisfies Every<ClientToolkit.DefinitionOptions>
+
+const sampling = {
+  approve: (params) => Effect.as(Vault, { ...params, maxTokens: 10 }),
+  review: (result) => Effect.map(Vault, () => result.model !== "secret"),
+  tools: true,
+  context: (from) =>
+    Effect.flatMap(
+      Vault,
+      ({ token }) => Effect.mapError(token, () => new McpError.InternalError({ message: `Nothing of ${from}` }))
+    ),
+  maxTokens: 1000,
+  concurrency: 2,
+  dialect: "gemini"
+} satisfies Every<ModelSampling.Options<Vault>>
+
+const api = {
+  baseUrl: "https://api.example.com",
+  name: ({ id, method }) => method === "delete" ? undefined : id,
+  tags: ["pets"],
+  describe: ({ summary }) => ({ description: summary, annotations: { readOnlyHint: true } }),
+  request: (request) =>
+    Effect.flatMap(
+      Effect.zipRight(RequestContext, Vault),
+      ({ token }) => Effect.map(token, (token) => HttpClientRequest.bearerToken(request, token))
+    ),
+  outputs: false,
+  timeout: "10 seconds",
+  maxBytes: 100_000,
+  maxDescription: 500
+} satisfies Every<OpenApi.Options<RequestContext | Vault>>
+
+const Sampling = ModelSampling.layer({ ...sampling, name: "model" })
+expectTypeOf(Sampling).toEqualTypeOf<Layer.Layer<never, never, LanguageModel.LanguageModel | Vault | Features>>()
+
+const Api = OpenApi.layer({}, api)
+expectTypeOf(Api).toEqualTypeOf<
+  Layer.Layer<never, OpenApiError.OpenApiError, Vault | HttpClient.HttpClient | Registry>
+>()
+
+export const choosing = ModelSampling.choosing(
+  [{
+    name: "model",
+    model: Layer.die("no model"),
+    configure: () => (generation) => generation,
+    cost: 1,
+    speed: 1,
+    intelligence: 1
+  }],
+  sampling
+)
+
+export const used = [
+  Effect.flatMap(
+    Client.Client,
+    (client) => Effect.flatMap(ToolList.make(client, list), (list) => ClientToolkit.fromList(list, toolkit))
+  ),
+  ClientToolkit.of(Notes, { ...typed, ...output }),
+  OpenApi.make({}, api)
+]
+
+export const outputs = [ClientToolkit.layer(Notes, { ...toolkit, ...output }), ToolOutput.make({ content: [] }, output)]

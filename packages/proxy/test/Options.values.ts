@@ -1,0 +1,63 @@
+/**
+ * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
+ * accepted; nothing runs.
+ */
+import type { HttpClient } from "@effect/platform"
+import * as Remote from "@effect-mcp/client/Remote"
+import * as Tasks from "@effect-mcp/client/Tasks"
+import * as Proxy from "@effect-mcp/proxy/Proxy"
+import type * as ProxyOptions from "@effect-mcp/proxy/ProxyOptions"
+import type { Registry } from "@effect-mcp/server/Registry"
+import type { Layer } from "effect"
+import { Context, Effect, Schedule } from "effect"
+import { expectTypeOf } from "vitest"
+
+/** A new option is missing here until it has a value. */
+type Every<O> = { readonly [K in keyof O]-?: Exclude<O[K], undefined> }
+
+class Vault extends Context.Tag("test/Vault")<Vault, { readonly token: string }>() {}
+
+const client = {
+  clientInfo: { name: "proxy", version: "1" },
+  timeout: "5 minutes",
+  timeouts: { "tools/list": "10 seconds" },
+  maxRetries: 1,
+  enforceCapabilities: false,
+  refuseUnassociated: true,
+  versions: ["2025-11-25"],
+  extensions: [Tasks.extension],
+  maxRounds: 3,
+  maxInFlight: 10,
+  maxWaiting: 100,
+  maxWaitingText: 1_000_000,
+  heartbeat: { interval: "30 seconds" },
+  maxCalls: 100,
+  closeTimeout: "5 seconds",
+  cache: false,
+  telemetry: true
+} satisfies Every<NonNullable<ProxyOptions.ProxyOptions["client"]>>
+
+const options = {
+  name: "search",
+  prefix: "search_",
+  rename: ({ kind, name }) => kind === "tool" ? `search_${name}` : name,
+  filter: ({ kind, listed }) => kind !== "tool" || listed.annotations?.readOnlyHint === true,
+  sessions: "shared",
+  maxSessions: 10,
+  idleSession: "1 minute",
+  instructions: false,
+  maxEntries: 100,
+  connectTimeout: "30 seconds",
+  reconnect: Schedule.spaced("1 second"),
+  waiting: { max: 10, ttl: "1 minute" },
+  client
+} satisfies Every<ProxyOptions.ProxyOptions>
+
+const connector = Remote.connector("https://example.com/mcp", {
+  headers: Effect.map(Vault, ({ token }) => ({ authorization: token }))
+})
+
+const Live = Proxy.layer(connector, options)
+expectTypeOf(Live).toEqualTypeOf<Layer.Layer<never, never, Registry | Vault | HttpClient.HttpClient>>()
+
+export const Connected = Proxy.layerConnected(connector, options)
