@@ -56,6 +56,25 @@ describe("the channels of a connection to Redis", () => {
       yield* Queue.take(woken)
     }))
 
+  it.scopedLive("wake every listener of a channel, and still wake one after another has ended", () =>
+    Effect.gen(function*() {
+      const { command, prefix, subscribe } = yield* RedisProcess.connection(yield* RedisProcess.shared)
+      const woken = yield* Queue.unbounded<string>()
+      const listen = (name: string) => subscribe("d", () => void Queue.unsafeOffer(woken, name))
+      yield* listen("first")
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* listen("second")
+        // More often than the subscription itself may wake it.
+        for (let n = 0; n < 3; n++) {
+          yield* command("PUBLISH", `${prefix}d`, "")
+          yield* Effect.repeat(Queue.take(woken), { until: (name) => name === "second" })
+        }
+      }))
+      yield* Queue.takeAll(woken)
+      yield* command("PUBLISH", `${prefix}d`, "")
+      assert.strictEqual(yield* Queue.take(woken), "first")
+    }))
+
   it.scopedLive("are subscribed to again while the connection lasts, when Redis refuses it", () =>
     Effect.gen(function*() {
       const redis = yield* RedisProcess.shared

@@ -7,7 +7,8 @@ import * as RedisProxy from "./RedisProxy.js"
 
 const echo = { keys: 0, lua: "return {ARGV[1], 7, false}" }
 
-describe("a connection to Redis", () => {
+// Most of the tests wait for a timeout: they wait together.
+describe.concurrent("a connection to Redis", () => {
   it.scopedLive("runs commands and scripts, also after Redis has forgotten the scripts", () =>
     Effect.gen(function*() {
       const redis = yield* RedisProcess.make()

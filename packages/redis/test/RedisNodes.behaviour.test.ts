@@ -1,5 +1,6 @@
 /**
  * Every behaviour of a client and a server, through three nodes over one Redis, where each request goes to the next node.
+ * It takes more than ten seconds: each behaviour runs at four revisions.
  */
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
 import { Effect, Layer } from "effect"

@@ -1,3 +1,6 @@
+/**
+ * The laws of nodes over Redis. It takes more than ten seconds: laws about nodes that end wait until their leases are over.
+ */
 import { describe, it } from "@effect/vitest"
 import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Effect } from "effect"

@@ -3,12 +3,30 @@
  * that most tests share.
  */
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Engine } from "../../node/test/Engine.js"
+
+const isThere = (): boolean => {
+  try {
+    execFileSync("redis-server", ["--version"], { stdio: "ignore" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const engine: Engine = {
+  name: "redis-server",
+  isThere,
+  debian: "redis-server",
+  macos: "brew install redis",
+  tests: "the tests of the package redis"
+}
 
 /** The ports that were given: one is free until its server listens, and while its server restarts. */
 const given = new Set<number>()

@@ -1,10 +1,9 @@
 /**
- * Before the tests of this package: installs Debian's `redis-server` where it is not there and the tests run as root, and starts one
- * server for all files, in which each test has a prefix of its own.
+ * Before the tests of this package: starts one Redis server for all files, in which each test has a prefix of its own.
  */
 import { Effect, Exit, Scope } from "effect"
-import { execFileSync } from "node:child_process"
 import type { TestProject } from "vitest/node"
+import * as Engine from "../../node/test/Engine.js"
 import * as RedisServer from "./RedisServer.js"
 
 declare module "vitest" {
@@ -14,27 +13,9 @@ declare module "vitest" {
   }
 }
 
-const isThere = () => {
-  try {
-    execFileSync("redis-server", ["--version"], { stdio: "ignore" })
-    return true
-  } catch {
-    return false
-  }
-}
-
-const install = (): void => {
-  if (isThere()) return
-  if (process.getuid?.() === 0) {
-    const apt = "apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=60"
-    const install = `${apt} update && ${apt} install -y --no-install-recommends redis-server`
-    execFileSync("bash", ["-c", install], { stdio: ["ignore", "ignore", "inherit"], timeout: 240_000 })
-  }
-  if (!isThere()) throw new Error("These tests need redis-server: install it (Debian: apt install redis-server)")
-}
-
-export default async (project: TestProject): Promise<() => Promise<void>> => {
-  install()
+export default async (project: TestProject): Promise<() => void | Promise<void>> => {
+  if (Engine.isSkipped(RedisServer.engine)) return () => Engine.tell(RedisServer.engine)
+  Engine.install(RedisServer.engine)
   const scope = Effect.runSync(Scope.make())
   const { url } = await Effect.runPromise(Scope.extend(RedisServer.make([]), scope))
   project.provide("redis", url)

@@ -13,6 +13,6 @@ export const engines: ReadonlyArray<{
   readonly engine: string
   readonly pair: <A>(service: Make<A>) => Effect.Effect<readonly [A, A], unknown, Scope.Scope>
 }> = [
-  { engine: "PostgreSQL", pair: Postgres.pair },
+  ...(Postgres.isThere ? [{ engine: "PostgreSQL", pair: Postgres.pair }] : []),
   { engine: "SQLite", pair: (service) => Effect.map(Sqlite.empty(service), (one) => [one, one] as const) }
 ]

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { ChangeBus } from "@effect-mcp/server/ChangeBus"
 import { EventStore } from "@effect-mcp/server/EventStore"
 import { Inbox } from "@effect-mcp/server/Inbox"
@@ -141,7 +141,7 @@ const connect = (url: string) =>
     (context) => Context.get(context, SqlConnection.SqlConnection)
   )
 
-describe.concurrent("while PostgreSQL", () => {
+Postgres.suite.concurrent("while PostgreSQL", () => {
   for (const { make, name } of cases) {
     it.scopedLive(`${name}, everything fails in time as it promises, and works again later, and no listener is lost`, () =>
       Effect.gen(function*() {

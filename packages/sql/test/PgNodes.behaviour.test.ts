@@ -9,12 +9,13 @@ import * as Postgres from "./Postgres.js"
 
 let servers = 0
 
-over(nodes(
-  "PostgreSQL",
-  Effect.map(Effect.orDie(Postgres.database), (url) =>
-    Effect.sync(() => {
-      const prefix = `server${servers++}_`
-      return Effect.orDie(Layer.build(PgNodes.layer({ url, prefix, maxConnections: 4 })))
-    })),
-  ["2025-06-18"]
-))
+Postgres.suite("over PostgreSQL", () =>
+  over(nodes(
+    "PostgreSQL",
+    Effect.map(Effect.orDie(Postgres.database), (url) =>
+      Effect.sync(() => {
+        const prefix = `server${servers++}_`
+        return Effect.orDie(Layer.build(PgNodes.layer({ url, prefix, maxConnections: 4 })))
+      })),
+    ["2025-06-18"]
+  )))

@@ -1,5 +1,8 @@
+/**
+ * Nodes over a PostgreSQL that fails. It takes more than ten seconds: it restarts the server, and waits until the nodes have noticed.
+ */
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import type { Change } from "@effect-mcp/server/ChangeBus"
 import { ChangeBus } from "@effect-mcp/server/ChangeBus"
 import { Inbox } from "@effect-mcp/server/Inbox"
@@ -30,7 +33,7 @@ const expect = (isKept: boolean, message: string) => Effect.sync(() => assert.is
 
 const millis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
-describe("nodes over a PostgreSQL that fails", () => {
+Postgres.suite("nodes over a PostgreSQL that fails", () => {
   it.scopedLive("keep the sessions of their clients when it is restarted, and hear of each other's changes after it", () =>
     Effect.gen(function*() {
       const process = yield* PostgresProcess.make({ template: inject("postgresTemplate") })
@@ -80,7 +83,7 @@ describe("nodes over a PostgreSQL that fails", () => {
     }))
 })
 
-describe.concurrent("nodes whose connections end again and again", () => {
+Postgres.suite.concurrent("nodes whose connections end again and again", () => {
   it.scopedLive("get each text once, in its order, and every one that was sent", () =>
     Effect.gen(function*() {
       const url = yield* Postgres.database

@@ -1,4 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
+/**
+ * The laws of nodes over PostgreSQL. It takes more than ten seconds: laws about nodes that end wait until their leases are over.
+ */
+import { assert, it } from "@effect/vitest"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Effect, Layer, Redacted } from "effect"
@@ -10,11 +13,11 @@ const three = Effect.flatMap(
   (url) => Effect.all([HttpNode.make(url), HttpNode.make(url), HttpNode.make(url)], { concurrency: 3 })
 )
 
-describe("three nodes over PostgreSQL", () => {
+Postgres.suite("three nodes over PostgreSQL", () => {
   for (const { check, name } of NodesLaws.laws) it.scopedLive(name, () => check(three))
 })
 
-describe("PgNodes", () => {
+Postgres.suite("PgNodes", () => {
   it.scopedLive("does not start without a database, and says where it has looked, without the password", () =>
     Effect.gen(function*() {
       const url = Redacted.make("postgres://ada:secret@127.0.0.1:1/mcp")

@@ -4,18 +4,27 @@
 import { PgClient } from "@effect/sql-pg"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { inject } from "vitest"
+import { describe, inject } from "vitest"
+
+/** Whether there is a PostgreSQL. */
+export const isThere = inject("postgres") !== undefined
+
+/** Tests that need PostgreSQL. They are skipped where it is not there, and `install` says so at the end. */
+export const suite: ReturnType<typeof describe.skipIf> = describe.skipIf(!isThere)
+
+/** The address of the server. */
+export const server = (): string => inject("postgres")!
 
 /** The client of an address. */
 export const client = (url: string, maxConnections = 4) => PgClient.layer({ url: Redacted.make(url), maxConnections })
 
 /** The address of an empty database. */
 export const database = Effect.suspend(() => {
-  const url = new URL(inject("postgres"))
+  const url = new URL(server())
   const name = `test_${crypto.randomUUID().replaceAll("-", "")}`
   const create = Effect.flatMap(PgClient.PgClient, (sql) => sql`CREATE DATABASE ${sql(name)}`)
   url.pathname = `/${name}`
-  return Effect.as(Effect.provide(create, client(inject("postgres"))), url.href)
+  return Effect.as(Effect.provide(create, client(server())), url.href)
 })
 
 /** A connection to a database, as one node has it, until the scope closes. */
@@ -48,7 +57,7 @@ const empty = ({ run, sql, table }: SqlConnection.SqlConnectionService) =>
 export const pair = <A, E, R>(service: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const prefix = free.pop() ?? `t${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}_`
-    const url = inject("postgres")
+    const url = server()
     const nodes = [yield* connection(url, { prefix }), yield* connection(url, { prefix, migrate: false })] as const
     yield* Effect.addFinalizer(() => Effect.orDie(Effect.map(empty(nodes[0]), () => free.push(prefix))))
     const on = (node: SqlConnection.SqlConnectionService) =>

@@ -11,6 +11,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Engine } from "../../node/test/Engine.js"
 
 export interface PostgresProcess {
   /** The address of a database that is there: `postgres`. */
@@ -38,11 +39,22 @@ export interface Options {
 
 const isRoot = process.getuid?.() === 0
 
-/** The folder with the programs of the newest version, if there is one. */
-export const programs = (): string | undefined => {
+/** The folder with the programs: `PG_BIN` names it, or it is that of the newest version of Debian's. */
+const programs = (): string | undefined => {
   const root = "/usr/lib/postgresql"
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
-  return versions.map((version) => join(root, version, "bin")).find((folder) => existsSync(join(folder, "initdb")))
+  const folders = process.env.PG_BIN === undefined
+    ? versions.map((version) => join(root, version, "bin"))
+    : [process.env.PG_BIN]
+  return folders.find((folder) => existsSync(join(folder, "initdb")))
+}
+
+export const engine: Engine = {
+  name: "PostgreSQL",
+  isThere: () => process.platform === "linux" && programs() !== undefined,
+  debian: "postgresql",
+  macos: "these tests stop processes as Linux does; run them in a container",
+  tests: "those tests of the package sql that need PostgreSQL"
 }
 
 const program = (name: string) => join(programs()!, name)

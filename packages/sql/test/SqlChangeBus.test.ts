@@ -14,7 +14,8 @@ describe.each(engines)("a bus in $engine", ({ pair }) => {
 
 const resource = (uri: string) => ({ _tag: "Resource", uri }) as const
 
-describe("a bus in PostgreSQL", () => {
+// Each test has a database of its own, and most of them wait: they wait together.
+Postgres.suite.concurrent("a bus in PostgreSQL", () => {
   it.scopedLive("stores its last changes only, and gives Unknown in place of those before them", () =>
     Effect.gen(function*() {
       const url = yield* Postgres.database

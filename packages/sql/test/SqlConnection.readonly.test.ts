@@ -1,13 +1,12 @@
 import { SqlClient } from "@effect/sql/SqlClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import * as SqlMigrations from "@effect-mcp/sql/SqlMigrations"
 import { Context, Effect, Fiber, Layer, Schedule } from "effect"
-import { inject } from "vitest"
 import * as Postgres from "./Postgres.js"
 
-describe("a node after a failover of PostgreSQL", () => {
+Postgres.suite("a node after a failover of PostgreSQL", () => {
   it.scopedLive("leaves the connections that only read, and writes again as soon as new ones do", () =>
     Effect.gen(function*() {
       const url = yield* Postgres.database
@@ -18,7 +17,7 @@ describe("a node after a failover of PostgreSQL", () => {
           Effect.flatMap(SqlClient, (sql) =>
             sql`ALTER DATABASE ${sql(new URL(url).pathname.slice(1))}
                 SET default_transaction_read_only = ${sql.literal(value)}`),
-          Postgres.client(inject("postgres"))
+          Postgres.client(Postgres.server())
         )
       yield* set("on")
       const node = Layer.provide(SqlConnection.layer({ migrate: false }), PgNodes.client({ url }))

@@ -25,7 +25,7 @@ describe.each(engines)("inboxes in $engine", ({ pair }) => {
     }))
 })
 
-describe("inboxes in PostgreSQL", () => {
+Postgres.suite("inboxes in PostgreSQL", () => {
   it.scopedLive("store nothing that was read, and nothing of a node that has ended", () =>
     Effect.gen(function*() {
       const url = yield* Postgres.database

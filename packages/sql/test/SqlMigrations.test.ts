@@ -74,7 +74,8 @@ describe("migrations of one SQLite file by two clients of one process", () => {
     }))
 })
 
-describe("migrations of a PostgreSQL whose timeouts are shorter than a change", () => {
+// Most of the tests on PostgreSQL wait for a lock or a timeout: they wait together.
+Postgres.suite.concurrent("migrations of a PostgreSQL whose timeouts are shorter than a change", () => {
   /** A database with the tables of this version, all of whose connections have these settings. */
   const impatient = (...settings: ReadonlyArray<string>) =>
     Effect.gen(function*() {
@@ -116,7 +117,7 @@ describe("migrations of a PostgreSQL whose timeouts are shorter than a change", 
     }))
 })
 
-describe("migrations of one PostgreSQL by several nodes", () => {
+Postgres.suite.concurrent("migrations of one PostgreSQL by several nodes", () => {
   it.scopedLive("create the tables once when three nodes start at the same time", () =>
     Effect.gen(function*() {
       const url = yield* Postgres.database
@@ -182,11 +183,13 @@ const run = (versions: typeof services) => Migrate.run(versions, "mcp_")
 
 /** One process uses a SQLite file: its nodes start one after the other. */
 const engines = {
-  "PostgreSQL": {
-    database: Effect.map(Postgres.database, Postgres.client),
-    concurrency: 2,
-    when: "when two nodes start at the same time"
-  },
+  ...(Postgres.isThere && {
+    "PostgreSQL": {
+      database: Effect.map(Postgres.database, Postgres.client),
+      concurrency: 2,
+      when: "when two nodes start at the same time"
+    }
+  }),
   "SQLite": {
     database: Effect.map(Sqlite.file, Sqlite.client),
     concurrency: 1,

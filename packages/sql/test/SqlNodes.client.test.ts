@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import { Context, Effect, Exit, Layer, Redacted, Schedule, Scope, Stream } from "effect"
 import * as Postgres from "./Postgres.js"
@@ -21,7 +21,7 @@ const notified = (one: SqlConnection.SqlConnectionService, two: SqlConnection.Sq
     Effect.repeat(two.notify("a"), Schedule.spaced("50 millis"))
   )
 
-describe.concurrent("a node over a PgClient of the application", () => {
+Postgres.suite.concurrent("a node over a PgClient of the application", () => {
   it.scopedLive("ends no process while its connections end and it closes", () =>
     Effect.gen(function*() {
       const errors = yield* unhandled

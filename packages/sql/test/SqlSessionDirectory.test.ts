@@ -11,7 +11,7 @@ describe.each(engines)("a directory in $engine", ({ pair }) => {
   }
 })
 
-describe("a directory in PostgreSQL", () => {
+Postgres.suite("a directory in PostgreSQL", () => {
   it.scopedLive("stores the first update of the next node, however many the node before has made", () =>
     Effect.gen(function*() {
       const [one, two] = yield* Postgres.pair(SqlSessionDirectory.make())

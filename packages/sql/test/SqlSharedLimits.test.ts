@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import * as SqlSharedLimits from "@effect-mcp/sql/SqlSharedLimits"
 import * as SharedLimitsLaws from "@effect-mcp/testing/SharedLimitsLaws"
 import { Effect } from "effect"
@@ -15,6 +16,24 @@ describe.each(engines)("limits in $engine", ({ pair }) => {
       const taking = take("k", { burst: 10, every: "400 micros" }, 10)
       const waits = yield* Effect.all(Array.from({ length: 100 }, () => taking), { concurrency: "unbounded" })
       assert.isTrue(waits.some((wait) => wait > 0))
+    }))
+
+  it.scopedLive("allows as much as at first, and no more, when a time has passed, before its row is deleted", () =>
+    Effect.gen(function*() {
+      const [[{ run, sql, table }, { once, take }]] = yield* pair(
+        Effect.zip(SqlConnection.SqlConnection, SqlSharedLimits.make)
+      )
+      const taking = take("k", { burst: 3, every: "1 hour" })
+      for (const round of ["first", "second"]) {
+        for (let n = 0; n < 3; n++) assert.strictEqual(yield* taking, 0, round)
+        assert.isAbove(yield* taking, 3_500_000)
+        assert.isTrue(yield* once("k", "1 hour"))
+        assert.isFalse(yield* once("k", "1 hour"))
+        for (const name of ["rates", "uses"]) {
+          const passed = yield* run("let the time pass", sql`UPDATE ${table(name)} SET expires = 1 RETURNING key`)
+          assert.lengthOf(passed, 1)
+        }
+      }
     }))
 
   it.scopedLive("counts keys of any length, and with any characters", () =>

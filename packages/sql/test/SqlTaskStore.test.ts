@@ -3,7 +3,7 @@ import type { StoredTask } from "@effect-mcp/server/TaskStore"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import * as SqlTaskStore from "@effect-mcp/sql/SqlTaskStore"
 import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"
-import { Clock, Effect, Either, Fiber, Option, Schedule } from "effect"
+import { Clock, Effect, Either, Fiber, Option, Schedule, Stream } from "effect"
 import { engines } from "./Engines.js"
 import * as Postgres from "./Postgres.js"
 
@@ -69,6 +69,26 @@ describe.each(engines)("a store of tasks in $engine", ({ pair }) => {
       }
     }))
 
+  it.scopedLive("finds, lists, counts, changes and follows no task whose time has passed, before its row is deleted", () =>
+    Effect.gen(function*() {
+      const [[{ run, sql, table }, [store, now]]] = yield* pair(make({ maxTasks: 2 }))
+      for (const id of ["old", "older"]) yield* store.create(task(id, now))
+      const full = yield* Effect.flip(store.create(task("new", now)))
+      assert.strictEqual(full.reason, "Full")
+      yield* run("let their time pass", sql`UPDATE ${table("tasks")} SET expires = 1`)
+      assert.isTrue(Option.isNone(yield* store.get("ada", "old")))
+      assert.deepStrictEqual((yield* store.list("ada", { limit: 9 })).tasks, [])
+      assert.isFalse(yield* store.replace({ ...task("old", now), version: 2 }))
+      assert.isTrue(Option.isNone(yield* Stream.runHead(store.changes("ada", "old"))))
+      // As many as before, and no more.
+      for (const id of ["new", "newer"]) yield* store.create(task(id, now))
+      assert.strictEqual((yield* Effect.flip(store.create(task("newest", now)))).reason, "Full")
+      assert.deepStrictEqual((yield* store.list("ada", { limit: 9 })).tasks.map(({ taskId }) => taskId), [
+        "new",
+        "newer"
+      ])
+    }))
+
   it.scopedLive("deletes the tasks whose time has passed, more than one statement does", () =>
     pair(Effect.gen(function*() {
       const { run, sql, table } = yield* SqlConnection.SqlConnection
@@ -91,7 +111,7 @@ describe.each(engines)("a store of tasks in $engine", ({ pair }) => {
     })))
 })
 
-describe("stores of tasks on two nodes", () => {
+Postgres.suite("stores of tasks on two nodes", () => {
   it.scopedLive("keep a task for its time, also when the clock of the node that creates it differs from that of the database", () =>
     Effect.gen(function*() {
       const [store] = yield* Postgres.pair(SqlTaskStore.make())

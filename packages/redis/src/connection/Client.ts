@@ -7,6 +7,7 @@
  *
  * `waiting` and `size` count commands until the driver has forgotten them, which may be after their timeout.
  */
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { RedisOptions } from "ioredis"
@@ -83,18 +84,20 @@ export class Client {
   /** Waits until there is a connection. */
   readonly ready: Effect.Effect<void, RedisError> = Effect.suspend(() => {
     if (this.driver.status === "ready") return Effect.void
-    if (this.isFull()) return Effect.fail(this.tooMany("any command"))
-    this.waiting++
     const connected = Effect.async<void>((resume) => {
       const listener = () => resume(Effect.void)
       this.driver.once("ready", listener)
       return Effect.sync(() => this.driver.off("ready", listener))
     })
-    return connected.pipe(
-      // In a release, too: a timeout waits for an effect that it cannot interrupt.
-      Effect.interruptible,
-      Effect.timeoutFail({ duration: this.settings.timeout, onTimeout: () => this.unreachable() }),
-      Effect.ensuring(Effect.sync(() => this.waiting--))
+    return Effect.acquireUseRelease(
+      Effect.suspend(() => this.isFull() ? Effect.fail(this.tooMany("any command")) : Effect.succeed(this.waiting++)),
+      () =>
+        // In a release, too: the deadline does not wait for what it cannot interrupt.
+        Effect.interruptible(raceFirst(
+          connected,
+          Effect.delay(Effect.suspend(() => Effect.fail(this.unreachable())), this.settings.timeout)
+        )),
+      () => Effect.sync(() => this.waiting--)
     )
   })
 

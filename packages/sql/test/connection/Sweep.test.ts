@@ -1,10 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import * as StreamRows from "../../src/connection/StreamRows.js"
 import * as Sweep from "../../src/connection/Sweep.js"
 import * as Postgres from "../Postgres.js"
 
-describe("a sweep, while another transaction has locked rows that have expired", () => {
+Postgres.suite("a sweep, while another transaction has locked rows that have expired", () => {
   it.scopedLive("deletes all the others", () =>
     Effect.gen(function*() {
       const url = yield* Postgres.database

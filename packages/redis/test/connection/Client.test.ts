@@ -1,0 +1,32 @@
+import { assert, describe, it } from "@effect/vitest"
+import { preempted } from "@effect-mcp/testing/unstable/Preempted"
+import { Effect, Exit, Fiber } from "effect"
+import type { Redis } from "ioredis"
+import { EventEmitter } from "node:events"
+import { Client } from "../../src/connection/Client.js"
+import { Deadlines } from "../../src/connection/Deadlines.js"
+
+describe("A command that waits for a connection", () => {
+  it.live("leaves its place wherever it is interrupted", () =>
+    Effect.gen(function*() {
+      const driver = Object.assign(new EventEmitter(), { status: "connecting" })
+      const settings = { timeout: 60_000, maxWaiting: 1, maxWaitingSize: 1000 }
+      const { ready } = new Client(
+        driver as unknown as Redis,
+        settings,
+        new Deadlines(yield* Effect.clock, settings.timeout)
+      )
+      yield* preempted(Effect.gen(function*() {
+        const interrupted = yield* Effect.forkDaemon(ready)
+        yield* Effect.yieldNow()
+        yield* Fiber.interrupt(interrupted)
+      }))
+      const listening = driver.listenerCount("ready")
+      const waiting = yield* Effect.forkDaemon(ready)
+      yield* Effect.repeat(Effect.yieldNow(), {
+        until: () => driver.listenerCount("ready") > listening || waiting.unsafePoll() !== null
+      })
+      driver.emit("ready")
+      assert.isTrue(Exit.isSuccess(yield* Fiber.await(waiting)))
+    }))
+})
