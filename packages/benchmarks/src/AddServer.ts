@@ -6,7 +6,7 @@ import { Tool } from "@effect-mcp/definition"
 import { McpServer } from "@effect-mcp/server"
 import { Effect, Schema } from "effect"
 
-const Add = Tool.make("add", {
+export const Add = Tool.make("add", {
   parameters: { a: Schema.Number, b: Schema.Number },
   success: Schema.Struct({ sum: Schema.Number })
 })

@@ -63,7 +63,7 @@ describe("Method", () => {
 
   it("is in a table once", () => {
     expect([...Method.table(find, changed).keys()]).toEqual(["x/find", "x/changed"])
-    expect(() => Method.table(find, find)).toThrow(
+    expect(() => Method.table(changed, find, find)).toThrow(
       "A table has two methods of the same name, \"x/find\": list each method once"
     )
   })

@@ -1,6 +1,5 @@
 import * as Progress from "@effect-mcp/protocol/Progress"
 import { describe, expect, it } from "vitest"
-import * as Projection from "../src/schema/Projection.js"
 import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 
 describe("Progress", () => {
@@ -11,12 +10,6 @@ describe("Progress", () => {
     expect([{ progress: 1 }, { progressToken: 1 }, { progressToken: 1, progress: "1" }].map(is))
       .toEqual([false, false, false])
     expect(is({ progressToken: 1, progress: Infinity })).toBe(false)
-  })
-
-  it("has a message from 2025-03-26 on", () => {
-    const params = { progressToken: 1, progress: 1, message: "half way" }
-    expect(Projection.compile(Progress.ProgressParams, "2024-11-05")(params)).toEqual({ progressToken: 1, progress: 1 })
-    expect(Projection.compile(Progress.ProgressParams, "2025-03-26")(params)).toBe(params)
   })
 
   it("is cancelled by an id, which is optional at 2025-11-25", () => {

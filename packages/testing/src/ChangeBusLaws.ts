@@ -92,7 +92,8 @@ const slow = Law.make<Nodes>(
     Effect.gen(function*() {
       const one = yield* nodes[0].join
       const two = yield* nodes[1].join
-      const last = 3000
+      // More than the bus in memory keeps for a member.
+      const last = 1200
       const uris = Array.from({ length: last + 1 }, (_, n) => `test://${n}`)
       yield* Effect.forEach(uris, (uri) => one.publish(resource(uri)), { discard: true })
       const read = Chunk.toReadonlyArray(

@@ -70,6 +70,18 @@ const once = Law.make<Nodes>("allows a key once, on all nodes together", (nodes,
     yield* expect(allowed === 1, `${allowed} of 40 were the first`)
   }))
 
+const again = Law.make<Nodes>(
+  "allows a key again when its time has passed, once",
+  ([one, two], expect) =>
+    Effect.gen(function*() {
+      yield* expect(yield* one.once("again", "1 millis"), "the first was refused")
+      yield* Effect.repeat(Effect.zipLeft(two.once("again", "1 hour"), Effect.yieldNow()), {
+        until: (isFirst) => isFirst
+      })
+      yield* expect(!(yield* one.once("again", "1 hour")), "a key whose time had passed was allowed twice")
+    })
+)
+
 const apart = Law.make<Nodes>(
   "counts each key by itself, and each operation by itself",
   ([{ once, take }], expect) =>
@@ -86,4 +98,4 @@ const apart = Law.make<Nodes>(
 export const laws: ReadonlyArray<Law.Law<Nodes>> = [burst, whole, once, apart]
 
 /** The laws about time: for engines whose clock is real, or that is moved while they run. */
-export const timed: ReadonlyArray<Law.Law<Nodes>> = [refilled]
+export const timed: ReadonlyArray<Law.Law<Nodes>> = [refilled, again]

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Law from "@effect-mcp/testing/Law"
+import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Effect } from "effect"
 
 const law = Law.make<number>("is even", (n, expect) => expect(n % 2 === 0, `${n} is odd`))
@@ -38,4 +40,14 @@ describe("A law", () => {
       yield* gone.check(make)
       assert.strictEqual(released, 1)
     }))
+})
+
+describe("The laws of nodes", () => {
+  it("are for every revision, and those that have sessions which can move keep them", () => {
+    const named = (text: string) =>
+      NodesLaws.laws.flatMap(({ name }) => name.startsWith(text) ? [name.slice(name.lastIndexOf(" ") + 1)] : [])
+    assert.deepStrictEqual(named("serve a client").sort(), [...Version.all].sort())
+    assert.deepStrictEqual(named("keep the session"), ["2025-03-26", "2025-06-18", "2025-11-25"])
+    assert.lengthOf(NodesLaws.laws, 9)
+  })
 })

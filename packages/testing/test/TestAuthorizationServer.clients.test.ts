@@ -154,6 +154,19 @@ describe("Another issuer that the server trusts", () => {
         }))
     }))
 
+  it.effect("signs what holds for five minutes from now, unless it is given something else", () =>
+    Effect.gen(function*() {
+      const provider = yield* TestAuthorizationServer.make({ issuer: "https://idp.test" })
+      yield* TestClock.adjust("10 minutes")
+      const times = (claims: object) =>
+        Effect.map(provider.sign({ sub: "ada", ...claims }), (token) => {
+          const { exp, iat } = Jose.decodeJwt(token)
+          return [iat, exp]
+        })
+      assert.deepStrictEqual(yield* times({}), [600, 900])
+      assert.deepStrictEqual(yield* times({ exp: 601 }), [600, 601])
+    }))
+
   it.effect("lets a workload in with its token, without a client", () =>
     Effect.gen(function*() {
       const platform = yield* TestAuthorizationServer.make({ issuer: "https://kubernetes.test" })

@@ -48,6 +48,19 @@ const pages = (name: string, cursor: (params: any) => string): ServerAttack => (
   use: "list"
 })
 
+const crowded = `{"tools":[${range(20_000).map((n) => `{"name":"t${n}","inputSchema":{"type":"object"}}`).join(",")}]`
+
+/** The client has to look for the tool that it calls. */
+const crowd: ServerAttack = {
+  name: "pages of 20,000 tools that never end, without the tool that is called",
+  on: {
+    "tools/list": (id, params) => [result(id, `${crowded},"nextCursor":"${Number(params?.cursor ?? 0) + 1}"}`)]
+  },
+  expect: "ok",
+  // Seven pages hold more than a whole list may.
+  atMost: 16
+}
+
 const answersToCalls: ReadonlyArray<ServerAttack> = [
   called("null", "null"),
   called("a number", "7"),
@@ -227,6 +240,7 @@ const schemas: ReadonlyArray<ServerAttack> = [
 
 export const attacks: ReadonlyArray<ServerAttack> = [
   ...answersToCalls,
+  crowd,
   ...handshakes,
   ...lists,
   ...schemas

@@ -168,6 +168,13 @@ const served: ReadonlyArray<readonly [name: string, body: string, code?: number]
   ["80,000 spaces in the message", echo.replace("{\"name\"", `{${" ".repeat(80_000)}"name"`)]
 ]
 
+/** A call in chunks of one byte. */
+const byteByByte = (length: number): HttpAttack["send"] => (context) => [
+  request(context, { headers: { "content-length": undefined, "transfer-encoding": "chunked" }, body: "" }),
+  Array.from(withText(`"${"x".repeat(length)}"`), (character) => `1\r\n${character}\r\n`).join(""),
+  "0\r\n\r\n"
+]
+
 const halves: ReadonlyArray<HttpAttack> = [
   {
     name: "a body that never comes",
@@ -185,13 +192,10 @@ const halves: ReadonlyArray<HttpAttack> = [
     send: (context) => [...request(context)].map((byte) => Buffer.of(byte))
   },
   {
-    name: "a body in chunks of one byte",
+    name: "a body in 200,000 chunks of one byte, beside one of 50,000",
     expect: ["200"],
-    send: (context) => [
-      request(context, { headers: { "content-length": undefined, "transfer-encoding": "chunked" }, body: "" }),
-      Array.from(withText(`"${"x".repeat(20_000)}"`), (character) => `1\r\n${character}\r\n`).join(""),
-      "0\r\n\r\n"
-    ]
+    send: byteByByte(200_000),
+    quarter: byteByByte(50_000)
   },
   {
     name: "a body of 5 MB",

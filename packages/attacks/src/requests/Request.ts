@@ -15,6 +15,10 @@ export interface HttpAttack {
   /** The bytes, in the pieces in which they are sent. */
   readonly send: (context: Context) => ReadonlyArray<string | Uint8Array>
   /**
+   * The same with a quarter of the size: `send` may cost eight times as much processor time, and there is no other limit.
+   */
+  readonly quarter?: HttpAttack["send"] | undefined
+  /**
    * What the server may do: statuses of its responses in order ("400", "200 400"), "cut" when it closes the connection
    * without a response, "waits" when it waits for more.
    */

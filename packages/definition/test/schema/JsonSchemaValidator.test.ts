@@ -144,6 +144,22 @@ describe("The dialect of a schema", () => {
     assert.isFalse(conforms(recursive, { next: { next: 1 } }))
   })
 
+  it("decides what `$id` beside a reference means: nothing in draft-07, and later the base of the reference", () => {
+    const beside = {
+      $id: "https://example.com/root",
+      properties: { a: { $id: "other/", $ref: "item" } },
+      definitions: { one: { $id: "item", type: "string" }, two: { $id: "other/item", type: "number" } }
+    }
+    assert.isTrue(conforms({ $schema: draft07, ...beside }, { a: "text" }))
+    assert.isFalse(conforms({ $schema: draft07, ...beside }, { a: 1 }))
+    assert.isTrue(conforms(beside, { a: 1 }))
+    assert.isFalse(conforms(beside, { a: "text" }))
+    // Beside a reference it also names nothing that another reference could lead to.
+    const named = { ...beside, items: { $ref: "other/" } }
+    assert.include(problem({ $schema: draft07, ...named }), "\"$ref\" leads to no part of it: other/")
+    assert.isTrue(conforms(named, [1]))
+  })
+
   it("is refused when it is not supported", () => {
     const known = "supported are draft 2020-12, 2019-09 and draft-07"
     const draft04 = "http://json-schema.org/draft-04/schema#"

@@ -113,20 +113,22 @@ const hostile: ReadonlyArray<readonly [name: string, schema: JsonObject, value: 
   }, 1]
 ]
 
-/** The least processor time of three runs, in milliseconds. */
-const time = (run: () => void): number =>
-  Math.min(...rep(3, () => {
-    const start = process.cpuUsage()
-    run()
-    const { system, user } = process.cpuUsage(start)
-    return (system + user) / 1000
-  }))
+const LIMIT = 250
 
-describe("A schema of a hostile server costs at most 250 ms of processor time, to read it and to check a value", () => {
+/** The processor time of a run, in milliseconds: that of the first of three runs that is below the limit, or else of the last one. */
+const time = (run: () => void, runs = 3): number => {
+  const start = process.cpuUsage()
+  run()
+  const { system, user } = process.cpuUsage(start)
+  const spent = (system + user) / 1000
+  return spent < LIMIT || runs === 1 ? spent : time(run, runs - 1)
+}
+
+describe(`A schema of a hostile server costs at most ${LIMIT} ms of processor time, to read it and to check a value`, () => {
   for (const [name, schema, value] of hostile) {
     it(name, () => {
       const spent = time(() => Either.flatMap(JsonSchemaValidator.make(schema), (validate) => validate(value)))
-      assert.isBelow(spent, 250)
+      assert.isBelow(spent, LIMIT)
     })
   }
 })

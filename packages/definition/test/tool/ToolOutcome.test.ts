@@ -271,6 +271,15 @@ describe("Tool's failure", () => {
     assert.strictEqual(runSync(codec.decodeFailure(received)), "not found")
   })
 
+  it("is decoded where another server has written it: in its last text, or else in its first one", () => {
+    const { codec } = Tool.make("find", { failure: Schema.Struct({ code: Schema.Int }) })
+    const decoded = (...texts: ReadonlyArray<string>) =>
+      runSync(codec.decodeFailure({ content: texts.map((text) => ({ type: "text", text })), isError: true }))
+    assert.deepStrictEqual(decoded("It failed.", `{"code":2}`), { code: 2 })
+    assert.deepStrictEqual(decoded(`{"code":1}`, "It failed."), { code: 1 })
+    assert.deepStrictEqual(decoded(`{"code":1}`, `{"code":2}`), { code: 2 })
+  })
+
   it("is a bug of the handler when it was not declared", () => {
     const { codec } = Tool.make("sure")
     assert.match(String(bugOf(codec.encodeFailure("boom" as never))), /Expected never/)
@@ -286,5 +295,19 @@ describe("Tool's failure", () => {
     })
     assert.deepStrictEqual(Effect.runSync(tool.codec.encodeFailure(5n)).content, [{ type: "text", text: "5" }])
     assert.strictEqual(runSync(tool.codec.decodeFailure({ content: [{ type: "text", text: "5" }] })), 5n)
+  })
+})
+
+describe("A tool without a success schema", () => {
+  it("has a bug that says what it returned, when that is no text", () => {
+    const tool: Tool.Tool.Any = Tool.make("free")
+    for (
+      const [value, what] of [[["a"], "an array"], [{ a: 1 }, "a value of type object"], [1, "a value of type number"]]
+    ) {
+      assert.include(
+        String(bugOf(tool.codec.encodeSuccess(value))),
+        `this one returned ${what}: declare a "success" schema`
+      )
+    }
   })
 })

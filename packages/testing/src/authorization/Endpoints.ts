@@ -4,7 +4,7 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  */
-import * as WebBody from "@effect-mcp/server/unstable/WebBody"
+import * as Body from "@effect-mcp/server/unstable/Body"
 import * as Effect from "effect/Effect"
 import type { Options, Received } from "../AuthorizationServerOptions.js"
 import * as AuthorizationEndpoint from "./AuthorizationEndpoint.js"
@@ -157,7 +157,7 @@ export const make = (issuer: string, options: Options): Endpoints => {
 
 const read = (request: Request): Effect.Effect<string | undefined> =>
   Effect.async((resume) => {
-    const stop = WebBody.read(request, MAX_BODY, (body) =>
+    const stop = Body.read(request, MAX_BODY, (body) =>
       resume(Effect.succeed(typeof body === "string" ? body : undefined)))
     return Effect.sync(stop)
   })

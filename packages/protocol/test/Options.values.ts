@@ -1,0 +1,44 @@
+/**
+ * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
+ * accepted; nothing runs.
+ */
+import * as Extension from "@effect-mcp/protocol/Extension"
+import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
+import { Schema } from "effect"
+
+/** A new option is missing here until it has a value. */
+type Every<O> = { readonly [K in keyof O]-?: Exclude<O[K], undefined> }
+
+const revisions = { since: "2025-11-25", until: "2026-07-28" } as const satisfies Every<Extension.RevisionOptions>
+
+const Params = Schema.Struct({ name: Schema.String })
+
+const request = {
+  ...revisions,
+  params: Params,
+  result: Schema.Struct({ found: Schema.Date }),
+  nameParameter: "name",
+  declaredBy: "server",
+  isCacheable: true
+} as const satisfies Every<
+  Extension.RequestOptions<typeof Params.Type, typeof Params.Encoded, { found: Date }, { found: string }>
+>
+
+const notification = { ...revisions, params: Params } satisfies Every<
+  Extension.NotificationOptions<typeof Params.Type, typeof Params.Encoded>
+>
+
+const stamp = {
+  serverInfo: { name: "shop", version: "1.0.0" },
+  hints: { ttlMs: 1000, cacheScope: "private" },
+  isCacheable: true
+} as const satisfies Every<Stamp.Options>
+
+export const values = [
+  Extension.request("shop/find", { ...request, from: "client" }),
+  Extension.notification("notifications/shop/opened", notification),
+  Extension.notification("notifications/shop/closed", { ...notification, filter: "shopClosed" }),
+  Extension.notification("notifications/shop/changed", { ...notification, filter: "shops", key: ({ name }) => name }),
+  Extension.notification("notifications/shop/seen", { ...notification, from: "client" }),
+  Stamp.make("tools/list", stamp)
+]
