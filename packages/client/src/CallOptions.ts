@@ -17,12 +17,18 @@ export interface CallOptions extends RequestOptions {
    * How many times the call is sent again, with a new id, when its answer was lost: the stream of an HTTP response broke
    * before the answer, and the server may have run the call. It is sent again only when it may run twice: it lists, reads,
    * gets a prompt or completes, or it calls a tool that the server lists as read-only or idempotent. The client waits before
-   * each attempt; each has the timeouts of the call anew. When no attempt is answered, the call fails with the first loss.
+   * each attempt; each has the `timeout` of the call anew, and all together its `maxTotalTimeout`. When no attempt is answered, the call
+   * fails with the first loss.
    *
    * Only from 2026-07-28 on: before, a broken stream is resumed. A call that needs input counts anew in each round.
    * Default: the `maxRetries` of the client.
    */
   readonly maxRetries?: number | undefined
+  /**
+   * Whether the result of an earlier call may be the result of this one, and that of this one may be kept, from 2026-07-28 on.
+   * Default: the `cache` of the client.
+   */
+  readonly cache?: boolean | undefined
   /**
    * The capabilities that this call declares, in place of those of the client's features. Only from 2026-07-28 on, and for
    * `request` with a name, whose caller answers an `input_required` result itself.

@@ -19,7 +19,7 @@ import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Version from "@effect-mcp/protocol/Version"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -38,6 +38,7 @@ import * as OutputCheck from "./session/OutputCheck.js"
 import * as Pages from "./session/Pages.js"
 import * as RemoteTasks from "./session/RemoteTasks.js"
 import * as TaskWatch from "./session/TaskWatch.js"
+import * as TimeLeft from "./session/TimeLeft.js"
 import type { TaskCalls } from "./TaskCalls.js"
 
 export interface Options {
@@ -55,6 +56,13 @@ export interface Options {
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
   /** The `maxRetries` of calls that have none of their own. Default: 0, no call is sent again. */
   readonly maxRetries?: number | undefined
+  /**
+   * Whether lists and resources are cached for as long as the server allows, from 2026-07-28 on. What the server allows for one
+   * user only is used again while the requests of the connection have the same credentials. Default: true.
+   *
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
+   */
+  readonly cache?: boolean | undefined
   /**
    * Whether the client refuses, with `NotNegotiated`, to send what needs a capability that was not declared. Set it to false
    * for servers that forget to declare what they have. Default: true.
@@ -108,8 +116,9 @@ export interface Options {
   readonly closeTimeout?: Duration.DurationInput | undefined
   /**
    * Whether structured content is checked against the output schema that the server lists for the tool. When the client
-   * does not have the list yet, it requests it after the first call. A result that cannot be checked is accepted, and
-   * reported in `diagnostics`: the schema is not valid, or the check would cost too much. Default: true.
+   * does not have the list yet, it requests it after the first call, in the time that is left for the call. A result that cannot be
+   * checked is accepted, and reported in `diagnostics`: the tools could not be listed, which is tried again after a minute, the schema
+   * is not valid, or the check would cost too much. Default: true.
    */
   readonly checkOutputs?: boolean | undefined
   /**
@@ -133,7 +142,10 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   readonly ping: (options?: CallOptions) => Effect.Effect<void, ClientError>
   /** One page of the tools. */
   readonly listTools: (options?: ListOptions) => Effect.Effect<Tools.ListToolsResult, ClientError>
-  /** All tools, page after page. Fails with reason `Decode` after 64 pages, and when a cursor comes a second time. */
+  /**
+   * All tools, page after page. Fails with reason `Decode` after 64 pages, when all of them together have more than 500,000 values or
+   * 16 Mi characters, and when a cursor comes a second time.
+   */
   readonly tools: Stream.Stream<Tools.Tool, ClientError>
   /**
    * Calls a tool. When the tool itself fails, the result has `isError`. The effect fails when there is no result, and with
@@ -218,6 +230,8 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   readonly ended: Effect.Effect<void, ClientError>
 }
 
+const TIMEOUT = "60 seconds"
+
 const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 
 /** Opens a session over a transport. It ends when the scope closes. */
@@ -258,9 +272,10 @@ export const connect = <R>(
         watch.onNotification(notification)
         options.onNotification?.(notification)
       },
-      timeout: options.timeout ?? "60 seconds",
+      timeout: options.timeout ?? TIMEOUT,
       timeouts: new Map(Object.entries(options.timeouts ?? {})),
       maxRetries: options.maxRetries ?? 0,
+      cacheResults: options.cache !== false,
       enforceCapabilities: options.enforceCapabilities !== false,
       refuseUnassociated: options.refuseUnassociated === true,
       maxInFlight: options.maxInFlight,
@@ -274,7 +289,8 @@ export const connect = <R>(
     }).pipe(Effect.provideService(GivenExtensions, options.extensions ?? []))
     // Earlier revisions know no output schemas.
     const checkOutputs = options.checkOutputs !== false && Version.isAtLeast(negotiated.facts.version, "2025-06-18")
-    const session = verbs(negotiated, { checkOutputs, outputs, tools, watch })
+    const timeout = options.timeouts?.["tools/call"] ?? options.timeout ?? TIMEOUT
+    const session = verbs(negotiated, { checkOutputs, outputs, timeout, tools, watch })
     yield* FeatureFibers.announceRootChanges(registered, Effect.ignore(session.rootsListChanged))
     return session
   })
@@ -282,9 +298,11 @@ export const connect = <R>(
 const verbs = (
   { awaitSubscription, call, ended, extended, facts, notifications, notify, refusal, report, tasks: era }:
     NegotiatedSession,
-  { checkOutputs, outputs, tools: listed, watch }: {
+  { checkOutputs, outputs, timeout, tools: listed, watch }: {
     readonly checkOutputs: boolean
     readonly outputs: OutputCheck.OutputCheck
+    /** That of calls to tools. */
+    readonly timeout: Duration.DurationInput
     readonly tools: ListedTools.ListedTools
     readonly watch: TaskWatch.TaskWatch
   }
@@ -294,9 +312,17 @@ const verbs = (
   const listResources = (options?: ListOptions) => call("resources/list", page(options), options)
   const listResourceTemplates = (options?: ListOptions) => call("resources/templates/list", page(options), options)
   const listPrompts = (options?: ListOptions) => call("prompts/list", page(options), options)
-  const check = (name: string, options: CallToolOptions | undefined) => (result: Tools.CallToolResult) =>
-    options?.checkOutput ?? checkOutputs ? outputs.check(name, result, { list: tools, report }) : Effect.succeed(result)
-  const { call: callTask, ...tasks } = RemoteTasks.make({ era, watch, tools: listed, list: tools, check })
+  const timeLeft = (began: number, options: CallToolOptions | undefined) =>
+    TimeLeft.since(began, "tools/call", options, timeout)
+  const check: RemoteTasks.Options["check"] = (name, options, left) => (result) =>
+    options?.checkOutput ?? checkOutputs
+      ? outputs.check(name, result, {
+        list: tools,
+        left: left?.after ?? (() => Duration.toMillis(options?.timeout ?? timeout)),
+        report
+      })
+      : Effect.succeed(result)
+  const { call: callTask, ...tasks } = RemoteTasks.make({ era, watch, timeLeft, tools: listed, list: tools, check })
   return {
     ...facts,
     era: Era.ofVersion(facts.version)!,
@@ -320,7 +346,12 @@ const verbs = (
     callTool: (name, args, options) => {
       const params = RemoteTasks.toParams(name, args)
       const result = era.decides === undefined ? call("tools/call", params, options) : callTask(params, options)
-      return options?.checkOutput ?? checkOutputs ? Effect.flatMap(result, check(name, options)) : result
+      return options?.checkOutput ?? checkOutputs
+        ? Effect.flatMap(
+          Effect.clock,
+          (clock) => Effect.flatMap(result, check(name, options, timeLeft(clock.unsafeCurrentTimeMillis(), options)))
+        )
+        : result
     },
     tasks,
     listResources,

@@ -16,7 +16,11 @@ import type { HttpRefused } from "./HttpRefused.js"
  * the connection, without its query. `Authorization` of package `auth` has one for OAuth.
  */
 export interface Authorizer<out R = never> {
-  /** The headers for one attempt to send a request. When it fails, the request fails with that failure as its cause. */
+  /**
+   * The headers for one attempt to send a request. When it fails, the request fails with that failure as its cause. It runs as
+   * well before a private result of the client's cache is used again, which needs the headers that it was requested with; a
+   * header `dpop` may differ.
+   */
   readonly headers: (
     request: HttpClientRequest.HttpClientRequest,
     server: string
@@ -51,7 +55,10 @@ export interface Options<out R = never> {
    * Default: "auto".
    */
   readonly transport?: "auto" | "streamable" | "sse" | undefined
-  /** More headers for all requests; an effect runs for each request. It cannot change the headers of the protocol. */
+  /**
+   * More headers for all requests. An effect runs for each request, and before a private result of the client's cache is used
+   * again, which needs the headers that it was requested with. It cannot change the headers of the protocol.
+   */
   readonly headers?: Headers.Headers | Readonly<Record<string, string>> | Effect.Effect<Headers.Input, unknown, R>
   /**
    * Runs when a request is answered with 401 or 403. It gives the headers for a second attempt, and there is no third.

@@ -8,12 +8,13 @@
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { ConnectError } from "./ClientError.js"
 import * as ClientSessionGroup from "./ClientSessionGroup.js"
+import type { Features } from "./Features.js"
 import type { DuplicateEntry, DuplicateServer } from "./GroupError.js"
 
 const strings = Schema.Record({ key: Schema.String, value: Schema.String })
@@ -94,11 +95,14 @@ const valueOf = (environment: Readonly<Record<string, string | undefined>>, name
 
 const variable = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
-export interface Options<R> extends ClientSessionGroup.Options {
+export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Options {
   /** Makes the connector of a server. */
-  readonly connector: (server: Program | Address, name: string) => Connector<R>
-  /** The options of every connection: the client's features, the schedule for reconnecting. */
-  readonly server?: ClientSessionGroup.ServerOptions | undefined
+  readonly connector: (server: Program | Address, name: string) => Connector<RC>
+  /**
+   * The options of every connection: the client's features, the schedule for reconnecting. Features are built for each connection;
+   * the layer fails when they cannot be built.
+   */
+  readonly server?: ClientSessionGroup.ServerOptions<E, R> | undefined
   /**
    * What to do when a server cannot be reached, or is refused because of `onCollision: "fail"`: fail the layer, or leave the
    * server out and log the error. Default: leave it out.
@@ -113,21 +117,27 @@ export type JoinError = ConnectError | DuplicateEntry | DuplicateServer
  * The group of all servers that are not disabled. They are connected concurrently; where two have an entry of the same name,
  * the one that the configuration has first keeps it.
  */
-export const layer = <R>(
+export const layer = <RC, E = never, R = never>(
   config: ServersConfig,
-  options: Options<R>
+  options: Options<RC, E, R>
 ): Layer.Layer<
   ClientSessionGroup.ClientSessionGroup,
-  JoinError,
-  Exclude<R, Scope.Scope>
+  JoinError | E,
+  Exclude<Exclude<R, Features> | RC, Scope.Scope>
 > =>
   ClientSessionGroup.layer(options, (group) =>
     concurrently(
       Object.entries(config.mcpServers).filter(([, { disabled }]) => disabled !== true).map(([name, server]) => {
-        const connecting = group.connect(name, options.connector(server, name), options.server)
-        return options.onFailure === "fail"
-          ? connecting
-          : Effect.catchAll(connecting, (error) =>
-            Effect.logWarning(`The server "${name}" is left out: ${error.message}`))
+        const connecting = group.connect(name, options.connector(server, name), {
+          ...options.server,
+          features: options.server?.features &&
+            Layer.mapError(options.server.features, (error) => ({ ofFeatures: error }))
+        })
+        return Effect.catchAll(connecting, (error): Effect.Effect<void, JoinError | E> =>
+          "ofFeatures" in error
+            ? Effect.fail(error.ofFeatures)
+            : options.onFailure === "fail"
+            ? Effect.fail(error)
+            : Effect.logWarning(`The server "${name}" is left out: ${error.message}`))
       })
     ))

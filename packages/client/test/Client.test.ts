@@ -15,13 +15,6 @@ const legacy = { versions: Version.legacy } as const
 class Address extends Context.Tag("Address")<Address, string>() {}
 
 describe("Client.make", () => {
-  it.scoped("fails with the error of the connector", () =>
-    Effect.gen(function*() {
-      const unreachable = new LocalError.TransportError({ reason: "Open", message: "Nobody is there" })
-      const error = yield* failure(Client.make(Connector.make("nobody", Effect.fail(unreachable))))
-      assert.strictEqual(error, unreachable)
-    }))
-
   it.effect("opens nothing before it is run", () =>
     Effect.gen(function*() {
       const { connector, open } = yield* servers

@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Chunk, Effect, Fiber, Stream } from "effect"
 import * as Pages from "../src/session/Pages.js"
@@ -23,6 +26,66 @@ const page = (server: TestPeer.TestPeer, cursor: string | undefined, nextCursor:
 const names = (tools: Stream.Stream<{ readonly name: string }, unknown>) =>
   Effect.map(Stream.runCollect(tools), (all) => Chunk.toArray(all).map(({ name }) => name))
 
+const lists: ReadonlyArray<{
+  readonly method: string
+  readonly entry: (name: string) => JsonObject
+  readonly all: (client: ClientSessionService) => Stream.Stream<{ readonly name: string }, unknown>
+  readonly page: (client: ClientSessionService) => Effect.Effect<object, unknown>
+}> = [
+  { method: "tools/list", entry: tool, all: ({ tools }) => tools, page: (client) => client.listTools() },
+  {
+    method: "resources/list",
+    entry: (name) => ({ name, uri: `test:${name}` }),
+    all: ({ resources }) => resources,
+    page: (client) => client.listResources()
+  },
+  {
+    method: "resources/templates/list",
+    entry: (name) => ({ name, uriTemplate: `test:${name}/{id}` }),
+    all: ({ resourceTemplates }) => resourceTemplates,
+    page: (client) => client.listResourceTemplates()
+  },
+  {
+    method: "prompts/list",
+    entry: (name) => ({ name }),
+    all: ({ prompts }) => prompts,
+    page: (client) => client.listPrompts()
+  }
+]
+
+describe("An empty cursor", () => {
+  for (const version of Version.all) {
+    const isCursor = Version.isModern(version)
+    it.scoped(`ends every list up to 2025-11-25, and leads to a page from 2026-07-28 on: ${version}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* TestClient.make({ version })
+        for (const { all, entry, method, page } of lists) {
+          const key = method === "resources/templates/list" ? "resourceTemplates" : method.split("/")[0]!
+          const answer = (cursor: string | undefined, name: string, nextCursor?: string) =>
+            Effect.gen(function*() {
+              const { id, params } = yield* server.expectRequest(method)
+              assert.strictEqual(params?.cursor, cursor)
+              const stamp = isCursor ? { resultType: "complete", ttlMs: 0, cacheScope: "private" } : undefined
+              yield* server.send(Message.success(id, {
+                [key]: [entry(name)],
+                ...(nextCursor === undefined ? undefined : { nextCursor }),
+                ...stamp
+              }))
+            })
+          const reading = yield* Effect.fork(names(all(client)))
+          yield* answer(undefined, "first", "1")
+          yield* answer("1", "second", "")
+          if (isCursor) yield* answer("", "third")
+          const expected = ["first", "second", ...(isCursor ? ["third"] : [])]
+          assert.deepStrictEqual(yield* Fiber.join(reading), expected)
+          const one = yield* Effect.fork(page(client))
+          yield* answer(undefined, "first", "")
+          assert.strictEqual("nextCursor" in (yield* Fiber.join(one)), isCursor)
+        }
+      }))
+  }
+})
+
 describe("All tools", () => {
   it.scoped("are read page by page, until there is no cursor", () =>
     Effect.gen(function*() {
@@ -43,18 +106,6 @@ describe("All tools", () => {
         yield* page(server, "same", undefined)
         assert.lengthOf(yield* Fiber.join(reading), 2)
       }
-    }))
-
-  it.scoped("end with an empty cursor, which is none up to 2025-11-25", () =>
-    Effect.gen(function*() {
-      const { client, server } = yield* legacyClient()
-      const reading = yield* Effect.fork(names(client.tools))
-      yield* page(server, undefined, "1")
-      yield* page(server, "1", "")
-      assert.deepStrictEqual(yield* Fiber.join(reading), ["after nothing", "after 1"])
-      const one = yield* Effect.fork(client.listTools())
-      yield* page(server, undefined, "")
-      assert.notProperty(yield* Fiber.join(one), "nextCursor")
     }))
 
   it.scoped("may come in pages of which some are empty", () =>
@@ -105,6 +156,30 @@ describe("All tools", () => {
         "The result of \"tools/list\" is not valid: there are more than 64 pages"
       )
     }))
+
+  for (
+    const [what, tool, fit] of [
+      ["values", { name: "wide", inputSchema: { type: "object" }, _meta: { many: Array(100_000).fill(0) } }, 4],
+      ["characters", { name: "long", description: "x".repeat(3 * 1024 * 1024), inputSchema: { type: "object" } }, 5]
+    ] as const
+  ) {
+    it.scoped(`fail, after the entries that fit, when all pages together have too many ${what}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* legacyClient({ oracle: false })
+        let seen = 0
+        const reading = yield* Effect.fork(Effect.flip(
+          Stream.runForEach(client.tools, () => Effect.sync(() => seen++))
+        ))
+        for (let cursor = 0; cursor <= fit; cursor += 2) {
+          const { id } = yield* server.expectRequest("tools/list")
+          yield* server.send(Message.success(id, { tools: [tool, tool] as any, nextCursor: `${cursor}` }))
+        }
+        const error = yield* Fiber.join(reading)
+        assert.strictEqual(seen, fit)
+        assert.include(error.message, `so those after the first ${fit} are left out`)
+        yield* server.expectSilence
+      }))
+  }
 
   it.scoped("may come in 64 pages", () =>
     Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Progress } from "@effect-mcp/jsonrpc/Progress"
-import { Chunk, Deferred, Effect, Exit, Fiber, Stream } from "effect"
+import { Chunk, Deferred, Effect, Fiber, Stream } from "effect"
 import { answered, legacyClient, waiting } from "./Scripts.js"
 
 const tokenOf = ({ params }: Message.Request) =>
@@ -131,32 +131,6 @@ describe("Progress", () => {
 })
 
 describe("Interrupting a call", () => {
-  it.scoped("cancels the request at the server, once", () =>
-    Effect.gen(function*() {
-      const { client, server } = yield* legacyClient()
-      const calling = yield* Effect.fork(client.callTool("slow"))
-      const { id } = yield* server.expectRequest("tools/call")
-      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(calling)))
-      yield* Fiber.interrupt(calling)
-      const { reason, requestId } = yield* server.expectNotification("notifications/cancelled")
-      assert.strictEqual(requestId, id)
-      assert.isString(reason)
-      yield* server.expectSilence
-    }))
-
-  it.scoped("does not affect other calls", () =>
-    Effect.gen(function*() {
-      const { client, server } = yield* legacyClient()
-      const first = yield* Effect.fork(client.callTool("first"))
-      const one = yield* server.expectRequest("tools/call")
-      const second = yield* Effect.fork(client.callTool("second"))
-      const two = yield* server.expectRequest("tools/call")
-      yield* Fiber.interrupt(first)
-      assert.strictEqual((yield* server.expectNotification("notifications/cancelled")).requestId, one.id)
-      yield* server.send(Message.success(two.id, { content: [] }))
-      assert.deepStrictEqual(yield* Fiber.join(second), { content: [] })
-    }))
-
   it.scoped("does not affect the client; a late answer is a diagnostic", () =>
     Effect.gen(function*() {
       const { client, server } = yield* legacyClient()
@@ -169,15 +143,6 @@ describe("Interrupting a call", () => {
       const diagnostic = yield* Effect.flatten(Fiber.join(diagnostics))
       assert.deepInclude(diagnostic, { _tag: "UnknownResponse", late: true })
       yield* answered(server, client.ping(), "ping", {})
-    }))
-
-  it.scoped("sends nothing when `cancelOnAbandon` is false", () =>
-    Effect.gen(function*() {
-      const { client, server } = yield* legacyClient()
-      const calling = yield* Effect.fork(client.callTool("slow", {}, { cancelOnAbandon: false }))
-      yield* server.expectRequest("tools/call")
-      yield* Fiber.interrupt(calling)
-      yield* server.expectSilence
     }))
 
   it.scoped("happens to the loser of a race, and at a timeout of Effect", () =>

@@ -145,16 +145,6 @@ describe("A group of servers of different eras", () => {
         assert.strictEqual(text(yield* group.callTool(`${name}.more-${name}`)), "new")
       }
     }))
-
-  it.scoped("loses the entries of a server that ends, and keeps the others", () =>
-    Effect.gen(function*() {
-      const { group, servers } = yield* mixed
-      for (const [i, [name]] of eras.entries()) {
-        yield* servers[name]!.end
-        const left = eras.slice(i + 1).flatMap(([name]) => [`${name}.greet`, `${name}.sign`]).sort()
-        yield* until(group, left)
-      }
-    }))
 })
 
 describe("A group that connects again", () => {

@@ -1,12 +1,25 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ClientSessionGroup } from "@effect-mcp/client/ClientSessionGroup"
+import * as Features from "@effect-mcp/client/Features"
 import * as ServersConfig from "@effect-mcp/client/ServersConfig"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Either, Exit, Layer, Logger, Schema } from "effect"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
+import { Context, Effect, Either, Exit, Layer, Logger, Schema } from "effect"
+
+class Home extends Context.Tag("test/Home")<Home, string>() {}
+
+/** A server that asks its client. */
+const asking = McpServer.layer(
+  { name: "asking", version: "1" },
+  McpServer.tool(
+    Tool.make("roots", { success: Schema.String }),
+    () => Effect.orDie(Effect.flatMap(ServerSession, ({ listRoots }) => Effect.map(listRoots, ([root]) => root!.uri)))
+  )
+)
 
 const decode = Schema.decodeUnknownEither(ServersConfig.ServersConfig)
 
@@ -133,6 +146,30 @@ describe("The servers of a configuration", () => {
         ["three_a", "three"]
       ])
     }).pipe(Effect.provide(server)))
+
+  it.scoped("are served by the client's features, which may need services", () =>
+    Effect.gen(function*() {
+      const there = yield* InProcess.connector
+      const features = Features.roots(Effect.map(Home, (uri) => [{ uri }]))
+      const layer = ServersConfig.layer({ mcpServers: { one: { command: "one" } } }, {
+        connector: () => there,
+        server: { features }
+      })
+      const group = yield* Layer.build(Layer.provide(layer, Layer.succeed(Home, "file:///home/ada")))
+      const { content } = yield* Context.get(group, ClientSessionGroup).callTool("roots")
+      assert.deepStrictEqual(content, [{ type: "text", text: "file:///home/ada" }])
+    }).pipe(Effect.provide(asking)))
+
+  for (const onFailure of ["skip", "fail"] as const) {
+    it.scoped(`fail the layer when the features cannot be built, which no server is to blame for (${onFailure})`, () =>
+      Effect.gen(function*() {
+        const there = yield* InProcess.connector
+        const features = Layer.fail("no model" as const)
+        const config = { mcpServers: { one: { command: "one" } } }
+        const layer = ServersConfig.layer(config, { connector: () => there, server: { features }, onFailure })
+        assert.strictEqual(yield* Effect.flip(Layer.build(layer)), "no model")
+      }).pipe(Effect.provide(asking)))
+  }
 
   it.scoped("fail the layer when one cannot be reached and `onFailure` is \"fail\"", () =>
     Effect.gen(function*() {

@@ -17,6 +17,8 @@ import * as TaskStore from "@effect-mcp/server/TaskStore"
 import { Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Schema } from "effect"
 import { random, randomScheduler } from "./RandomScheduler.js"
 
+const SEEDS = process.env.EFFECT_MCP_TEST_LONG === undefined ? 6 : 25
+
 const server = McpServer.layer(
   { name: "test", version: "1" },
   Layer.merge(
@@ -50,7 +52,7 @@ describe("Waits that are interrupted under random schedulers", () => {
       it.live(`end, and so do the waits beside and after them: ${name}, at ${version}`, () =>
         Effect.gen(function*() {
           const connector = yield* InProcess.connector
-          for (let seed = 1; seed <= 25; seed++) {
+          for (let seed = 1; seed <= SEEDS; seed++) {
             const next = random(seed)
             const wait = Math.floor(next() * 400)
             const run = Effect.gen(function*() {

@@ -94,7 +94,8 @@ const both = (
 
 const text = (text: string) => ({ content: [{ type: "text" as const, text }] })
 
-describe("A call without interest in tasks", () => {
+// Many of the tests wait for the next poll or for a timeout: they wait together.
+describe.concurrent("A call without interest in tasks", () => {
   both("MUST wait for the result of the task that it has become", (version) =>
     Effect.gen(function*() {
       const client = yield* Client
@@ -154,7 +155,7 @@ describe("A call without interest in tasks", () => {
     })).pipe(Effect.provide(serving(version, SumLive))))
 })
 
-describe("The task of a tool", () => {
+describe.concurrent("The task of a tool", () => {
   both("has a status that ends, and a result that is decoded as that of a call", (version) =>
     Effect.gen(function*() {
       const go = yield* Deferred.make<void>()

@@ -3,7 +3,6 @@
  * entries of a group.
  */
 import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
@@ -11,13 +10,14 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
 import type { ClientSessionService } from "../ClientSession.js"
+import * as Pages from "../session/Pages.js"
 import type { ServerLists } from "./Entries.js"
 import { noLists } from "./Entries.js"
 
 /**
  * Everything that a server lists. Lists whose capability it does not declare are not requested. A list whose method it does
  * not have is empty. One that it answers with another error is as it was before, the error is logged, and the lists are
- * not complete.
+ * not complete. Of a list that is too large, or does not end, the entries before the limit are taken, and a warning is logged.
  */
 export const read = (
   session: ClientSessionService,
@@ -32,13 +32,16 @@ export const read = (
     before: ReadonlyArray<A>
   ): Effect.Effect<ReadonlyArray<A>, ClientError> =>
     capability === undefined ? Effect.succeed([]) : Effect.catchIf(
-      Effect.map(Stream.runCollect(list), Chunk.toReadonlyArray),
+      collect(list, (error) =>
+        Effect.logWarning(`"${session.serverInfo.name}" lists too many of its ${name}: ${error.message}`)),
       isAnswer,
       (error) =>
         Effect.zipRight(
           Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`),
           Effect.sync(() => {
-            if (error._tag === "MethodNotFound") return []
+            if (error._tag === "MethodNotFound") {
+              return []
+            }
             isComplete = false
             return before
           })
@@ -59,6 +62,20 @@ export const read = (
     return { lists, isComplete }
   })
 }
+
+/** All entries; of a list that is cut, those before the cut. */
+const collect = <A>(
+  list: Stream.Stream<A, ClientError>,
+  onCut: (error: ClientError) => Effect.Effect<void>
+): Effect.Effect<ReadonlyArray<A>, ClientError> =>
+  Effect.suspend(() => {
+    const all: Array<A> = []
+    const reading = Stream.runForEachChunk(list, (entries) =>
+      Effect.sync(() => {
+        for (const entry of entries) all.push(entry)
+      }))
+    return Effect.as(Effect.catchIf(reading, (error) => error instanceof Pages.ListCut, onCut), all)
+  })
 
 /** Whether the server sent this error. Other errors do not tell what the server offers. */
 const isAnswer = (error: ClientError): boolean =>

@@ -45,7 +45,8 @@ export const text = (
   const declared = declaredLength(headers)
   const tooLarge = () => Effect.fail(unreadable(response, `has more than ${maxBytes} bytes`))
   if (declared !== undefined && declared > maxBytes) return tooLarge()
-  return Effect.matchEffect(declared === undefined ? gather(response, maxBytes) : whole(response), {
+  const isShort = declared !== undefined && declared <= SHORT
+  return Effect.matchEffect(isShort ? whole(response) : gather(response, maxBytes), {
     onFailure: (cause) => isEmpty(cause) ? Effect.succeed("") : Effect.fail(unreadable(response, "was cut off", cause)),
     onSuccess: (bytes) => {
       if (bytes === undefined || bytes.length > maxBytes) return tooLarge()
@@ -66,6 +67,12 @@ const decode = Option.liftThrowable((bytes: Uint8Array) => strict.decode(bytes))
 
 /** Platforms fail where a response has no body. */
 const isEmpty = (cause: unknown): boolean => (cause as { readonly reason?: unknown }).reason === "EmptyBody"
+
+/**
+ * A body of so many bytes is read by the platform, which is faster. That of Node joins all pieces anew for each piece, and a server may
+ * send a piece for each byte.
+ */
+const SHORT = 16 * 1024
 
 const whole = (response: Response) => Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
 
@@ -121,7 +128,7 @@ export const beginning = (response: Response, maxBytes: number): Effect.Effect<s
 /** Reads a short body to its end, so that its connection can be used again; cancels any other. */
 export const discard = (response: Response): Effect.Effect<void> => {
   const declared = declaredLength(response.headers)
-  return declared !== undefined && declared <= DISCARD
+  return declared !== undefined && declared <= SHORT
     ? Effect.ignore(response.arrayBuffer)
     : Effect.asVoid(beginning(response, DISCARD))
 }

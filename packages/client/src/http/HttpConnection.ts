@@ -92,8 +92,13 @@ export const make = (
 
     const reader = yield* Readers.make(capacity, Effect.suspend(() => end(Exit.void)))
     yield* Effect.addFinalizer(() => Effect.zipRight(end(Exit.void), bounded(Scope.close(fibers, Exit.void))))
+    const sender = HttpSenders.make(client, settings, url, authorizing)
+    // They are found as for a request, which runs on a fiber of the connection.
+    const runtime = yield* Effect.runtime()
     return {
-      ...HttpSenders.make(client, settings, url, authorizing),
+      ...sender,
+      credentials: sender.credentials &&
+        { ...sender.credentials, now: Effect.provide(sender.credentials.now, runtime) },
       isAuthorizing: () => asking > 0,
       authorizations: () => authorizations,
       onConversation: (given) => {

@@ -6,13 +6,13 @@
  * It knows no message and no session. `HttpConnection` has one sender; it closes the connection of each response whose body
  * was not read to its end.
  */
-import type * as Headers from "@effect/platform/Headers"
+import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type { PauseTimeouts } from "@effect-mcp/jsonrpc/Transport"
+import type { Credentials, PauseTimeouts } from "@effect-mcp/jsonrpc/Transport"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -42,15 +42,19 @@ export interface HttpSender {
     request: Request,
     use: (response: Response) => Stream.Stream<A, E>
   ) => Stream.Stream<A, E | TransportError>
+  /** Counts how often the headers of the application change. `undefined` when they cannot change. */
+  readonly credentials: Credentials | undefined
 }
 
 /** What happened to a request before this attempt. */
 interface Earlier {
   readonly redirects: number
   readonly refusals: number
+  /** The headers of the application that it has, without those of an `Authorizer`. */
+  readonly given: Headers.Headers
 }
 
-const first: Earlier = { redirects: 0, refusals: 0 }
+const first: Earlier = { redirects: 0, refusals: 0, given: Headers.empty }
 
 /** How many refusals of one request an `Authorizer` is given. */
 const MAX_REFUSALS = 5
@@ -67,17 +71,36 @@ export const make = (
   const server = `${url.origin}${url.pathname}`
   const maxRefusals = authorizer !== undefined ? MAX_REFUSALS : authorize !== undefined ? 1 : 0
 
+  const isFixed = authorize === undefined && authorizer === undefined && headersEffect === undefined
+  let changes = 0
+  // Kept in order to be compared with those of the next request, and no longer.
+  let lastHeaders: Headers.Headers | undefined
+  const count = (headers: Headers.Headers): number => {
+    if (lastHeaders !== undefined && !isSame(lastHeaders, headers)) changes++
+    lastHeaders = headers
+    return changes
+  }
+
   const attempt = (request: Request, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> =>
-    authorizer === undefined ? send(request, scope, earlier) : Effect.matchEffect(
+    authorizer === undefined ? send(request, scope, earlier, earlier.given) : Effect.matchEffect(
       Effect.suspend(() => authorizer.headers(request, server)),
       {
         onFailure: (cause) => Effect.fail(notSent("The request could not be authorized", cause)),
-        onSuccess: (headers) => send(HttpClientRequest.setHeaders(request, applicationHeaders(headers)), scope, earlier)
+        onSuccess: (headers) => {
+          const more = applicationHeaders(headers)
+          return send(HttpClientRequest.setHeaders(request, more), scope, earlier, Headers.setAll(earlier.given, more))
+        }
       }
     )
 
-  const send = (request: Request, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> =>
-    Effect.matchEffect(Effect.provideService(execute(request), Scope.Scope, scope), {
+  const send = (
+    request: Request,
+    scope: Scope.Scope,
+    earlier: Earlier,
+    headers: Headers.Headers
+  ): Effect.Effect<Response, TransportError> => {
+    if (!isFixed) count(headers)
+    return Effect.matchEffect(Effect.provideService(execute(request), Scope.Scope, scope), {
       onFailure: (error) => Effect.fail(noResponse(request, error)),
       onSuccess: (response) => {
         const { status } = response
@@ -87,6 +110,7 @@ export const make = (
         return isDenied && earlier.refusals < maxRefusals ? ask(response, scope, earlier) : Effect.succeed(response)
       }
     })
+  }
 
   const ask = (response: Response, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> => {
     const { request } = response
@@ -106,14 +130,13 @@ export const make = (
                 `${refused.method} ${refused.url} was answered with ${refused.status}, and \`authorize\` failed: see the cause`,
                 cause
               )),
-            onSuccess: (headers) =>
-              headers === false
-                ? Effect.succeed(Refusal.toResponse(refused, request))
-                : attempt(
-                  headers === true ? request : HttpClientRequest.setHeaders(request, applicationHeaders(headers)),
-                  scope,
-                  { ...earlier, refusals }
-                )
+            onSuccess: (headers) => {
+              if (headers === false) return Effect.succeed(Refusal.toResponse(refused, request))
+              if (headers === true) return attempt(request, scope, { ...earlier, refusals })
+              const more = applicationHeaders(headers)
+              const given = Headers.setAll(earlier.given, more)
+              return attempt(HttpClientRequest.setHeaders(request, more), scope, { ...earlier, refusals, given })
+            }
           }
         )
     )
@@ -137,10 +160,25 @@ export const make = (
   const open = (request: Request, scope: Scope.Scope): Effect.Effect<Response, TransportError> =>
     headersEffect === undefined ? attempt(request, scope, first) : Effect.matchEffect(headersEffect, {
       onFailure: (cause) => Effect.fail(notSent("The headers of the request could not be made", cause)),
-      onSuccess: (more) => attempt(HttpClientRequest.setHeaders(request, applicationHeaders(more)), scope, first)
+      onSuccess: (headers) => {
+        const given = applicationHeaders(headers)
+        return attempt(HttpClientRequest.setHeaders(request, given), scope, { ...first, given })
+      }
     })
 
+  const now = Effect.gen(function*() {
+    const given = applicationHeaders(yield* headersEffect ?? Effect.succeed(Headers.empty))
+    const request = HttpClientRequest.post(url, { headers: Headers.setAll(settings.headers, given) })
+    return count(
+      Headers.setAll(
+        given,
+        applicationHeaders(yield* authorizer?.headers(request, server) ?? Effect.succeed(Headers.empty))
+      )
+    )
+  })
+
   return {
+    credentials: isFixed ? undefined : { last: () => changes, now },
     send: (request, use) =>
       Effect.flatMap(Scope.make(), (scope) =>
         // A body that was read to its end leaves nothing to close, so success does not pay for it.
@@ -151,6 +189,13 @@ export const make = (
     stream: (request, use) =>
       Stream.unwrapScoped(Effect.flatMap(Effect.scope, (scope) => Effect.map(open(request, scope), use)))
   }
+}
+
+/** Whether two requests have the same credentials. A proof of possession is another one in each request. */
+const isSame = (one: Headers.Headers, other: Headers.Headers): boolean => {
+  const names = (headers: Headers.Headers) => Object.keys(headers).filter((name) => name !== "dpop")
+  const all = names(one)
+  return all.length === names(other).length && all.every((name) => one[name] === other[name])
 }
 
 const withoutQuery = (request: Request): Request =>

@@ -57,7 +57,8 @@ export const make = (max: number, capacity: number): Limiter => {
           resume(Effect.void)
         }
         queue.add(give)
-        update()
+        // Again, because the fiber may have yielded since it found no place, and all others may have ended meanwhile.
+        giveTurns()
       }),
       () => {
         if (hasTurn) return release

@@ -50,8 +50,7 @@ export const connect = (
         tasks,
         version: () => version
       }),
-      // `InboundTasks` has the limit.
-      hasOwnLimit: ({ method }) => tasks !== undefined && method === getTaskPayload.name,
+      ownLimit: ({ method }) => method === getTaskPayload.name ? tasks?.resultLimit : undefined,
       // MUST support receiving batches (2025-03-26 basic#batching)
       hasBatches: () => Version.hasBatches(version)
     }

@@ -11,7 +11,9 @@ import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
 import * as FiberEnd from "@effect-mcp/jsonrpc/unstable/FiberEnd"
+import { Places } from "@effect-mcp/jsonrpc/unstable/Places"
 import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { taskStatus } from "@effect-mcp/protocol/legacy/TaskMethods"
@@ -37,8 +39,10 @@ export interface InboundTasks {
     work: (taskId: string) => Effect.Effect<Outcome.Outcome, never, R>
   ) => Effect.Effect<Tasks.CreateTaskResult, InternalError, R>
   readonly get: (taskId: string) => Effect.Effect<Tasks.Task, InvalidParams>
-  /** Waits until the task has ended. As many may wait as tasks may run. */
-  readonly result: (taskId: string) => Effect.Effect<Outcome.Outcome, InternalError | InvalidParams>
+  /** Waits until the task has ended. */
+  readonly result: (taskId: string) => Effect.Effect<Outcome.Outcome, InvalidParams>
+  /** The limit of the requests for results: as many as tasks may run. */
+  readonly resultLimit: OwnLimit
   readonly cancel: (taskId: string) => Effect.Effect<Tasks.Task, InvalidParams>
   /** All tasks on one page: their number is limited. */
   readonly list: (cursor: string | undefined) => Effect.Effect<Tasks.ListTasksResult, InvalidParams>
@@ -73,7 +77,6 @@ export const make = (
   const pollInterval = millis(options.pollInterval, "1 second")
   const entries = new Map<string, Entry>()
   let size = 0
-  let waiting = 0
 
   const find = (taskId: string): Effect.Effect<Entry, InvalidParams> =>
     Effect.suspend(() => {
@@ -164,17 +167,6 @@ export const make = (
       return { task: entry.task }
     }))
 
-  const awaited = ({ over, task }: Entry): Effect.Effect<void, InternalError> => {
-    if (Tasks.isTerminal(task.status)) return Effect.void
-    if (waiting >= maxRunning) {
-      return Effect.fail(
-        new InternalError({ message: `${waiting} requests wait for results of tasks, and no more may` })
-      )
-    }
-    waiting++
-    return Effect.ensuring(Deferred.await(over), Effect.sync(() => waiting--))
-  }
-
   const outcomeOf = (entry: Entry): Effect.Effect<Outcome.Outcome, InvalidParams> => {
     const { outcome, task: { status, taskId } } = entry
     if (!Tasks.isTerminal(status)) return Effect.fail(unknown)
@@ -189,7 +181,9 @@ export const make = (
   const tasks: InboundTasks = {
     begin,
     get: (taskId) => Effect.map(find(taskId), ({ task }) => task),
-    result: (taskId) => Effect.flatMap(find(taskId), (entry) => Effect.flatMap(awaited(entry), () => outcomeOf(entry))),
+    result: (taskId) =>
+      Effect.flatMap(find(taskId), (entry) => Effect.flatMap(Deferred.await(entry.over), () => outcomeOf(entry))),
+    resultLimit: new Places({ running: maxRunning, waiting: 0, text: 0 }),
     cancel: (taskId) =>
       Effect.flatMap(
         find(taskId),

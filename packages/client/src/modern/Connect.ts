@@ -71,9 +71,9 @@ export const connect = (
   options: Options
 ): Effect.Effect<NegotiatedSession, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { conversation, hub, setEra } = opening
+    const { conversation, hub, setEra, transport } = opening
     const { version } = facts
-    const cache = ResponseCache.make()
+    const cache = ResponseCache.make({ credentials: transport.credentials, timeout: options.timeout })
     const publish: Options["onNotification"] = (notification) => {
       cache.onNotification(notification)
       options.onNotification(notification)

@@ -21,6 +21,7 @@ import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -33,6 +34,7 @@ import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import type { Sender } from "../http/Outgoing.js"
 import * as Refusal from "../http/Refusal.js"
+import { FAILED_FOR } from "../session/ListedTools.js"
 import * as ToolHeaders from "./ToolHeaders.js"
 
 type Response = HttpClientResponse.HttpClientResponse
@@ -153,24 +155,36 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
         return Effect.fail(Refusal.toError(refusal))
       })
 
-    /** Lists the tools of the server, page by page, until it knows the headers of one tool. */
-    const refresh = (call: Message.Request): Effect.Effect<void, LocalError> => {
+    /** Until then the tools are not listed again, because the last list did not have the tool that it was read for. */
+    let idleUntil = -Infinity
+
+    /** Lists the tools of the server, page by page, until it knows the headers of one tool. Gives whether it has listed any. */
+    const refresh = (call: Message.Request): Effect.Effect<boolean, LocalError> => {
       const envelope = envelopeOf(call)
-      const page = (cursor: unknown, count: number): Effect.Effect<void, LocalError> => {
+      const page = (cursor: unknown, count: number): Effect.Effect<boolean, LocalError> => {
         const id = `${call.id}-tools-${count}`
         const list = Message.request(id, Methods.listTools.name, {
           ...(cursor === undefined ? undefined : { cursor }),
           _meta: envelope
         })
         return Effect.flatMap(exchange(list, Json.stringify(list)!), (answer) => {
-          if (!Message.isSuccess(answer)) return Effect.void
+          if (!Message.isSuccess(answer)) return Effect.succeed(false)
           const { tools: listed } = tools.learn(answer.result).page
           const { nextCursor } = answer.result
           const isFound = Array.isArray(listed) && listed.some((tool) => tool?.name === call.params?.name)
-          return isFound || nextCursor === undefined || count >= MAX_PAGES ? Effect.void : page(nextCursor, count + 1)
+          return isFound || nextCursor === undefined || count >= MAX_PAGES
+            ? Effect.succeed(isFound)
+            : page(nextCursor, count + 1)
         })
       }
-      return page(undefined, 1)
+      return Effect.flatMap(Effect.clock, (clock) => {
+        if (clock.unsafeCurrentTimeMillis() < idleUntil) return Effect.succeed(false)
+        const listed = Effect.onExit(page(undefined, 1), (exit) =>
+          Effect.sync(() => {
+            if (!Exit.isSuccess(exit) || !exit.value) idleUntil = clock.unsafeCurrentTimeMillis() + FAILED_FOR
+          }))
+        return Effect.as(listed, true)
+      })
     }
 
     const served = (request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> => {
@@ -193,7 +207,7 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
             // Without the list, the refusal is the answer: the server has not run the call.
             ? Effect.matchEffect(refresh(request), {
               onFailure: () => Effect.succeed(answer),
-              onSuccess: () => exchange(request, text)
+              onSuccess: (hasListed) => hasListed ? exchange(request, text) : Effect.succeed(answer)
             })
             : Effect.succeed(answer)
       )

@@ -8,6 +8,7 @@
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -20,6 +21,8 @@ export interface Options {
   /** The name of the tool that is called; `undefined` when the call only reads. */
   readonly tool: string | undefined
   readonly tools: Stream.Stream<Tools.Tool, ClientError>
+  /** How long the list may take. */
+  readonly timeout: Duration.DurationInput
 }
 
 /**
@@ -27,7 +30,7 @@ export interface Options {
  * have run that attempt.
  */
 export const run = (
-  { maxRetries, tool, tools }: Options,
+  { maxRetries, timeout, tool, tools }: Options,
   send: Effect.Effect<Params, ClientError>
 ): Effect.Effect<Params, ClientError> =>
   maxRetries <= 0 ? send : Effect.suspend(() => {
@@ -42,7 +45,10 @@ export const run = (
     const attempt = Effect.suspend(() => {
       if (loss === undefined || mayRunTwice === true) return send
       const lost = Effect.fail(loss)
-      return Effect.matchEffect(listed, { onFailure: () => lost, onSuccess: () => mayRunTwice ? send : lost })
+      return Effect.matchEffect(Effect.timeout(listed, timeout), {
+        onFailure: () => lost,
+        onSuccess: () => mayRunTwice ? send : lost
+      })
     })
     return attempt.pipe(
       Effect.mapError((error) => {

@@ -2,27 +2,33 @@
  * Keeps results for as long as the server's caching hints allow, for the methods that may be cached. A notification that a
  * list or a resource has changed removes what it makes stale, also where the result is still on its way.
  *
- * One session has one cache, so that no result reaches another user; it needs no difference between `public` and `private`. The
- * `Cache` of Effect does not fit: it is bounded by the number of entries alone, and cannot tell which of them a notification makes
- * stale.
+ * A result that is not `public` is used only while requests have the credentials that it was requested with; `Transport` numbers
+ * them. Renewed tokens are other credentials. Requests are never shared. The `Cache` of Effect does not fit: it is bounded by the
+ * number of entries alone, and cannot tell which of them a notification makes stale.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
  */
 import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
+import type { Credentials } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Caching from "@effect-mcp/protocol/modern/Caching"
 import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-/** The bounds of a cache: the oldest entries go first. */
-export interface Bounds {
-  readonly maxEntries: number
-  /** In characters of JSON. */
-  readonly maxSize: number
+export interface Options {
+  /** Default: every request has the same credentials. */
+  readonly credentials: Credentials | undefined
+  /** How long finding the present credentials may take; then the request is sent. */
+  readonly timeout: Duration.DurationInput
 }
 
-export const bounds: Bounds = { maxEntries: 256, maxSize: 16 * 1024 * 1024 }
+/** The oldest entries go first. */
+const MAX_ENTRIES = 256
+
+/** In characters of JSON. */
+const MAX_SIZE = 16 * 1024 * 1024
 
 export interface ResponseCache {
   /** The fresh result of a request; without one, the result of `call`, which is kept if its hints allow. */
@@ -42,6 +48,8 @@ interface Entry {
   readonly size: number
   /** From then on it is stale, in milliseconds. */
   readonly until: number
+  /** The number of the credentials that it belongs to; `undefined` when it is public. */
+  readonly credentials: number | undefined
 }
 
 /** The methods whose results a notification makes stale. */
@@ -52,11 +60,14 @@ const staleAfter: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["notifications/resources/updated", ["resources/read"]]
 ])
 
-export const make = ({ maxEntries, maxSize }: Bounds = bounds): ResponseCache => {
+export const make = ({ credentials, timeout }: Options): ResponseCache => {
   const entries = new Map<string, Entry>()
   // How often each method's results have become stale: a result that was requested before is not kept.
   const changes = new Map<string, number>()
   let size = 0
+
+  /** The number of the credentials that were sent last. */
+  const present = (): number => credentials?.last() ?? 0
 
   const remove = (key: string, entry: Entry): void => {
     entries.delete(key)
@@ -66,11 +77,11 @@ export const make = ({ maxEntries, maxSize }: Bounds = bounds): ResponseCache =>
   const keep = (key: string, entry: Entry): void => {
     const old = entries.get(key)
     if (old !== undefined) remove(key, old)
-    if (entry.size > maxSize) return
+    if (entry.size > MAX_SIZE) return
     entries.set(key, entry)
     size += entry.size
     for (const [key, oldest] of entries) {
-      if (entries.size <= maxEntries && size <= maxSize) break
+      if (entries.size <= MAX_ENTRIES && size <= MAX_SIZE) break
       remove(key, oldest)
     }
   }
@@ -90,26 +101,48 @@ export const make = ({ maxEntries, maxSize }: Bounds = bounds): ResponseCache =>
       if (Option.isNone(cacheable)) return call
       const key = cacheable.value
       return Effect.flatMap(Effect.clock, (clock) => {
-        const entry = entries.get(key)
-        if (entry !== undefined) {
-          if (clock.unsafeCurrentTimeMillis() < entry.until) return Effect.succeed(entry.result)
-          remove(key, entry)
-        }
-        const before = changes.get(method) ?? 0
-        const cursor = params?.cursor
-        // SHOULD discard the cached pages of a list when the server refuses a cursor (2026-07-28 server/utilities/caching)
-        const calling = cursor === undefined
-          ? call
-          : Effect.tapError(call, () => Effect.sync(() => makeStale([method])))
-        return Effect.map(calling, (result) => {
-          const { ttlMs } = result
-          if (typeof ttlMs === "number" && ttlMs > 0 && (changes.get(method) ?? 0) === before) {
-            const until = clock.unsafeCurrentTimeMillis() + ttlMs
-            const uri = typeof params?.uri === "string" ? params.uri : undefined
-            keep(key, { method, uri, result, size: Json.stringify(result)?.length ?? Infinity, until })
-          }
-          return result
+        const isFresh = (entry: Entry): boolean => clock.unsafeCurrentTimeMillis() < entry.until
+        const requesting = Effect.suspend(() => {
+          const before = changes.get(method) ?? 0
+          const credentialsBefore = present()
+          const cursor = params?.cursor
+          // SHOULD discard the cached pages of a list when the server refuses a cursor (2026-07-28 server/utilities/caching)
+          const calling = cursor === undefined
+            ? call
+            : Effect.tapError(call, () => Effect.sync(() => makeStale([method])))
+          return Effect.map(calling, (result) => {
+            const { cacheScope, ttlMs } = result
+            const isPublic = cacheScope === "public"
+            // MUST NOT share a private result (2026-07-28 server/utilities/caching): whose it is, is not sure when another request
+            // had other credentials meanwhile.
+            const isMine = isPublic || present() === credentialsBefore
+            if (typeof ttlMs === "number" && ttlMs > 0 && (changes.get(method) ?? 0) === before && isMine) {
+              keep(key, {
+                method,
+                uri: typeof params?.uri === "string" ? params.uri : undefined,
+                result,
+                size: Json.stringify(result)?.length ?? Infinity,
+                until: clock.unsafeCurrentTimeMillis() + ttlMs,
+                credentials: isPublic ? undefined : credentialsBefore
+              })
+            }
+            return result
+          })
         })
+        const entry = entries.get(key)
+        if (entry === undefined) return requesting
+        if (!isFresh(entry)) {
+          remove(key, entry)
+          return requesting
+        }
+        if (entry.credentials === undefined || credentials === undefined) return Effect.succeed(entry.result)
+        return Effect.flatMap(
+          Effect.option(Effect.timeout(credentials.now, timeout)),
+          (now) => {
+            const isValid = Option.contains(now, entry.credentials) && entries.get(key) === entry && isFresh(entry)
+            return isValid ? Effect.succeed(entry.result) : requesting
+          }
+        )
       })
     },
     onNotification: ({ method, params }) => makeStale(staleAfter.get(method) ?? [], params?.uri)

@@ -13,6 +13,9 @@ import * as Either from "effect/Either"
 /** For how many tools the headers are kept: the oldest go first. Most tools have none and are not counted. */
 const MAX_TOOLS = 1000
 
+/** How many characters the names of one tool's headers and properties may have: HTTP servers take no more. */
+const MAX_TEXT = 16 * 1024
+
 export interface ToolHeaders {
   /** The headers of a call. A tool that was never listed has none. */
   readonly of: (params: JsonObject | undefined) => Record<string, string>
@@ -30,6 +33,10 @@ export const make = (): ToolHeaders => {
     const headers = ParamHeaders.of(inputSchema as JsonObject)
     known.delete(name)
     if (Either.isLeft(headers)) return `"${onOneLine(name, 128)}" (${onOneLine(headers.left, 200)})`
+    const text = headers.right.reduce((sum, { header, path }) => sum + header.length + path.join(".").length, 0)
+    if (text > MAX_TEXT) {
+      return `"${onOneLine(name, 128)}" (the names of its headers have more than ${MAX_TEXT} characters)`
+    }
     if (headers.right.length > 0) known.set(name, headers.right)
     if (known.size > MAX_TOOLS) { for (const oldest of known.keys()) return void known.delete(oldest) }
     return undefined

@@ -24,6 +24,7 @@ import * as Decoding from "../session/Decoding.js"
 import type * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import type * as NegotiatedSession from "../session/NegotiatedSession.js"
 import * as Pages from "../session/Pages.js"
+import * as TimeLeft from "../session/TimeLeft.js"
 import * as InputRounds from "./InputRounds.js"
 import type { Listen } from "./Listen.js"
 import * as LostCalls from "./LostCalls.js"
@@ -33,7 +34,8 @@ import type { ResultReaders } from "./ResultReaders.js"
 import type { Stamped } from "./Stamped.js"
 
 export interface Options
-  extends Pick<NegotiatedSession.Options, "enforceCapabilities" | "maxRetries" | "timeout" | "timeouts">
+  extends
+    Pick<NegotiatedSession.Options, "cacheResults" | "enforceCapabilities" | "maxRetries" | "timeout" | "timeouts">
 {
   readonly serverCapabilities: ServerCapabilities
   readonly version: ModernVersion
@@ -52,7 +54,8 @@ export interface Verbs {
 }
 
 export const make = (options: Options): Verbs => {
-  const { cache, enforceCapabilities, listen, maxRetries, outbound, readers, report, request, rounds } = options
+  const { cache, cacheResults, enforceCapabilities, listen, maxRetries, outbound, readers, report, request, rounds } =
+    options
   const { serverCapabilities, timeout, timeouts, version } = options
   /** Changes the subscription: the request that does so stays open, and the time until it is acknowledged is limited. */
   const subscribing = (
@@ -94,11 +97,15 @@ export const make = (options: Options): Verbs => {
         return LostCalls.run({
           maxRetries: isKnown ? options?.maxRetries ?? maxRetries : 0,
           tool: name === Methods.callTool.name ? String(now?.name) : undefined,
-          tools
+          tools,
+          timeout: options?.timeout ?? timeouts.get(name) ?? timeout
         }, request(name, now, options))
       })
       // MUST NOT cache the result of a request with input responses (2026-07-28 server/utilities/caching)
-      return Effect.map(sent, (result) => isKnown && isLaterRound ? { ...result, ttlMs: 0 } : result)
+      return Effect.map(
+        TimeLeft.limited(name, options, sent),
+        (result) => isKnown && isLaterRound ? { ...result, ttlMs: 0 } : result
+      )
     })
 
   const decode = (name: MethodTable.Name, result: Params): Effect.Effect<JsonObject, ClientError> => {
@@ -119,11 +126,9 @@ export const make = (options: Options): Verbs => {
       const resultType = extendedBy(name, result)
       return resultType === undefined ? decode(name, result) : readers.read(resultType, result)
     })
-    return Effect.map(
-      // What the application adds to a request may change its result.
-      options?.meta === undefined ? cache.through(name, narrowed, calling) : calling,
-      withoutStamp
-    )
+    // What the application adds to a request may change its result.
+    const isCached = options?.meta === undefined && (options?.cache ?? cacheResults)
+    return Effect.map(isCached ? cache.through(name, narrowed, calling) : calling, withoutStamp)
   }
 
   const narrow = (name: MethodTable.Name, params: JsonObject | undefined): JsonObject | undefined => {

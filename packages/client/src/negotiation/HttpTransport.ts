@@ -47,6 +47,7 @@ export const open = (
       canResume: true,
       hasExchanges: true,
       isResumed,
+      credentials: connection.credentials,
       onConversation,
       ...Outgoing.make(connection, senderOf)
     }

@@ -55,6 +55,8 @@ export interface Options<V extends Version = Version> {
   readonly timeouts: ReadonlyMap<string, Duration.DurationInput>
   /** How many times a call that may run twice is sent again when its answer was lost. */
   readonly maxRetries: number
+  /** Whether results are cached as their hints allow. */
+  readonly cacheResults: boolean
   /** Whether what needs a capability is refused when that was not declared. */
   readonly enforceCapabilities: boolean
   /** Whether questions of the server are refused that come while no call waits. */

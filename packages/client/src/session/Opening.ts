@@ -22,8 +22,8 @@ import * as Spans from "./Spans.js"
 export interface EraHandlers {
   /** Without it, requests of the server are dropped. */
   readonly onRequest?: Side["onRequest"]
-  /** Whether a request of the server takes no place from others. Default: never. */
-  readonly hasOwnLimit?: Side["hasOwnLimit"]
+  /** The limit of a request of the server that takes no place from others. Default: none has one. */
+  readonly ownLimit?: Side["ownLimit"]
   /** The method that a heartbeat sends. Default: no heartbeat. */
   readonly ping?: string
   /** Whether the server may send JSON-RPC batches. Default: never. */
@@ -69,7 +69,7 @@ export const open = (
             : Effect.zipRight(reporting, handling)
         },
         neverWaits: (method) => neverWaits(method) || isBrief(method),
-        hasOwnLimit: (request) => era.hasOwnLimit?.(request) === true
+        ownLimit: (request, channel) => era.ownLimit?.(request, channel)
       },
       {
         timeout,

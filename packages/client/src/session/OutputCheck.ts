@@ -12,11 +12,14 @@ import type * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
 import type { Report } from "./Decoding.js"
 import type { ListedTool, ListedTools } from "./ListedTools.js"
+import type { TimeLeft } from "./TimeLeft.js"
 
 /** What a check needs of the session. */
 export interface Session {
   /** All tools of the server. */
   readonly list: Stream.Stream<Tools.Tool, ClientError>
+  /** How long the list may take. */
+  readonly left: TimeLeft["after"]
   readonly report: Report
 }
 
@@ -25,7 +28,7 @@ export interface OutputCheck {
   readonly forget: () => void
   /**
    * Fails with reason `Decode` when the result does not match the tool's output schema. When the schema is not known, the
-   * tools are listed, once. What cannot be checked is accepted, and reported once for each tool.
+   * tools are listed. What cannot be checked is accepted, and reported once for each tool.
    */
   readonly check: (
     name: string,
@@ -76,10 +79,10 @@ export const make = (tools: ListedTools): OutputCheck => {
 
   return {
     forget: () => reported.clear(),
-    check: (name, result, { list, report }) =>
+    check: (name, result, { left, list, report }) =>
       result.isError === true
         ? Effect.succeed(result)
-        : Effect.flatMap(tools.find(name, list), (found) =>
+        : Effect.flatMap(tools.find(name, list, left), (found) =>
           verify(name, result, Either.match(found, { onLeft: (reason) => ({ reason }), onRight: schemaOf }), report))
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Reads a list that comes in pages as one stream. A server whose list does not end is stopped here: by a limit of pages,
- * and when it sends a cursor a second time.
+ * Reads a list that comes in pages as one stream. A server whose list does not end, or is too large, is stopped here: by a limit of
+ * pages, by a limit of what all pages hold together, and when the server sends a cursor a second time.
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Chunk from "effect/Chunk"
@@ -12,9 +12,43 @@ import type { ClientError } from "../ClientError.js"
 /** How many pages of one list are read. */
 export const MAX_PAGES = 64
 
+/** How many values the entries of one list may consist of, on all pages together. */
+export const MAX_VALUES = 500_000
+
+/** How many characters the entries of one list may have, on all pages together. */
+export const MAX_CHARACTERS = 16 * 1024 * 1024
+
+/** Counts what is kept of the lists of a server. Mutable, because it looks at each value. */
+export class Budget {
+  private values = 0
+  private characters = 0
+
+  /** Whether this, too, is within the limits of a list. */
+  fits(entry: unknown): boolean {
+    const left = [entry]
+    while (left.length > 0) {
+      const value = left.pop()
+      if (++this.values > MAX_VALUES) return false
+      if (typeof value === "string") this.characters += value.length
+      else if (Array.isArray(value)) { for (const one of value) left.push(one) }
+      else if (typeof value === "object" && value !== null) {
+        for (const [key, one] of Object.entries(value)) {
+          this.characters += key.length
+          left.push(one)
+        }
+      }
+      if (this.characters > MAX_CHARACTERS) return false
+    }
+    return true
+  }
+}
+
+/** The rest of a list is not read. */
+export class ListCut extends TransportError {}
+
 /**
- * The entries of all pages; a page is requested when the reader wants its entries. Fails with reason `Decode` after
- * `MAX_PAGES` pages, and at a cursor that was there before.
+ * The entries of all pages; a page is requested when the reader wants its entries. Fails with `ListCut` after the entries that are
+ * within the limits, after `MAX_PAGES` pages, and at a cursor that was there before.
  */
 export const stream = <P extends { readonly nextCursor?: string | undefined }, A>(
   method: string,
@@ -23,16 +57,33 @@ export const stream = <P extends { readonly nextCursor?: string | undefined }, A
 ): Stream.Stream<A, ClientError> =>
   Stream.suspend(() => {
     const seen = new Set<string | undefined>()
-    return Stream.paginateChunkEffect(undefined as string | undefined, (cursor) => {
-      if (seen.has(cursor)) return Effect.fail(endless(method, "a cursor was given out twice"))
-      if (seen.size === MAX_PAGES) return Effect.fail(endless(method, `there are more than ${MAX_PAGES} pages`))
+    const budget = new Budget()
+    let count = 0
+    const tooLarge = () =>
+      cut(
+        method,
+        `all entries may have ${MAX_VALUES} values and ${MAX_CHARACTERS} characters together, so those after the first ` +
+          `${count} are left out`
+      )
+    return Stream.paginateChunkEffect(undefined as string | undefined | ListCut, (cursor) => {
+      if (cursor instanceof ListCut) return Effect.fail(cursor)
+      if (seen.has(cursor)) return Effect.fail(cut(method, "a cursor was given out twice"))
+      if (seen.size === MAX_PAGES) return Effect.fail(cut(method, `there are more than ${MAX_PAGES} pages`))
       seen.add(cursor)
-      return Effect.map(page(cursor), (page) => [
-        Chunk.unsafeFromArray(entries(page)),
-        Option.map(Option.fromNullable(page.nextCursor), (next): string | undefined => next)
-      ])
+      return Effect.map(page(cursor), (page) => {
+        const all = entries(page)
+        const end = all.findIndex((entry) => !budget.fits(entry))
+        const kept = end === -1 ? all : all.slice(0, end)
+        count += kept.length
+        return [
+          Chunk.unsafeFromArray(kept),
+          end === -1
+            ? Option.map(Option.fromNullable(page.nextCursor), (next): string | undefined => next)
+            : Option.some(tooLarge())
+        ]
+      })
     })
   })
 
-const endless = (method: string, why: string): TransportError =>
-  new TransportError({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}` })
+const cut = (method: string, why: string): ListCut =>
+  new ListCut({ reason: "Decode", message: `The result of "${method}" is not valid: ${why}` })

@@ -24,6 +24,7 @@ import type { StartOptions, Task, TaskCalls } from "../TaskCalls.js"
 import type { EraTasks, OpenTask } from "./EraTasks.js"
 import type { ListedTools } from "./ListedTools.js"
 import type { Stop, TaskWatch } from "./TaskWatch.js"
+import type { TimeLeft } from "./TimeLeft.js"
 
 export interface Options {
   readonly era: EraTasks
@@ -31,10 +32,13 @@ export interface Options {
   readonly tools: ListedTools
   /** All tools of the server. */
   readonly list: Stream.Stream<Tool, ClientError>
-  /** Checks the result of a tool, unless the options of the call say otherwise. */
+  /** How long a verb that begins now may take. */
+  readonly timeLeft: (began: number, options: CallToolOptions | undefined) => TimeLeft
+  /** Checks the result of a tool, unless the options of the call say otherwise. Without `left`, it may list the tools for a whole timeout. */
   readonly check: (
     name: string,
-    options: CallToolOptions | undefined
+    options: CallToolOptions | undefined,
+    left?: TimeLeft
   ) => (result: CallToolResult) => Effect.Effect<CallToolResult, ClientError>
 }
 
@@ -49,15 +53,16 @@ export interface RemoteTasks extends TaskCalls {
 /** How long a call that gives up waits for the server to acknowledge that the task is cancelled. */
 const CANCEL_WAIT = "1 second"
 
-export const make = ({ check, era, list, tools, watch }: Options): RemoteTasks => {
+export const make = ({ check, era, list, timeLeft, tools, watch }: Options): RemoteTasks => {
   /** The member `task` of a call, where the client decides: MUST NOT be sent for tools that are not listed with support. */
   const taskField = (
     name: string,
     mayBe: (support: string | undefined) => boolean,
-    ttl: Duration.DurationInput | undefined
+    ttl: Duration.DurationInput | undefined,
+    left: TimeLeft
   ): Effect.Effect<Tasks.TaskMetadata | undefined> =>
     era.decides !== "client" ? Effect.succeed(undefined) : Effect.map(
-      tools.find(name, list),
+      tools.find(name, list, left.after),
       (found) =>
         Either.isRight(found) && mayBe(found.right.taskSupport)
           ? ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(ttl)) }
@@ -182,8 +187,10 @@ export const make = ({ check, era, list, tools, watch }: Options): RemoteTasks =
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function*() {
             const began = yield* Clock.currentTimeMillis
-            const task = yield* restore(taskField(params.name, (support) => support === "required", undefined))
-            const called = yield* restore(era.call(params, noting(options, listen), task))
+            const left = timeLeft(began, options)
+            const task = yield* restore(taskField(params.name, (support) => support === "required", undefined, left))
+            const rest = yield* Effect.flatMap(Clock.currentTimeMillis, left.call)
+            const called = yield* restore(era.call(params, noting(rest, listen), task))
             return yield* Either.isRight(called)
               ? Effect.succeed(called.right)
               : waiting(called.left, began, options, restore)
@@ -192,24 +199,25 @@ export const make = ({ check, era, list, tools, watch }: Options): RemoteTasks =
     start: (name, args, options?: StartOptions) => {
       const isSupported = (support: string | undefined) => support === "required" || support === "optional"
       const onProgress = options?.onProgress ?? (era.decides === "client" ? () => Effect.void : undefined)
-      const checked = check(name, options)
       return Effect.gen(function*() {
-        const task = yield* taskField(name, isSupported, options?.ttl)
+        const left = timeLeft(yield* Clock.currentTimeMillis, options)
+        const task = yield* taskField(name, isSupported, options?.ttl, left)
+        const rest = yield* Effect.flatMap(Clock.currentTimeMillis, left.call)
         let token: RequestId | undefined
         const called = yield* era.call(
           toParams(name, args),
           // A progress token has to go with the call.
-          noting(task === undefined ? options : { ...options, onProgress }, (id) => {
+          noting(task === undefined ? rest : { ...rest, onProgress }, (id) => {
             token = id
           }),
           task
         )
-        if (Either.isRight(called)) return answered(yield* checked(called.right))
+        if (Either.isRight(called)) return answered(yield* check(name, options, left)(called.right))
         const { taskId } = called.left
         const open = yield* era.open(taskId, called.left, options)
         const result = reporting(options?.onProgress, (listen) => {
           listen(token!)
-          return Effect.flatMap(resultOf(taskId, open), checked)
+          return Effect.flatMap(resultOf(taskId, open), check(name, options))
         })
         return handle(taskId, open, result, task === undefined ? undefined : token)
       })

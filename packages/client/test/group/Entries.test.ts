@@ -117,6 +117,15 @@ describe("A name that two servers of a group have", () => {
     assert.isTrue([...of(servers, { maxNameLength: 128 }).tools.keys()].includes(`${"s".repeat(100)}_a`))
   })
 
+  it("keeps a name that is too long when another one with the same beginning comes or goes", () => {
+    const [x, y] = ["x", "y"].map((end) => `${"n".repeat(63)}${end}`)
+    const renamed = (names: ReadonlyArray<string>) => {
+      const { tools } = of([server("one", lists([x!, y!])), server("two", lists(names))])
+      return [...tools].find(([, { server, value }]) => server === "two" && value.name === y)?.[0]
+    }
+    assert.strictEqual(renamed([x!, y!]), renamed([y!]))
+  })
+
   it("costs little when a server repeats thousands of long names", () => {
     const many = lists(Array.from({ length: 5000 }, (_, i) => `${"n".repeat(80)}${i}`))
     const given = of([server("one", many), server("two", many)], { maxNameLength: 12 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as TestClient from "@effect-mcp/testing/TestClient"
-import { Effect, Fiber, Queue, TestClock } from "effect"
+import { Effect, Fiber, Logger, Queue, TestClock } from "effect"
 import * as ServerLists from "../../src/group/ServerLists.js"
 import { failure, legacyClient } from "../Scripts.js"
 
@@ -50,6 +50,27 @@ describe("The lists of a server", () => {
         assert.deepStrictEqual([isComplete, lists.prompts], [false, before?.prompts ?? []])
       }
     }))
+
+  it.scoped("are cut, with a warning, where the server lists too much or without end", () => {
+    const logged: Array<unknown> = []
+    return Effect.gen(function*() {
+      const { client, server } = yield* legacyClient({ capabilities: { prompts: {} }, oracle: false })
+      const prompt = { name: "p", description: "x".repeat(9 * 1024 * 1024) }
+      for (
+        const pages of [[{ prompts: [prompt], nextCursor: "1" }, { prompts: [prompt] }], [
+          { prompts: [{ name: "p" }], nextCursor: "1" },
+          { prompts: [], nextCursor: "1" }
+        ]]
+      ) {
+        const reading = yield* Effect.fork(ServerLists.read(client))
+        for (const page of pages) yield* answer(server, { "prompts/list": page })
+        const { isComplete, lists } = yield* Fiber.join(reading)
+        assert.deepStrictEqual([isComplete, lists.prompts.map(({ name }) => name)], [true, ["p"]])
+      }
+      assert.include(String(logged[0]), "those after the first 1 are left out")
+      assert.include(String(logged[1]), "a cursor was given out twice")
+    }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(message)))))
+  })
 
   it.scoped("fail to be read when the server hangs up", () =>
     Effect.gen(function*() {

@@ -12,25 +12,6 @@ const reading = (options?: Parameters<typeof ScriptedServer.connect>[0]) =>
   })
 
 describe("Events", () => {
-  it.scoped("are the same, however their bytes are cut", () =>
-    Effect.gen(function*() {
-      const text = "\uFEFF: hi\r\n\r\nid: 1\r\ndata: {\"jsonrpc\":\"2.0\",\"method\":\r\ndata: \"ä€😀\"}\r\n\r\n" +
-        "retry: 500\n\ndata\n\n"
-      const bytes = new TextEncoder().encode(text)
-      for (const size of [1, 2, 3, 7, 1000]) {
-        const { pair, stream } = yield* reading()
-        for (let at = 0; at < bytes.length; at += size) yield* stream.push(bytes.slice(at, at + size))
-        yield* stream.end
-        yield* pair.quiet
-        assert.deepStrictEqual([pair.received, pair.diagnostics], [["ä€😀"], []])
-        yield* TestClock.adjust(499)
-        yield* pair.quiet
-        yield* TestClock.adjust(1)
-        const { headers } = yield* pair.expect("GET")
-        assert.strictEqual(headers["last-event-id"], "1")
-      }
-    }))
-
   it.scoped("count as cut off when no byte comes for as long as `readTimeout`; a comment is enough", () =>
     Effect.gen(function*() {
       const { pair, stream } = yield* reading({ readTimeout: "1 minute", reconnect: Schedule.spaced("1 second") })

@@ -210,7 +210,9 @@ export const make = (deletes: boolean | undefined = true): Effect.Effect<Scripte
       })
     )
     const next = Queue.take(queue)
-    const settle = Effect.repeatN(Effect.yieldNow(), 50)
+    // Bodies are streams of the platform: each of their steps may take a turn of the event loop.
+    const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+    const settle = Effect.repeatN(Effect.zipRight(Effect.repeatN(Effect.yieldNow(), 20), turn), 4)
     return {
       client,
       deleted,

@@ -57,12 +57,4 @@ describe("A client over a pipe", () => {
         assert.strictEqual(yield* Queue.size(received), 0)
       }))
   }
-
-  it.scoped("writes nothing to a server for a line that is no message", () =>
-    Effect.gen(function*() {
-      const { received, send, sendText } = yield* connected("2025-11-25")
-      for (const text of ["Server started", "{", "{}", "[]", "1", `{"jsonrpc":"2.0","id":99}`]) sendText(text)
-      send(Message.request("theirs", "ping"))
-      assert.deepStrictEqual<unknown>(yield* Queue.take(received), Message.success("theirs", {}))
-    }))
 })

@@ -149,7 +149,7 @@ describe("Tasks of a client", () => {
         yield* server.request("tasks/result", { taskId })
       ]
       const { message } = yield* refused(server, "tasks/result", { taskId })
-      assert.strictEqual(message, "2 requests wait for results of tasks, and no more may")
+      assert.strictEqual(message, "Too many of these requests are open; end one first")
       assert.deepStrictEqual(yield* request(server, "roots/list", {}), { roots: [] })
       const waiting = yield* server.request("sampling/createMessage", prompt)
       assert.strictEqual((yield* refused(server, "roots/list", {})).code, -32000)

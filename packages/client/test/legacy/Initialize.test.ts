@@ -244,13 +244,6 @@ describe("initialize", () => {
       assert.strictEqual(unknown._tag, "MethodNotFound")
     }))
 
-  it.scoped("fails when the server hangs up", () =>
-    Effect.gen(function*() {
-      const { connecting, server } = yield* initializing()
-      yield* server.hangUp
-      assert.strictEqual((yield* failure(Fiber.join(connecting)))._tag, "ConnectionClosed")
-    }))
-
   it.scoped("MUST NOT be cancelled when it is not answered in time", () =>
     Effect.gen(function*() {
       const { connecting, server } = yield* initializing()

@@ -330,4 +330,17 @@ describe("A request that is refused", () => {
       const { ended } = yield* outcome((exchange) => exchange.die)
       assert.deepInclude(ended, { reason: "Read", message: "The request died" })
     }))
+  it.scoped("reports a second answer that is no message, after the first one", () =>
+    Effect.gen(function*() {
+      const { ended, pair } = yield* outcome((exchange) =>
+        Effect.gen(function*() {
+          const stream = yield* exchange.open(200, EVENTS)
+          const events = [answer(exchange), { ...answer(exchange), result: "garbage" }]
+          yield* stream.push(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""))
+          yield* stream.end
+        })
+      )
+      assert.deepStrictEqual<unknown>(ended, { n: 1 })
+      assert.deepStrictEqual(pair.diagnostics.map(({ _tag }) => _tag), ["Malformed"])
+    }))
 })

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { ClientError } from "@effect-mcp/client/ClientError"
 import { NotNegotiated, TaskEnded } from "@effect-mcp/client/ClientError"
 import * as Features from "@effect-mcp/client/Features"
 import * as Tasks from "@effect-mcp/client/Tasks"
@@ -108,17 +109,41 @@ describe("A call of a tool at 2025-11-25", () => {
       }
     }))
 
-  it.scoped("is no task when the tools cannot be listed, or the server answers with the result", () =>
+  it.scoped("is no task for a minute after the tools could not be listed, nor when the server answers with the result", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect()
       const calling = yield* beside(client.callTool("required"))
       yield* refuse(server, "tools/list", -32603)
       assert.deepStrictEqual(yield* answer(server, "tools/call", result), { name: "required" })
       yield* Fiber.join(calling)
+      yield* TestClock.adjust("1 minute")
       const again = yield* beside(client.callTool("required"))
       yield* answer(server, "tools/list", { tools: listed })
       assert.property(yield* answer(server, "tools/call", result), "task")
       assert.deepStrictEqual(yield* Fiber.join(again), result)
+    }))
+
+  it.scoped("has the time that is left after the tools were listed, and fails unsent when none is left", () =>
+    Effect.gen(function*() {
+      for (const options of [{ timeout: "3 seconds" }, { maxTotalTimeout: "3 seconds" }] as const) {
+        for (const isLate of [false, true]) {
+          const { client, server } = yield* connect()
+          const call: Effect.Effect<unknown, ClientError> = isLate
+            ? client.tasks.start("unlisted", {}, options)
+            : client.callTool("required", {}, options)
+          const calling = yield* beside(Effect.flip(call))
+          const { id } = yield* server.expectRequest("tools/list")
+          yield* TestClock.adjust("2 seconds")
+          yield* server.send({ jsonrpc: "2.0", id, result: { tools: listed, nextCursor: "more" } })
+          yield* server.expectRequest(isLate ? "tools/list" : "tools/call")
+          yield* TestClock.adjust("999 millis")
+          assert.isNull(calling.unsafePoll())
+          yield* TestClock.adjust("1 millis")
+          assert.deepInclude(yield* Fiber.join(calling), { _tag: "RequestTimeout", method: "tools/call" })
+          yield* server.expectNotification("notifications/cancelled")
+          yield* server.expectSilence
+        }
+      }
     }))
 
   it.scoped("learns from a changed list of tools whether it is a task", () =>

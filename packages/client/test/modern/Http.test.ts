@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpRefused } from "@effect-mcp/client/HttpRefused"
-import { Chunk, Effect, Either, Fiber, Logger, Stream } from "effect"
+import { Chunk, Effect, Either, Fiber, Logger, Stream, TestClock } from "effect"
 import { cacheable, calling, complete, connect, tools } from "./ModernHttp.js"
 
 const right = <A, E>(fiber: Fiber.Fiber<Either.Either<A, E>>) => Effect.map(Fiber.join(fiber), Either.getOrThrow)
@@ -209,9 +209,9 @@ describe("The headers of a call over HTTP", () => {
       yield* first.json(refusal, {}, 400)
       const one = yield* http.expect("tools/list")
       assert.notStrictEqual(one.message.id, first.message.id)
-      yield* cacheable(one, { tools: [mark("other", "Other")], nextCursor: "2" })
+      yield* cacheable(one, { tools: [mark("other", "Other")], nextCursor: "" })
       const two = yield* http.expect("tools/list")
-      assert.strictEqual(two.message.params.cursor, "2")
+      assert.strictEqual(two.message.params.cursor, "")
       yield* cacheable(two, { tools: [mark("t", "Region")], nextCursor: "3" })
       const second = yield* http.expect("tools/call")
       assert.strictEqual(second.headers["mcp-param-region"], "eu")
@@ -232,6 +232,28 @@ describe("The headers of a call over HTTP", () => {
       }
       assert.strictEqual((yield* left(call))._tag, "HeaderMismatch")
       yield* http.quiet
+    }))
+
+  it.scoped("are not looked for again for a minute when the list does not have the tool", () =>
+    Effect.gen(function*() {
+      const { client, http } = yield* connect()
+      const refuse = Effect.flatMap(http.expect("tools/call"), (exchange) =>
+        exchange.json({ jsonrpc: "2.0", id: exchange.message.id, error: { code: -32020, message: "No" } }, {}, 400))
+      const again = Effect.gen(function*() {
+        const call = yield* calling(client.callTool("t"))
+        yield* refuse
+        yield* Effect.flatMap(http.expect("tools/list"), (list) =>
+          tools(list, {}))
+        yield* refuse
+        assert.strictEqual((yield* left(call))._tag, "HeaderMismatch")
+      })
+      yield* again
+      const call = yield* calling(client.callTool("t"))
+      yield* refuse
+      assert.strictEqual((yield* left(call))._tag, "HeaderMismatch")
+      yield* http.quiet
+      yield* TestClock.adjust("1 minute")
+      yield* again
     }))
 
   it.scoped("fail the call with the refusal when the list of tools is lost, because the server has not run it", () =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Features from "@effect-mcp/client/Features"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import { Deferred, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
+import { Deferred, Effect, Either, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { beside, complete, connect, requireInput } from "./ModernServer.js"
 
 const form = {
@@ -39,6 +39,25 @@ describe("A call that needs input", () => {
       })
       yield* complete(server, second.id, { content: [] })
       assert.deepStrictEqual(yield* Fiber.join(calling), { content: [] })
+    }))
+
+  it.scoped("has one maximum for all rounds, the answers of the user included", () =>
+    Effect.gen(function*() {
+      const slow = Features.elicitation(() => Effect.delay(Effect.succeed({ action: "accept" as const }), "1 second"))
+      const { client, server } = yield* connect(tools, { features: slow })
+      const options = { checkOutput: false, maxTotalTimeout: "5 seconds" } as const
+      const calling = yield* beside(Effect.flip(client.callTool("t", {}, options)))
+      for (const _ of [1, 2]) {
+        const { id } = yield* server.expectRequest("tools/call")
+        yield* TestClock.adjust("1 second")
+        yield* requireInput(server, id, { inputRequests: { q: form } })
+        yield* Effect.repeatN(Effect.yieldNow(), 50)
+        yield* TestClock.adjust("1 second")
+      }
+      yield* server.expectRequest("tools/call")
+      yield* TestClock.adjust("1001 millis")
+      assert.deepInclude(yield* Fiber.join(calling), { _tag: "RequestTimeout", method: "tools/call", millis: 5000 })
+      yield* server.expectNotification("notifications/cancelled")
     }))
 
   it.scoped("MUST NOT carry a state where the last result had none", () =>

@@ -14,12 +14,12 @@ import type { Exchange } from "../http/ScriptedServer.js"
 import * as ScriptedServer from "../http/ScriptedServer.js"
 import { version } from "./ModernServer.js"
 
-export const connect = (
-  options: Client.Options<never, Features.Features> & {
-    readonly remote?: Options | undefined
-    readonly capabilities?: JsonObject | undefined
-  } = {}
-) =>
+export type ConnectOptions = Client.Options<never, Features.Features> & {
+  readonly remote?: Options | undefined
+  readonly capabilities?: JsonObject | undefined
+}
+
+export const connect = (options: ConnectOptions = {}) =>
   Effect.gen(function*() {
     const { capabilities = { completions: {}, prompts: {}, resources: {}, tools: {} }, remote, ...rest } = options
     const http = yield* ScriptedServer.make()

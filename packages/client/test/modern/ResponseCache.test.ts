@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { CallOptions } from "@effect-mcp/client/CallOptions"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
+import type { Options as RemoteOptions } from "@effect-mcp/client/RemoteOptions"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
+import * as ModernHttp from "./ModernHttp.js"
 import { acknowledge, beside, cacheable, connect, requireInput } from "./ModernServer.js"
 
 const capabilities = { tools: { listChanged: true }, resources: {}, prompts: {} }
@@ -55,15 +58,41 @@ describe("Results that may be cached", () => {
       assert.deepStrictEqual(yield* list(client, "next"), ["two"])
     }))
 
-  it.scoped("are dropped when the list has changed", () =>
-    Effect.gen(function*() {
-      const { client, listen, server } = yield* start
-      yield* listed(client, server, "one", 1000)
-      yield* server.notify("notifications/tools/list_changed", {
-        _meta: { "io.modelcontextprotocol/subscriptionId": listen.id }
-      })
-      yield* listed(client, server, "two", 1000)
-    }))
+  for (
+    const [notification, stale] of [
+      ["tools/list_changed", ["tools/list"]],
+      ["prompts/list_changed", ["prompts/list"]],
+      ["resources/list_changed", ["resources/list", "resources/templates/list", "resources/read"]],
+      ["resources/updated", ["resources/read"]]
+    ] as const
+  ) {
+    it.scoped(`are dropped when they are of ${stale.join(", ")} and ${notification} comes, and no others`, () =>
+      Effect.gen(function*() {
+        const { client, listen, server } = yield* start
+        const calls: Readonly<Record<string, readonly [Effect.Effect<unknown, unknown>, Record<string, unknown>]>> = {
+          "tools/list": [client.listTools(), { tools: [] }],
+          "prompts/list": [client.listPrompts(), { prompts: [] }],
+          "resources/list": [client.listResources(), { resources: [] }],
+          "resources/templates/list": [client.listResourceTemplates(), { resourceTemplates: [] }],
+          "resources/read": [client.readResource("file:///a"), { contents: [] }]
+        }
+        const requested = (method: string) =>
+          Effect.gen(function*() {
+            const [call, result] = calls[method]!
+            const calling = yield* beside(call)
+            const { id } = yield* server.expectRequest(method)
+            yield* cacheable(server, id, result, 1000)
+            yield* Fiber.join(calling)
+          })
+        yield* Effect.forEach(Object.keys(calls), requested)
+        yield* server.notify(`notifications/${notification}`, {
+          ...(notification === "resources/updated" ? { uri: "file:///a" } : undefined),
+          _meta: { "io.modelcontextprotocol/subscriptionId": listen.id }
+        })
+        yield* Effect.forEach(stale, requested)
+        for (const [call] of Object.values(calls)) yield* call
+      }))
+  }
 
   it.scoped("are not kept when the list has changed on their way", () =>
     Effect.gen(function*() {
@@ -91,21 +120,36 @@ describe("Results that may be cached", () => {
       yield* listed(client, server, "newer", 1000, "2")
     }))
 
-  it.scoped("MUST NOT be kept from a round with answers, and MUST NOT be used where the call has members of its own", () =>
+  const contentsOf = (text: string) => [{ uri: "file:///a", text }]
+
+  /** Reads the resource, which the server answers with this text, after a round if it asks first. */
+  const read = (client: ClientSessionService, server: TestPeer, text: string, options?: CallOptions, asks = false) =>
+    Effect.gen(function*() {
+      const reading = yield* beside(client.readResource("file:///a", options))
+      let { id } = yield* server.expectRequest("resources/read")
+      if (asks) {
+        yield* requireInput(server, id, { requestState: "s" })
+        id = (yield* server.expectRequest("resources/read")).id
+      }
+      yield* cacheable(server, id, { contents: contentsOf(text) }, 1000)
+      assert.deepStrictEqual((yield* Fiber.join(reading)).contents, contentsOf(text))
+    })
+
+  it.scoped("MUST NOT be kept from a round with answers", () =>
     Effect.gen(function*() {
       const { client, server } = yield* start
-      const read = (text: string, options?: CallOptions) =>
-        Effect.gen(function*() {
-          const reading = yield* beside(client.readResource("file:///a", options))
-          const { id } = yield* server.expectRequest("resources/read")
-          if (options === undefined) yield* requireInput(server, id, { requestState: "s" })
-          const last = options === undefined ? (yield* server.expectRequest("resources/read")).id : id
-          yield* cacheable(server, last, { contents: [{ uri: "file:///a", text }] }, 1000)
-          assert.deepStrictEqual((yield* Fiber.join(reading)).contents, [{ uri: "file:///a", text }])
-        })
-      yield* read("one")
-      yield* read("two")
-      yield* read("three", { meta: { "com.example/own": 1 } })
+      yield* read(client, server, "one", undefined, true)
+      yield* read(client, server, "two", undefined, true)
+    }))
+
+  it.scoped("are neither used for a call with metadata of its own, nor kept from it", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* start
+      const own = { meta: { "com.example/own": 1 } }
+      yield* read(client, server, "with", own)
+      yield* read(client, server, "without")
+      yield* read(client, server, "with again", own)
+      assert.deepStrictEqual((yield* client.readResource("file:///a")).contents, contentsOf("without"))
     }))
 
   it.scoped("of a resource are dropped when it, or one below it, is updated, and no other", () =>
@@ -149,5 +193,190 @@ describe("Results that may be cached", () => {
       for (let page = 0; page <= 256; page++) yield* listed(client, server, `t${page}`, 1000, `${page}`)
       assert.deepStrictEqual(yield* list(client, "1"), ["t1"])
       yield* listed(client, server, "again", 1000, "0")
+    }))
+})
+
+/** A client whose application sends the requests of the user that `as` names last. */
+const shared = (remote: RemoteOptions = {}, options: ModernHttp.ConnectOptions = {}) =>
+  Effect.gen(function*() {
+    let user = "ada"
+    const headers = Effect.sync(() => ({ authorization: `Bearer ${user}` }))
+    const { client, http } = yield* ModernHttp.connect({ ...options, remote: { headers, ...remote } })
+    /** Answers a read with the name of the user that asks. */
+    const answer = (more: object = {}) =>
+      Effect.flatMap(http.expect("resources/read"), (exchange) =>
+        ModernHttp.cacheable(exchange, {
+          contents: [{ uri: "me:", text: exchange.headers["authorization"] ?? "nobody" }],
+          ttlMs: 60_000,
+          ...more
+        }))
+    const reading = (options?: CallOptions) =>
+      beside(Effect.map(client.readResource("me:", options), ({ contents }) => (contents[0] as { text: string }).text))
+    return {
+      client,
+      http,
+      answer,
+      reading,
+      as: (name: string) => {
+        user = name
+      },
+      /** A read that the server answers. */
+      sent: (more?: object, options?: CallOptions) =>
+        Effect.flatMap(reading(options), (fiber) => Effect.zipRight(answer(more), Fiber.join(fiber))),
+      /** A read that no request is sent for. */
+      kept: Effect.flatMap(reading(), Fiber.join)
+    }
+  })
+
+describe("Private results that may be cached", () => {
+  it.scoped("MUST NOT reach the next user when the headers of the application have changed", () =>
+    Effect.gen(function*() {
+      const { as, kept, sent } = yield* shared()
+      assert.strictEqual(yield* sent(), "Bearer ada")
+      assert.strictEqual(yield* kept, "Bearer ada")
+      as("bob")
+      assert.strictEqual(yield* sent(), "Bearer bob")
+      assert.strictEqual(yield* kept, "Bearer bob")
+      as("ada")
+      assert.strictEqual(yield* sent(), "Bearer ada")
+    }))
+
+  it.scoped("MUST NOT be shared by users who read at the same time, nor kept for one of them", () =>
+    Effect.gen(function*() {
+      const { answer, as, reading, sent } = yield* shared()
+      const first = yield* reading()
+      as("bob")
+      const second = yield* reading()
+      yield* answer()
+      yield* answer()
+      assert.strictEqual(yield* Fiber.join(first), "Bearer ada")
+      assert.strictEqual(yield* Fiber.join(second), "Bearer bob")
+      as("ada")
+      assert.strictEqual(yield* sent(), "Bearer ada")
+    }))
+
+  it.scoped("MUST NOT be kept for a user who was replaced, and came back, while the request was on its way", () =>
+    Effect.gen(function*() {
+      const { answer, as, reading, sent } = yield* shared()
+      assert.strictEqual(yield* sent({ ttlMs: 0 }), "Bearer ada")
+      as("bob")
+      const read = yield* reading()
+      as("ada")
+      yield* answer()
+      assert.strictEqual(yield* Fiber.join(read), "Bearer bob")
+      assert.strictEqual(yield* sent(), "Bearer ada")
+    }))
+
+  it.scoped("MUST NOT be used when the present credentials cannot be found, or not in time", () =>
+    Effect.gen(function*() {
+      let find: Effect.Effect<{ authorization: string }, string> = Effect.succeed({ authorization: "Bearer ada" })
+      const { reading, sent } = yield* shared({ headers: Effect.suspend(() => find) }, { timeout: "1 second" })
+      assert.strictEqual(yield* sent(), "Bearer ada")
+      find = Effect.fail("logged out")
+      assert.strictEqual((yield* Effect.flip(Effect.flatMap(reading(), Fiber.join)))._tag, "TransportError")
+      find = Effect.never
+      const read = yield* reading()
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* Effect.flip(Fiber.join(read)))._tag, "RequestTimeout")
+    }))
+
+  it.scoped("MUST NOT reach a user whose `Authorizer` gives other credentials", () =>
+    Effect.gen(function*() {
+      let token: string | undefined
+      const { kept, sent } = yield* shared({
+        headers: {},
+        authorize: {
+          // A proof of possession is another one in each request.
+          headers: () =>
+            Effect.sync(() => token === undefined ? {} : { authorization: `DPoP ${token}`, dpop: crypto.randomUUID() }),
+          onRefused: () => Effect.succeed(false)
+        }
+      })
+      assert.strictEqual(yield* sent(), "nobody")
+      token = "ada"
+      assert.strictEqual(yield* sent(), "DPoP ada")
+      assert.strictEqual(yield* kept, "DPoP ada")
+      token = undefined
+      assert.strictEqual(yield* sent(), "nobody")
+    }))
+
+  it.scoped("MUST NOT be kept where `authorize` gives the credentials after each refusal", () =>
+    Effect.gen(function*() {
+      let user = "ada"
+      const { http, reading, sent } = yield* shared({
+        headers: {},
+        authorize: () => Effect.sync(() => ({ authorization: `Bearer ${user}` }))
+      })
+      const refused = Effect.flatMap(http.expect("resources/read"), (exchange) => exchange.reply(401))
+      for (user of ["ada", "bob"]) {
+        const read = yield* reading()
+        yield* refused
+        const again = yield* http.expect("resources/read")
+        yield* ModernHttp.cacheable(again, {
+          contents: [{ uri: "me:", text: again.headers["authorization"] }],
+          ttlMs: 60_000
+        })
+        assert.strictEqual(yield* Fiber.join(read), `Bearer ${user}`)
+      }
+      assert.strictEqual(yield* sent(), "nobody")
+    }))
+
+  it.scoped("are used again while the headers stay the same, and public ones for every user", () =>
+    Effect.gen(function*() {
+      const fixed = yield* shared({ headers: { authorization: "Bearer one" } })
+      assert.strictEqual(yield* fixed.sent(), "Bearer one")
+      assert.strictEqual(yield* fixed.kept, "Bearer one")
+      const { as, kept, sent } = yield* shared()
+      assert.strictEqual(yield* sent({ cacheScope: "public" }), "Bearer ada")
+      as("bob")
+      assert.strictEqual(yield* kept, "Bearer ada")
+    }))
+
+  it.scoped("count as private without a scope that the client knows", () =>
+    Effect.gen(function*() {
+      const { as, sent } = yield* shared()
+      assert.strictEqual(yield* sent({ cacheScope: "group" }), "Bearer ada")
+      as("bob")
+      assert.strictEqual(yield* sent(), "Bearer bob")
+    }))
+
+  it.scoped("of a server in a group MUST NOT reach the next user", () =>
+    Effect.gen(function*() {
+      const { answer, as, client, http } = yield* shared()
+      const group = yield* ClientSessionGroup.make()
+      const adding = yield* beside(group.add("one", client))
+      for (
+        const [method, name] of [["tools/list", "tools"], ["resources/list", "resources"], [
+          "resources/templates/list",
+          "resourceTemplates"
+        ], ["prompts/list", "prompts"]] as const
+      ) {
+        yield* Effect.flatMap(http.expect(method), (exchange) =>
+          ModernHttp.cacheable(exchange, { [name]: name === "resources" ? [{ uri: "me:", name: "me" }] : [] }))
+      }
+      yield* Fiber.join(adding)
+      const read = Effect.gen(function*() {
+        const reading = yield* beside(group.readResource("me:"))
+        yield* answer()
+        return (yield* Fiber.join(reading)).contents[0]
+      })
+      assert.deepInclude(yield* read, { text: "Bearer ada" })
+      as("bob")
+      assert.deepInclude(yield* read, { text: "Bearer bob" })
+    }))
+})
+
+describe("The option `cache`", () => {
+  it.scoped("turns the cache off for a client, or for a call; a call can turn it on", () =>
+    Effect.gen(function*() {
+      const off = yield* shared({}, { cache: false })
+      yield* off.sent()
+      yield* off.sent()
+      yield* off.sent({}, { cache: true })
+      const on = yield* shared()
+      yield* on.sent({}, { cache: false })
+      yield* on.sent()
+      yield* on.sent({}, { cache: false })
+      assert.strictEqual(yield* on.kept, "Bearer ada")
     }))
 })

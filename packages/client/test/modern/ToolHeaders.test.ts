@@ -76,6 +76,17 @@ describe("The headers of a tool", () => {
     for (const name of ["t0", "t2", "new"]) assert.property(headers.of(call(name, "eu")), "Mcp-Param-Region")
   })
 
+  it("are not kept when their names are longer than HTTP carries: the tool is left out", () => {
+    const headers = ToolHeaders.make()
+    const many = Array.from({ length: 1000 }, (_, i) => [`p${i}`, { type: "string", "x-mcp-header": `Header-${i}` }])
+    const { page, problems } = headers.learn({
+      tools: [{ name: "many", inputSchema: { type: "object", properties: Object.fromEntries(many) } }]
+    })
+    assert.deepStrictEqual<unknown>(page, { tools: [] })
+    assert.deepStrictEqual(problems, ["\"many\" (the names of its headers have more than 16384 characters)"])
+    assert.deepStrictEqual(headers.of({ name: "many", arguments: { p0: "a" } }), {})
+  })
+
   it("never look for a name among the properties of an object", () => {
     const headers = ToolHeaders.make()
     headers.learn({ tools: [marked("a")] })

@@ -116,33 +116,56 @@ describe("What a client found out about the era", () => {
       assert.strictEqual((yield* Fiber.join(client)).era, "modern")
     }))
 
-  it.scoped("is shared by the servers of one origin in a group, and by no others", () =>
-    Effect.gen(function*() {
-      const group = yield* ClientSessionGroup.make()
-      const one = yield* servers
-      const join = (name: string, origin: string | undefined) =>
-        Effect.gen(function*() {
-          const before = one.open()
-          const joining = yield* Effect.forkScoped(
-            group.connect(name, Connector.make(name, one.connector.connect, { origin }))
-          )
-          yield* Effect.repeat(Effect.yieldNow(), { until: () => one.open() === before + 1 })
-          return { joining, server: one.server() }
-        })
-      const probed = (name: string, origin: string | undefined) =>
-        Effect.gen(function*() {
-          const { joining, server } = yield* join(name, origin)
+  /** A group, and ways to connect it to servers of an origin: with a probe that the server refuses, or without a probe. */
+  const grouped = Effect.gen(function*() {
+    const group = yield* ClientSessionGroup.make()
+    const one = yield* servers
+    const at = (origin: string | undefined) => Connector.make("one", one.connector.connect, { origin })
+    const join = (name: string, connector: Connector.Connector, isProbed: boolean) =>
+      Effect.gen(function*() {
+        const before = one.open()
+        const joining = yield* Effect.forkScoped(group.connect(name, connector))
+        yield* Effect.repeat(Effect.yieldNow(), { until: () => one.open() === before + 1 })
+        const server = one.server()
+        if (isProbed) {
           const { id } = yield* server.expectRequest("server/discover")
           yield* server.send({ jsonrpc: "2.0", id, ...error(-32601) })
-          yield* server.initialized({ capabilities: {} })
-          yield* Fiber.join(joining)
-        })
-      yield* probed("first", "https://a.test")
-      const { joining, server } = yield* join("second", "https://a.test")
-      yield* server.initialized({ capabilities: {} })
-      yield* Fiber.join(joining)
-      yield* probed("third", "https://b.test")
-      yield* probed("fourth", undefined)
-      yield* probed("fifth", undefined)
+        }
+        yield* server.initialized({ capabilities: {} })
+        yield* Fiber.join(joining)
+      })
+    /** The server that was connected last ends. */
+    const end = Effect.gen(function*() {
+      const before = one.open()
+      yield* one.server().hangUp
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => one.open() === before - 1 })
+    })
+    return { at, end, group, join }
+  })
+
+  it.scoped("is shared by the servers of one origin in a group, and by no others", () =>
+    Effect.gen(function*() {
+      const { at, join } = yield* grouped
+      yield* join("first", at("https://a.test"), true)
+      yield* join("second", at("https://a.test"), false)
+      yield* join("third", at("https://b.test"), true)
+      yield* join("fourth", at(undefined), true)
+      yield* join("fifth", at(undefined), true)
+    }))
+
+  it.scoped("ends for a whole origin with one of its servers, and not when the group disconnects one", () =>
+    Effect.gen(function*() {
+      const { at, end, group, join } = yield* grouped
+      for (const [index, connector] of [at("https://a.test"), at(undefined)].entries()) {
+        yield* join(`first ${index}`, connector, true)
+        yield* group.disconnect(`first ${index}`)
+        yield* join(`second ${index}`, connector, false)
+        yield* end
+        yield* join(`third ${index}`, connector, true)
+        yield* end
+      }
+      yield* join("one", at("https://a.test"), true)
+      yield* end
+      yield* join("another", at("https://a.test"), true)
     }))
 })

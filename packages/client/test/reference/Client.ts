@@ -146,7 +146,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ClientSession.initialize_result": "the latest revision that has it, with the client's name and capabilities"
   },
   "client/test/ClientSession.pages.test.ts": {
-    "Client.list_tools, cursor": "end with an empty cursor, which is none up to 2025-11-25"
+    "Client.list_tools, cursor": "ends every list up to 2025-11-25, and leads to a page from 2026-07-28 on: ${version}"
   },
   "client/test/Remote.resuming.test.ts": {
     "ClientSession.send_request, resumption_token": "resumes a call with its last token: the request is not sent again",

@@ -11,12 +11,12 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "UrlElicitationRequiredError.__init__, elicitations, from_error":
       "keeps the message of the peer about URLs to elicit"
   },
-  "jsonrpc/test/runtime/InFlight.test.ts": {
+  "jsonrpc/test/runtime/Requests.test.ts": {
     "RequestResponder.__exit__": "is released before its answer is sent, however it ends",
     "RequestResponder.respond": "is answered with its result, under its unchanged id",
     "RequestResponder.in_flight": "is free again when the request is answered"
   },
-  "jsonrpc/test/runtime/InFlight.cancel.test.ts": {
+  "jsonrpc/test/runtime/Requests.cancel.test.ts": {
     "RequestResponder.respond, cancelled":
       "is not answered when its handler ${name} afterwards, and keeps its id until then",
     "RequestResponder.cancelled":
@@ -24,13 +24,13 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "BaseSession._receive_loop, cancelled":
       "MAY be ignored when it names ${JSON.stringify(id) ?? \"nothing\"}, and 1 is in flight"
   },
-  "jsonrpc/test/runtime/Pending.test.ts": {
+  "jsonrpc/test/runtime/Calls.test.ts": {
     "BaseSession.__init__, ids": "is never used twice",
     "BaseSession.send_request, id": "sends a request, and its answer is the result",
     "BaseSession._normalize_request_id, of others":
       "is not ${JSON.stringify(id)} when it is 1; such an answer is reported"
   },
-  "jsonrpc/test/runtime/Pending.deadlines.test.ts": {
+  "jsonrpc/test/runtime/Calls.deadlines.test.ts": {
     "BaseSession.send_request, clock": "applies to a transport that accepts nothing"
   },
   "jsonrpc/test/Conversation.test.ts": {
@@ -43,11 +43,8 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
   "server/test/ServerSession.test.ts": {
     "ServerSession": "sends requests to the client of its own request, and takes answers from no other",
     "ServerSession.send_request": "sends a request to the client, and the handler waits for the answer",
-    "ServerSession.send_request, timeout": "SHOULD stop waiting after a timeout, and cancel the request at the client",
-    "ServerSession.send_request, error": "fails with the error that the client answers",
     "ServerSession.send_request, related_request_id absent":
-      "sends requests outside of its own, also after its own was answered",
-    "ServerSession.send_request, no channel": "cannot send requests after its own request was answered"
+      "sends requests outside of its own, also after its own was answered"
   },
   "server/test/Dispatcher.test.ts": {
     "ServerSession.__init__": "serves every client of a listener, each in a conversation of its own",
@@ -94,6 +91,10 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession.send_ping": "is answered by a client of any capabilities"
   },
   "server/test/legacy/Ask.failing.test.ts": {
+    "ServerSession.send_request, timeout":
+      "SHOULD end after a timeout: it is cancelled at the client, and the call fails",
+    "ServerSession.send_request, error": "fails with the error that the client answers",
+    "ServerSession.send_request, no channel": "cannot be sent after the call was answered",
     "ServerSession, StatelessModeNotSupported": "MUST NOT be sent to a client without the capability",
     "ServerSession.send_request, trace context": "carries the trace context of the span in which the handler asks"
   },
@@ -150,7 +151,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "node/test/Faults.matrix.test.ts": {
     "stdio_client, OSError": "${what} fails the connection with the reason",
-    "stdio_client, stdout_reader, failure": "${stages[stage]}, ${row.it}"
+    "stdio_client, stdout_reader, failure": "A server ${what} ${stages[stage]} ${row.it}"
   },
   "node/test/subprocess/Launch.test.ts": {
     "StdioServerParameters.command": "explains what to do when the program does not exist",

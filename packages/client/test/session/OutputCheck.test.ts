@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as TestClient from "@effect-mcp/testing/TestClient"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber, Stream, TestClock } from "effect"
 import { answered, exchange, failure, legacyClient } from "../Scripts.js"
 
 const count = {
@@ -171,6 +171,100 @@ describe("Structured content", () => {
         assert.include(reported[0], `The result of the tool "count": ${why}`)
       }))
   }
+
+  it.scoped("ends the list where it has the tool", () =>
+    Effect.gen(function*() {
+      const t = yield* connected()
+      assert.strictEqual((yield* calling(t, given({ n: 1 }), { tools: [count], nextCursor: "more" }))._tag, "Success")
+      yield* t.server.expectSilence
+      assert.strictEqual((yield* calling(t, given({})))._tag, "Failure")
+    }))
+
+  it.scoped("has the tools listed once a minute, or when they have changed, while the list has failed", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connected({ oracle: false })
+      const call = (times: number) =>
+        Effect.gen(function*() {
+          for (let i = 0; i < times; i++) {
+            const calling = yield* Effect.fork(client.callTool("count"))
+            yield* answer(server, "tools/call", given({ n: "any" }))
+            if (i === 0) {
+              for (let page = 1; page <= 64; page++) {
+                yield* answer(server, "tools/list", { tools: [], nextCursor: `${page}` })
+              }
+            }
+            yield* Fiber.join(calling)
+          }
+          yield* server.expectSilence
+        })
+      yield* call(20)
+      yield* TestClock.adjust("1 minute")
+      yield* call(20)
+      yield* server.notify("notifications/tools/list_changed")
+      yield* call(20)
+    }))
+
+  it.scoped("waits for the list no longer than the call may take, and accepts the result then", () =>
+    Effect.gen(function*() {
+      for (const options of [{ timeout: "2 seconds" }, { maxTotalTimeout: "2 seconds" }] as const) {
+        const { client, server } = yield* connected()
+        const reported = yield* reasons(client)
+        const call = yield* Effect.fork(client.callTool("count", {}, options))
+        const { id } = yield* server.expectRequest("tools/call")
+        yield* TestClock.adjust("500 millis")
+        yield* server.send({ jsonrpc: "2.0", id, result: given({ n: "any" }) })
+        for (let page = 1; page <= 3; page++) {
+          yield* answer(server, "tools/list", { tools: [], nextCursor: `${page}` })
+          yield* TestClock.adjust("499 millis")
+        }
+        assert.isNull(call.unsafePoll())
+        yield* server.expectRequest("tools/list")
+        yield* TestClock.adjust("3 millis")
+        assert.deepInclude(yield* Fiber.join(call), { structuredContent: { n: "any" } })
+        yield* server.expectNotification("notifications/cancelled")
+        yield* Effect.repeatN(Effect.yieldNow(), 20)
+        assert.include(reported[0], "the time of the call was over before the tools were listed")
+        // The next call does not wait again.
+        assert.strictEqual((yield* calling({ client, server }, given({ n: "any" })))._tag, "Success")
+      }
+    }))
+
+  it.scoped("is checked although an earlier call had no time to wait for the list of another one", () =>
+    Effect.gen(function*() {
+      const t = yield* connected()
+      const { client, server } = t
+      const patient = yield* Effect.fork(client.callTool("count"))
+      yield* answer(server, "tools/call", given({ n: "any" }))
+      yield* server.expectRequest("tools/list")
+      const hasty = yield* Effect.fork(client.callTool("count", {}, { timeout: "1 second" }))
+      yield* answer(server, "tools/call", given({ n: "any" }))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.await(hasty))._tag, "Success")
+      yield* Fiber.interrupt(patient)
+      yield* server.expectNotification("notifications/cancelled")
+      assert.strictEqual((yield* calling(t, given({ n: "any" }), { tools: [count] }))._tag, "Failure")
+    }))
+
+  it.scoped("has a whole timeout for the list after a call that progress has made longer", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connected()
+      const call = yield* Effect.fork(
+        client.callTool("count", {}, { timeout: "2 seconds", resetTimeoutOnProgress: true })
+      )
+      const { id } = yield* server.expectRequest("tools/call")
+      for (let progress = 1; progress <= 3; progress++) {
+        yield* TestClock.adjust("1 second")
+        yield* server.notify("notifications/progress", { progressToken: id, progress })
+        yield* server.expectSilence
+      }
+      yield* server.send({ jsonrpc: "2.0", id, result: given({ n: "any" }) })
+      yield* Effect.flatMap(server.expectRequest("tools/list"), ({ id }) =>
+        Effect.zipRight(
+          TestClock.adjust("1 second"),
+          server.send({ jsonrpc: "2.0", id, result: { tools: [count] } })
+        ))
+      assert.strictEqual((yield* Fiber.await(call))._tag, "Failure")
+    }))
 
   const large = { items: { anyOf: Array.from({ length: 1000 }, (_, i) => ({ const: `${i}` })) } }
   for (
