@@ -4,7 +4,7 @@
  *
  * Receiving is ordered and never waits; requests run concurrently. The only method names it knows are
  * `notifications/cancelled` and `notifications/progress`: the packages above know what methods mean. `Transport` reads
- * and writes; `runtime/InFlight` and `runtime/Pending` hold the requests of the two directions.
+ * and writes; `runtime/Requests` and `runtime/Calls` hold the requests of the two directions.
  *
  * @since 0.1.0
  */
@@ -19,23 +19,21 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { Diagnostic, log } from "./Diagnostic.js"
-import * as JsonRpcError from "./JsonRpcError.js"
 import { NoBackChannel, TransportError } from "./LocalError.js"
 import * as Message from "./Message.js"
 import type { CallError, Outbound, RequestOptions } from "./Outbound.js"
-import * as Outcome from "./Outcome.js"
 import * as Progress from "./Progress.js"
 import * as Attempt from "./runtime/Attempt.js"
 import * as Batch from "./runtime/Batch.js"
+import * as Calls from "./runtime/Calls.js"
 import * as ConversationEnv from "./runtime/ConversationEnv.js"
 import * as DeadlineTimer from "./runtime/DeadlineTimer.js"
 import { Diagnostics } from "./runtime/Diagnostics.js"
 import * as Heartbeat from "./runtime/Heartbeat.js"
-import * as InFlight from "./runtime/InFlight.js"
-import * as Pending from "./runtime/Pending.js"
 import { raceFirst } from "./runtime/Race.js"
+import * as Requests from "./runtime/Requests.js"
 import * as Turns from "./runtime/Turns.js"
-import type { Channel, IncomingRequest, PerClient, Side, Work } from "./Side.js"
+import type { Channel, Side } from "./Side.js"
 import * as Transport from "./Transport.js"
 
 /** The default of `maxInFlight`. */
@@ -59,8 +57,6 @@ export interface Options {
   readonly maxWaiting?: number | undefined
   /** How many characters the requests that wait may have together; more are refused. Default: 16 Mi. */
   readonly maxWaitingText?: number | undefined
-  /** For a conversation that many clients share. What waits is limited for each client. Default: there is one client. */
-  readonly perClient?: PerClient | undefined
   /** How many of our requests may be in flight; more wait to be sent. Default: 1,024. */
   readonly maxPending?: number | undefined
   /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
@@ -162,15 +158,13 @@ const DEFAULT_CLOSE_TIMEOUT = "5 seconds"
 
 /**
  * A class with mutable fields, because it handles every message in the read loop of its transport: running an Effect
- * for each adds 1 µs to a call of 3 µs. `closing` turns true once, before anything is interrupted; `result` is set
- * once, after everything has ended.
+ * for each adds 1 µs to a call of 3 µs. `result` is set once, after everything has ended.
  */
-class PassiveConversation implements Passive, InFlight.Host {
+class PassiveConversation implements Passive {
   side!: Side
-  private readonly inflight: InFlight.InFlight
-  private readonly calls: Pending.Pending
+  private readonly requests: Requests.Requests
+  private readonly calls: Calls.Calls
   private readonly diagnostics: Diagnostics
-  private closing = false
   private received = 0
   private result: Exit.Exit<void, TransportError> | undefined
   private whenEnded: Deferred.Deferred<void, TransportError> | undefined
@@ -181,26 +175,24 @@ class PassiveConversation implements Passive, InFlight.Host {
     private readonly options: Options
   ) {
     this.diagnostics = new Diagnostics(env.runtime, options.report ?? log)
-    this.calls = new Pending.Pending(
+    this.calls = new Calls.Calls(
       (onDeadline) => new DeadlineTimer.DeadlineTimer(env.runtime, env.clock, onDeadline),
       options.timeout === undefined ? Infinity : DeadlineTimer.millis(options.timeout),
-      this,
+      (method) => Attempt.attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
       // An earlier connection of the same session has counted from 1.
       transport.isResumed === true ? env.clock.unsafeCurrentTimeMillis() : 0
     )
-    this.inflight = new InFlight.InFlight(
-      env,
-      this.calls,
-      this,
-      {
+    this.requests = new Requests.Requests(env, {
+      limits: {
         running: options.maxInFlight ?? MAX_IN_FLIGHT,
         waiting: options.maxWaiting ?? MAX_WAITING,
         text: options.maxWaitingText ?? MAX_WAITING_TEXT
       },
-      transport,
-      options.perClient
-    )
+      report: (diagnostic) => this.diagnostics.report(diagnostic),
+      calls: this.calls,
+      mainChannel: transport
+    })
     transport.onConversation?.(this.pauseTimeouts)
   }
 
@@ -229,12 +221,12 @@ class PassiveConversation implements Passive, InFlight.Host {
       // A handler that closes in its first steps is not known by its fiber yet.
       return Effect.zipRight(
         Effect.yieldNow(),
-        Effect.suspend(() => this.inflight.isHandler(fiber) ? Effect.void : Effect.ignore(this.ended))
+        Effect.suspend(() => this.requests.isHandler(fiber) ? Effect.void : Effect.ignore(this.ended))
       )
     })
   }
 
-  readonly inFlight = () => this.inflight.size
+  readonly inFlight = () => this.requests.size
   readonly pending = () => this.calls.size
 
   readonly pauseTimeouts: Transport.PauseTimeouts = (effect) =>
@@ -259,7 +251,7 @@ class PassiveConversation implements Passive, InFlight.Host {
 
   readonly notify = (method: string, params?: Message.Params): Effect.Effect<void> =>
     Effect.suspend(() =>
-      this.closing
+      this.requests.closing
         ? Turns.drop
         : Effect.catchAll(this.transport.send(Message.notification(method, params)), () => Turns.drop)
     )
@@ -269,7 +261,10 @@ class PassiveConversation implements Passive, InFlight.Host {
     this.received++
     if (Message.isMalformed(incoming)) return this.onMalformed(incoming, channel)
     if (Message.isResponse(incoming)) return this.onResponse(incoming)
-    if (Message.isRequest(incoming)) return this.onRequest(incoming, channel)
+    if (Message.isRequest(incoming)) {
+      const side = this.side.of === undefined ? this.side : this.side.of(incoming)
+      return void this.requests.start(channel, incoming, side)
+    }
     this.onNotification(incoming, channel)
   }
 
@@ -282,15 +277,15 @@ class PassiveConversation implements Passive, InFlight.Host {
    * caller may be one of the handlers that it interrupts.
    */
   private end(exit: Exit.Exit<void, TransportError>): void {
-    if (this.closing) return
-    this.closing = true
+    if (this.requests.closing) return
+    this.requests.closing = true
     const error = Exit.isFailure(exit) ? errorOf(exit.cause) : undefined
     if (this.isIdle) this.complete(error)
     else Runtime.runFork(this.env.runtime, this.shutDown(error))
   }
 
   private get isIdle(): boolean {
-    return this.inflight.isIdle && this.calls.size === 0 && !this.calls.hasTimer && this.diagnostics.isIdle
+    return this.requests.isIdle && this.calls.size === 0 && !this.calls.hasTimer && this.diagnostics.isIdle
   }
 
   private complete(error: TransportError | undefined): void {
@@ -302,9 +297,9 @@ class PassiveConversation implements Passive, InFlight.Host {
   private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {
     return Effect.suspend(() => {
       // Handlers first, so that one that waits for the peer is interrupted and does not fail with `ConnectionClosed`.
-      this.inflight.interruptAll()
+      this.requests.interruptAll()
       const timer = this.calls.close(error)
-      return this.inflight.close(Duration.decode(this.options.closeTimeout ?? DEFAULT_CLOSE_TIMEOUT)).pipe(
+      return this.requests.close(Duration.decode(this.options.closeTimeout ?? DEFAULT_CLOSE_TIMEOUT)).pipe(
         Effect.zipRight(timer === undefined ? Effect.void : Fiber.await(timer)),
         Effect.zipRight(this.diagnostics.drain((effect) => this.withinCloseTimeout(effect))),
         Effect.zipRight(Effect.sync(() => this.complete(error)))
@@ -312,56 +307,24 @@ class PassiveConversation implements Passive, InFlight.Host {
     })
   }
 
-  private onRequest(request: Message.Request, channel: Channel): void {
-    if (this.closing) return refuse(request, channel, this.unavailableCode(request), Outcome.closing.error!.message)
-    const refused = this.inflight.receive(channel, request)
-    if (refused === undefined) return
-    const { id, method } = request
-    if (refused === "busy") {
-      refuse(request, channel, JsonRpcError.INVALID_REQUEST, "Invalid request: the id is already in flight")
-      this.report(Diagnostic.DuplicateRequest({ id, method }))
-    } else {
-      const { limits, running, size } = refused
-      const many = `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
-      refuse(request, channel, this.unavailableCode(request), many)
-      this.report(Diagnostic.Overloaded({ method, limit: limits.running }))
-    }
-  }
-
-  plan(request: Message.Request, active: IncomingRequest): Work {
-    return Attempt.attempt(() => this.side.onRequest(request, active), dying)
-  }
-
-  unavailableCode(request: Message.Request): number {
-    return this.side.unavailableCode?.(request) ?? JsonRpcError.UNAVAILABLE
-  }
-
-  neverWaits(method: string): boolean {
-    return Attempt.attempt(() => this.side.neverWaits?.(method) === true, () => false)
-  }
-
-  report(diagnostic: Diagnostic): void {
-    this.diagnostics.report(diagnostic)
-  }
-
   private onNotification(notification: Message.Notification, channel: Channel): void {
-    if (this.closing) return
+    if (this.requests.closing) return
     const { method, params } = notification
-    if (method === Pending.CANCELLED && Message.isRequestId(params?.requestId)) {
-      this.inflight.cancel(channel, params.requestId, params.reason)
+    if (method === Calls.CANCELLED && Message.isRequestId(params?.requestId)) {
+      this.requests.cancel(channel, params.requestId, params.reason)
     } else if (method === Progress.METHOD && this.calls.onProgress(params)) {
       return
     }
     const handler = Attempt.attempt(() => this.side.onNotification(notification, channel), Effect.failCause)
-    if (handler !== undefined) this.inflight.handle(method, handler)
+    if (handler !== undefined) this.requests.handle(method, handler)
   }
 
   private onResponse(response: Message.Response): void {
     if (this.calls.onResponse(response)) return
     if (response.id === undefined || response.id === null) {
-      this.report(Diagnostic.UnattributedError({ error: (response as Message.Failure).error }))
+      this.diagnostics.report(Diagnostic.UnattributedError({ error: (response as Message.Failure).error }))
     } else {
-      this.report(Diagnostic.UnknownResponse({ response, late: this.calls.wasIssued(response.id) }))
+      this.diagnostics.report(Diagnostic.UnknownResponse({ response, late: this.calls.wasIssued(response.id) }))
     }
   }
 
@@ -375,7 +338,7 @@ class PassiveConversation implements Passive, InFlight.Host {
     const isResponse = (kind === "response" || kind === "unknown") && this.calls.onMalformed(malformed)
     if (isResponse && kind === "unknown") channel.onUnanswered?.(id!)
     else if (this.isAnswered(malformed)) channel.unsafeSend(Message.malformedResponse(malformed))
-    this.report(Diagnostic.Malformed({ malformed }))
+    this.diagnostics.report(Diagnostic.Malformed({ malformed }))
   }
 
   private isAnswered({ id, kind }: Message.Malformed): boolean {
@@ -383,12 +346,6 @@ class PassiveConversation implements Passive, InFlight.Host {
     return kind === "request" || kind === "unknown"
   }
 }
-
-const refuse = (request: Message.Request, channel: Channel, code: number, message: string): void => {
-  channel.unsafeSend(Message.failure(request.id, { code, message }))
-}
-
-const dying = (defect: Cause.Cause<never>): Work => ({ effect: Effect.failCause(defect), reply: Outcome.fromExit })
 
 const cannotResume = (method: string): TransportError =>
   new TransportError({ reason: "Write", message: `"${method}" was not sent: this transport cannot resume requests` })

@@ -21,6 +21,10 @@ interface Reported {
   readonly died?: Cause.Cause<unknown> | undefined
   /** What the handler serves, as the operator reads it: `tool "search"`. Default: the method. */
   readonly subject?: string | undefined
+  /** Whether the request has not run: there was no place for it, or the conversation closes. */
+  readonly isUnserved?: boolean | undefined
+  /** What the packages above tell the channel of the answer. The conversation does not read it. */
+  readonly notes?: unknown
 }
 
 /** Its result, its `JsonRpcError`, or "Internal error" for any other failure. */

@@ -13,29 +13,43 @@ import type { Outbound } from "./Outbound.js"
 import * as Outcome from "./Outcome.js"
 import type { Transport } from "./Transport.js"
 
-/**
- * Both functions are called in the order of arrival, before any later message is read. The effects that they return run
- * concurrently; the steps of each up to its first asynchronous one run at once.
- */
-export interface Side {
+/** What one side does with the requests of the peer. */
+export interface RequestSide {
+  /**
+   * Called in the order of arrival, before any later message is read. The effects of requests run concurrently; the steps of each up
+   * to its first asynchronous one run at once.
+   */
   readonly onRequest: (request: Message.Request, incoming: IncomingRequest) => Work
-  /** Returns the effect that handles the notification, if there is one. A defect in it is reported. */
-  readonly onNotification: (
-    notification: Message.Notification,
-    channel: Channel
-  ) => Effect.Effect<void> | undefined
   /**
    * Whether requests of this method never wait for others to end, neither those of the peer nor our own. They are cheap,
    * such as `ping`. Default: none.
    */
   readonly neverWaits?: ((method: string) => boolean) | undefined
-  /**
-   * Whether the request takes no place from others, because the side itself limits such requests: `onRequest` must return
-   * work that fails at once for one too many. Default: none.
-   */
-  readonly hasOwnLimit?: ((request: Message.Request) => boolean) | undefined
+  /** The limit of a request that stays open, such as a subscription: it takes no place from others. Default: none has one. */
+  readonly ownLimit?: ((request: Message.Request, channel: Channel) => OwnLimit | undefined) | undefined
   /** The code of the error with which a request is refused while no place is free. Default: `UNAVAILABLE`. */
   readonly unavailableCode?: ((request: Message.Request) => number) | undefined
+}
+
+/** A limit that requests of one kind have instead of the limit of the conversation. One too many is refused. */
+export interface OwnLimit {
+  /** Takes a place; `false` when none is free. */
+  readonly enter: () => boolean
+  /** Gives a place back. */
+  readonly leave: () => void
+}
+
+/** What one side does with the requests and notifications of the peer. */
+export interface Side extends RequestSide {
+  /** What serves a request, where that depends on the request. Called once for each. Default: the side itself. */
+  readonly of?: ((request: Message.Request) => RequestSide) | undefined
+  /**
+   * Called as `onRequest` is. Returns the effect that handles the notification, if there is one. A defect in it is reported.
+   */
+  readonly onNotification: (
+    notification: Message.Notification,
+    channel: Channel
+  ) => Effect.Effect<void> | undefined
 }
 
 /** How one request is served: an effect, and the mapping of its exit to an answer. */
@@ -57,6 +71,8 @@ export interface Work {
  * Where the answer to a message is sent: the transport, or one of many HTTP requests. Each channel has ids of its own.
  */
 export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canRequest"> {
+  /** Sends the answer of a request, on a channel that needs more of it than the message. Default: `unsafeSend` of the message. */
+  readonly answer?: ((id: Message.RequestId, outcome: Outcome.Outcome) => void) | undefined
   /** Called for a request that will not be answered, because the peer cancelled it. A pipe leaves this out. */
   readonly onUnanswered?: ((id: Message.RequestId) => void) | undefined
   /** Called for a request that has to wait for others to end. A pipe leaves this out. */
@@ -65,14 +81,6 @@ export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canReq
   readonly onStarted?: ((id: Message.RequestId) => void) | undefined
   /** What the packages above know of the origin of the messages. The conversation does not read it. */
   readonly origin?: unknown
-}
-
-/** The limit for each client of a conversation that many clients share. */
-export interface PerClient {
-  /** How many requests of one client may run at once. */
-  readonly limit: number
-  /** The client that a channel belongs to. The channels without one share the limit of the conversation. */
-  readonly clientOf: (channel: Channel) => string | undefined
 }
 
 /**

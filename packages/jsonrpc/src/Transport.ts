@@ -51,6 +51,14 @@ export interface SendOptions {
 /** Runs an effect during which the timeouts of our requests stand still. */
 export type PauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
+/** The credentials of the requests of a transport, numbered: two requests with one number had the same credentials. */
+export interface Credentials {
+  /** The number of the request that was sent last. */
+  readonly last: () => number
+  /** The number that a request would have that is sent now. Fails when its credentials cannot be found. */
+  readonly now: Effect.Effect<number, unknown>
+}
+
 export interface Transport {
   /** What the peer sends, in order, for one reader. Ends when the peer closes the pipe; fails when the pipe fails. */
   readonly incoming: Stream.Stream<Delivery, TransportError>
@@ -74,6 +82,8 @@ export interface Transport {
   readonly hasExchanges?: boolean | undefined
   /** Whether it goes on with a session of an earlier connection, which may have used any id so far. Default: false. */
   readonly isResumed?: boolean | undefined
+  /** The credentials of requests, where they may change. Default: all requests have the same. */
+  readonly credentials?: Credentials | undefined
   /**
    * Runs once, when a conversation starts over this transport. It gives the transport the function for waits that are no
    * delay of the peer: until the user has logged in.

@@ -101,11 +101,18 @@ const scenarios = [
 ] as const
 
 // Each scenario runs once for every step of every fiber in it, with that fiber yielding at that step, so that every
-// interleaving between two steps occurs. Scenarios with very many steps run for every n-th step only.
+// interleaving between two steps occurs. Scenarios with very many steps run for every n-th step only, and in a short run of the
+// tests all scenarios run for a quarter of these steps.
+const FEWER = process.env.EFFECT_MCP_TEST_LONG === undefined ? 4 : 1
+
 describe("wherever a fiber yields", () => {
   for (const [pair, stride] of [[Pairs.memory, 3], [Pairs.direct, 1], [Pairs.pipes, 29]] as const) {
     for (const [name, scenario] of scenarios) {
-      it.live(`${name}, over ${pair.name}`, () => preempted(Effect.scoped(scenario(pair)), { stride }), 60_000)
+      it.live(
+        `${name}, over ${pair.name}`,
+        () => preempted(Effect.scoped(scenario(pair)), { stride: stride * FEWER }),
+        60_000
+      )
     }
   }
 })

@@ -57,10 +57,6 @@ describe("LineFraming.Decoder", () => {
     assert.deepStrictEqual(decoder.end(), [])
   })
 
-  it("ignores a byte order mark", () => {
-    assert.deepStrictEqual(read([new Uint8Array([0xef, 0xbb, 0xbf]), line(ping(1))]), [ping(1)])
-  })
-
   it("decodes characters that were cut in two", () => {
     const message = Message.notification("m", { text: "aß€😀\u2028" })
     for (let size = 1; size < 8; size++) {

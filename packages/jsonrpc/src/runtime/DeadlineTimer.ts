@@ -1,5 +1,5 @@
 /**
- * One sleeping fiber for any number of deadlines. The owner of a timer, such as `Pending`, has the list of deadlines
+ * One sleeping fiber for any number of deadlines. The owner of a timer, such as `Calls`, has the list of deadlines
  * and sets the timer to the first of them; the timer calls the owner at that time. It reads Effect's `Clock`, which
  * tests can control.
  *

@@ -1,5 +1,5 @@
 /**
- * How many requests run at the same time, and which ones wait for a place, in order. `InFlight` has places for the
+ * How many requests run at the same time, and which ones wait for a place, in order. `Requests` has places for the
  * requests of a conversation, and for those of each client where many clients share one.
  *
  * A class with mutable fields, because every request takes a place. `running` counts the places that are taken, `waiting`
@@ -67,22 +67,17 @@ export class Places<Request> {
     this.waiting.set(request, { message, text })
   }
 
-  waits(request: Request): boolean {
-    return this.waiting !== undefined && this.waiting.has(request)
-  }
-
-  /** Ends the wait of a request, which gets no place; `false` when it did not wait. */
-  drop(request: Request): boolean {
-    const dropped = this.remove(request) !== undefined
-    if (dropped) this.settle()
-    return dropped
+  /** Ends the wait of a request, which gets no place. */
+  drop(request: Request): void {
+    this.remove(request)
+    this.settle()
   }
 
   /** Gives the first that waits a place; `undefined` when none is free, or none waits. */
   next(): readonly [Request, Message.Request] | undefined {
     if (this.size === 0 || !this.isFree) return undefined
     const request = this.waiting!.keys().next().value!
-    const { message } = this.remove(request)!
+    const { message } = this.remove(request)
     this.take()
     return [request, message]
   }
@@ -97,9 +92,8 @@ export class Places<Request> {
     if (this.running === 0 && this.size === 0) this.onEmpty?.()
   }
 
-  private remove(request: Request): Waiting | undefined {
-    const waiting = this.waiting?.get(request)
-    if (waiting === undefined) return undefined
+  private remove(request: Request): Waiting {
+    const waiting = this.waiting!.get(request)!
     this.text -= waiting.text
     this.waiting!.delete(request)
     return waiting

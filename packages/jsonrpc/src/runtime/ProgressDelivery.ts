@@ -1,6 +1,6 @@
 /**
  * Passes the progress of one call to its callback, one notification at a time, on a fiber that exists only while
- * notifications wait. `Pending` decides which call a notification belongs to, and ends the call after the delivery.
+ * notifications wait. `Calls` decides which call a notification belongs to, and ends the call after the delivery.
  *
  * A class with mutable fields, because notifications arrive in the read loop, where no Effect can run, and because a
  * call without progress must not have a fiber. While `running`, one fiber takes from `waiting`, in order; after `stop`,

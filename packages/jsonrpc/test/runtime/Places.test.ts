@@ -7,8 +7,10 @@ import type * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Deferred, Effect, FiberId } from "effect"
+import * as Requests from "../../src/runtime/Requests.js"
 import { connect, endless, side } from "../ScriptedPeer.js"
 
 /** Methods that wait until the test lets them end, and the ids of the requests that have begun. */
@@ -208,7 +210,7 @@ describe("requests beyond those that run", () => {
     }))
 })
 
-describe("the clients of one conversation", () => {
+describe("the clients of an endpoint", () => {
   const channelOf = (origin: string | undefined) => {
     const answered: Array<unknown> = []
     const channel: Side.Channel = {
@@ -219,27 +221,28 @@ describe("the clients of one conversation", () => {
     return { channel, answered }
   }
 
-  const shared = (options: Conversation.Options) =>
+  const shared = (limits: Partial<Requests.Options["limits"]>) =>
     Effect.gen(function*() {
       const work = yield* gated
-      const clientOf = (channel: Side.Channel) => channel.origin as string | undefined
-      const t = yield* connect(side({ work: work.serve }), { ...options, perClient: { limit: 2, clientOf } })
+      const requests = yield* Requests.make({
+        limits: { running: 64, waiting: 100_000, text: Infinity, ...limits },
+        perClient: { limit: 2, clientOf: (channel) => channel.origin as string | undefined },
+        closeTimeout: 1000,
+        report: () => Effect.void
+      })
       const send = (origin: string | undefined, id: string) => {
         const { answered, channel } = channelOf(origin)
-        t.conversation.receive(Message.request(id, "work"), channel)
+        requests.start(channel, Message.request(id, "work"), {
+          onRequest: (request) => ({ effect: work.serve(request), reply: Outcome.fromExit })
+        })
         return answered
       }
-      const cancel = (origin: string | undefined, requestId: string) =>
-        t.conversation.receive(
-          Message.notification("notifications/cancelled", { requestId }),
-          channelOf(origin).channel
-        )
-      return { ...t, work, send, cancel }
+      return { requests, work, send }
     })
 
-  it.scoped("have places of their own; those that are not known share the limit of the conversation", () =>
+  it.scoped("have places of their own; those that are not known share the limit of all", () =>
     Effect.gen(function*() {
-      const { send, work } = yield* shared({ maxInFlight: 100, maxWaiting: 1 })
+      const { send, work } = yield* shared({ running: 100, waiting: 1 })
       for (const id of ["a1", "a2", "a3"]) send("ada", id)
       for (const id of ["b1", "b2"]) send("bob", id)
       for (const id of ["x1", "x2", "x3"]) send(undefined, id)
@@ -250,37 +253,27 @@ describe("the clients of one conversation", () => {
       assert.deepStrictEqual(work.begun[7], "a3")
     }))
 
-  it.scoped("take turns when the limit of the conversation is reached", () =>
+  it.scoped("take turns when the limit of all is reached", () =>
     Effect.gen(function*() {
-      const { conversation, send, work } = yield* shared({ maxInFlight: 2 })
+      const { requests, send, work } = yield* shared({ running: 2 })
       for (const id of ["x1", "x2"]) send(undefined, id)
       for (const id of ["a1", "a2"]) send("ada", id)
       send("bob", "b1")
       send(undefined, "x3")
       assert.deepStrictEqual(work.begun, ["x1", "x2"])
       for (const id of ["x1", "x2", "a1", "b1", "x3", "a2"]) yield* work.end(id)
-      while (conversation.inFlight() > 0) yield* Effect.yieldNow()
+      while (requests.size > 0) yield* Effect.yieldNow()
       assert.deepStrictEqual(work.begun, ["x1", "x2", "a1", "b1", "x3", "a2"])
-    }))
-
-  it.scoped("cannot cancel the requests of each other", () =>
-    Effect.gen(function*() {
-      const { cancel, conversation, send, work } = yield* shared({})
-      const answered = send("ada", "1")
-      for (const origin of ["bob", undefined]) cancel(origin, "1")
-      yield* work.end("1")
-      while (conversation.inFlight() > 0) yield* Effect.yieldNow()
-      assert.deepStrictEqual(answered, ["1"])
     }))
 
   it.scoped("wait at the cost of those that end, however many wait", () =>
     Effect.gen(function*() {
-      const { conversation, send, work } = yield* shared({ maxInFlight: 2 })
+      const { requests, send, work } = yield* shared({ running: 2 })
       const ids = Array.from({ length: 40_000 }, (_, i) => `${i}`)
       for (const id of ids) send(id, id)
       const start = process.cpuUsage().user
       for (const id of ids) yield* work.end(id)
-      while (conversation.inFlight() > 0) yield* Effect.yieldNow()
+      while (requests.size > 0) yield* Effect.yieldNow()
       assert.isBelow(process.cpuUsage().user - start, 5_000_000)
     }))
 })

@@ -1,6 +1,6 @@
 /**
  * Our requests that wait for an answer, by id. It issues ids, sends so many at a time that a peer need refuse none, keeps
- * deadlines, finds the call of an answer or of progress, and ends every call once. `InFlight` has the peer's requests.
+ * deadlines, finds the call of an answer or of progress, and ends every call once. `Requests` has the peer's requests.
  *
  * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides,
  * to which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
@@ -16,11 +16,10 @@ import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Progress from "../Progress.js"
-import type { Undelivered } from "../Transport.js"
+import type { SendOptions, Undelivered } from "../Transport.js"
 import * as Attempt from "./Attempt.js"
-import type { Call, CallExit, Send } from "./Call.js"
-import { notSent, withProgressToken } from "./Call.js"
 import * as DeadlineTimer from "./DeadlineTimer.js"
+import * as Json from "./Json.js"
 import * as MessageSize from "./MessageSize.js"
 import { ProgressDelivery } from "./ProgressDelivery.js"
 import { otherForm } from "./RequestIds.js"
@@ -36,7 +35,36 @@ const RUNNING = 64
 /** How many characters the requests that are sent beyond those may have together. */
 const MAX_TEXT = 16 * 1024 * 1024
 
-export class Pending {
+/** Sends a message at once; `false` when the transport is closed. */
+type Send = (message: Message.Message, options?: SendOptions) => boolean
+
+type CallExit = Effect.Effect<Message.Params, CallError>
+
+/** What is known of a call from before it is sent until its caller is resumed. */
+interface Call {
+  readonly id: Message.RequestId
+  readonly method: string
+  readonly send: Send
+  /** What the transport needs to send it. */
+  readonly options: SendOptions | undefined
+  readonly resume: (exit: CallExit) => void
+  readonly cancelOnAbandon: boolean
+  readonly started: number
+  /** The timeout of the call. */
+  readonly millis: number
+  /** The deadline that neither progress nor a pause extends. */
+  readonly latest: number
+  readonly resetOnProgress: boolean
+  readonly delivery: ProgressDelivery | undefined
+  deadline: number
+  isSent: boolean
+  /** How many characters it counts for while it is in flight. */
+  text: number
+  /** The answer, while progress that arrived before it is still being delivered. */
+  answer: CallExit | undefined
+}
+
+export class Calls {
   private readonly calls = new Map<Message.RequestId, Call>()
   private madeTimer: DeadlineTimer.DeadlineTimer | undefined
   private closed: ConnectionClosed | undefined
@@ -52,7 +80,7 @@ export class Pending {
   constructor(
     private readonly makeTimer: (onDeadline: DeadlineTimer.OnDeadline) => DeadlineTimer.DeadlineTimer,
     private readonly defaultTimeoutMillis: number,
-    private readonly host: { readonly neverWaits: (method: string) => boolean },
+    private readonly neverWaits: (method: string) => boolean,
     private readonly maxPending = MAX_PENDING,
     private lastId = 0
   ) {}
@@ -168,7 +196,7 @@ export class Pending {
 
   private maySend(call: Call, message: Message.Request): boolean {
     const isNext = this.unsent === undefined || this.unsent.size === 0
-    return isNext && this.fits(call, message) || this.host.neverWaits(call.method)
+    return isNext && this.fits(call, message) || this.neverWaits(call.method)
   }
 
   /** Whether one more call may be in flight, and its text wait at the peer. */
@@ -371,3 +399,14 @@ export class Pending {
     return next
   }
 }
+
+// The id of the request serves as its token: it is unique among the calls in flight.
+const withProgressToken = (params: Message.Params | undefined, id: Message.RequestId): Message.Params => ({
+  ...params,
+  _meta: { ...(params?._meta as Message.Params | undefined), progressToken: id }
+})
+
+const notSent = (message: Message.Request): CallError =>
+  Json.stringify(message) === undefined
+    ? new TransportError({ reason: "Encode", message: `The parameters of "${message.method}" have no JSON form` })
+    : new ConnectionClosed({})

@@ -3,10 +3,8 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type * as Side from "@effect-mcp/jsonrpc/Side"
-import { Clock, Deferred, Effect, Fiber } from "effect"
-import * as DeadlineTimer from "../../src/runtime/DeadlineTimer.js"
-import * as InFlight from "../../src/runtime/InFlight.js"
-import * as Pending from "../../src/runtime/Pending.js"
+import { Deferred, Effect, Fiber } from "effect"
+import * as Requests from "../../src/runtime/Requests.js"
 import { connect, endless, side } from "../ScriptedPeer.js"
 
 describe("several channels in one conversation", () => {
@@ -91,38 +89,30 @@ describe("several channels in one conversation", () => {
       }))
   }
 
-  /** What serves every request with this effect. */
-  const inFlight = (
+  /** Requests of no conversation, and a function that has each served by this effect. */
+  const requests = (
     effect: Effect.Effect<unknown>,
-    neverWaits: (method: string) => boolean,
-    limits: ConstructorParameters<typeof InFlight.InFlight>[3],
-    perClient?: Side.PerClient
+    limits: Requests.Options["limits"],
+    options: { readonly perClient?: Requests.PerClient; readonly neverWaits?: (method: string) => boolean } = {}
   ) =>
-    Effect.map(Effect.runtime<never>(), (runtime) => {
-      const pending = new Pending.Pending(
-        (onDeadline) => new DeadlineTimer.DeadlineTimer(runtime, Clock.make(), onDeadline),
-        Infinity,
-        { neverWaits }
-      )
-      const host: InFlight.Host = {
-        plan: () => ({ effect, reply: Outcome.fromExit }),
-        unavailableCode: () => -1,
-        neverWaits,
-        side: {},
-        report: () => undefined
-      }
-      const env = { runtime, fiberRefs: runtime.fiberRefs }
-      return new InFlight.InFlight(env, pending, host, limits, undefined, perClient)
-    })
+    Effect.map(
+      Requests.make({ limits, perClient: options.perClient, closeTimeout: 1000, report: () => Effect.void }),
+      (requests) => ({
+        requests,
+        start: (channel: Side.Channel, request: Message.Request) =>
+          requests.start(channel, request, {
+            onRequest: () => ({ effect, reply: Outcome.fromExit }),
+            neverWaits: options.neverWaits
+          })
+      })
+    )
 
   it.scoped("are removed when no request is in flight on them", () =>
     Effect.gen(function*() {
       const limits = { running: 64, waiting: 64, text: 1024 }
-      const inflight = yield* inFlight(Effect.succeed({}), () => false, limits)
-      for (let id = 0; id < 100; id++) {
-        assert.isUndefined(inflight.receive(channel().channel, Message.request(id, "m")))
-      }
-      assert.strictEqual(inflight["channels"].size, 0)
+      const { requests: all, start } = yield* requests(Effect.succeed({}), limits)
+      for (let id = 0; id < 100; id++) assert.isDefined(start(channel().channel, Message.request(id, "m")))
+      assert.strictEqual(all["channels"].size, 0)
     }))
 
   it.scoped("leave no trace of a client whose only request never waits, when no place is free", () =>
@@ -130,18 +120,18 @@ describe("several channels in one conversation", () => {
       const gate = yield* Deferred.make<void>()
       const clientOf = ({ origin }: Side.Channel) => origin as string | undefined
       const limits = { running: 2, waiting: 64, text: 1024 }
-      const inflight = yield* inFlight(Deferred.await(gate), (method) => method === "ping", limits, {
-        limit: 1,
-        clientOf
+      const { requests: all, start } = yield* requests(Deferred.await(gate), limits, {
+        neverWaits: (method) => method === "ping",
+        perClient: { limit: 1, clientOf }
       })
-      for (const _ of [1, 2]) inflight.receive(channel().channel, Message.request(1, "m"))
+      for (const _ of [1, 2]) start(channel().channel, Message.request(1, "m"))
       for (const origin of ["ada", "bob", "refused"]) {
-        inflight.receive({ ...channel().channel, origin }, Message.request(1, "ping"))
+        start({ ...channel().channel, origin }, Message.request(1, "ping"))
       }
-      assert.strictEqual(inflight.size, 4)
+      assert.strictEqual(all.size, 4)
       yield* Deferred.succeed(gate, undefined)
-      while (inflight.size > 0) yield* Effect.yieldNow()
-      assert.strictEqual(inflight["clients"]?.size ?? 0, 0)
+      while (all.size > 0) yield* Effect.yieldNow()
+      assert.strictEqual(all["clients"]?.size ?? 0, 0)
     }))
 
   it.scoped("carry the requests on behalf of a request on its own channel, and their cancels", () =>

@@ -5,7 +5,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type * as Side from "@effect-mcp/jsonrpc/Side"
 import { Cause, Context, Deferred, Effect, Exit, Fiber } from "effect"
-import { connect, refusal, side } from "../ScriptedPeer.js"
+import { connect, endless, refusal, side } from "../ScriptedPeer.js"
 
 const internal = (id: Message.RequestId) => Message.failure(id, JsonRpcError.internal)
 
@@ -161,16 +161,27 @@ describe("a request", () => {
       assert.deepStrictEqual(exits, [Exit.succeed({}), Exit.fail("no")])
     }))
 
-  it.scoped("takes no place only when its side limits such requests, by whatever they hold", () =>
+  it.scoped("takes no place of others where it has a limit of its own, and leaves its place when it ends", () =>
     Effect.gen(function*() {
+      let open = 0
+      const own = { enter: () => open < 2 && ++open > 0, leave: () => void open-- }
+      const work = yield* endless
       const t = yield* connect({
-        ...side({ wait: () => Effect.never }),
-        hasOwnLimit: ({ params }) => params?.own === true
+        ...side({ wait: work.serve }),
+        ownLimit: ({ params }) => params?.own === true ? own : undefined
       }, { maxInFlight: 1, maxWaiting: 0 })
       for (const id of [1, 2, 3]) yield* t.peer.request(id, "wait", { own: true })
+      assert.deepInclude(yield* t.peer.receive, { id: 3 })
       for (const id of [4, 5]) yield* t.peer.request(id, "wait")
       assert.deepInclude(yield* t.peer.receive, { id: 5 })
-      assert.strictEqual(t.conversation.inFlight(), 4)
+      assert.strictEqual(t.conversation.inFlight(), 3)
+      yield* t.peer.cancel(1)
+      yield* work.stops(1)
+      while (t.conversation.inFlight() > 2) yield* Effect.yieldNow()
+      assert.strictEqual(open, 1)
+      yield* t.peer.request(6, "wait", { own: true })
+      while (t.conversation.inFlight() < 3) yield* Effect.yieldNow()
+      assert.strictEqual(open, 2)
     }))
 
   it.scoped("keeps its own failure when its release fails, too, of which the operator learns", () =>

@@ -1,0 +1,499 @@
+/**
+ * The requests that we answer, by channel and id. `start` reserves the id of a request, runs the fiber of the request when there is
+ * a place, records why the fiber was interrupted, and sends one answer, or none if the peer cancelled the request. `Places` counts.
+ *
+ * It has two entrances: a `Conversation` starts the requests of one peer; what has no conversation, such as one HTTP request,
+ * starts each request on a channel of its own and interrupts it by what `start` returns.
+ *
+ * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect
+ * can run: a fiber that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in the table
+ * from before it runs or waits until it is answered; `count` is the number of requests in the table. `closing` turns true once,
+ * before anything is interrupted.
+ */
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Runtime from "effect/Runtime"
+import type * as Scope from "effect/Scope"
+import { Diagnostic } from "../Diagnostic.js"
+import * as JsonRpcError from "../JsonRpcError.js"
+import { NoBackChannel } from "../LocalError.js"
+import * as Message from "../Message.js"
+import type { CallError, RequestOptions } from "../Outbound.js"
+import * as Outcome from "../Outcome.js"
+import type { Channel, IncomingRequest, OwnLimit, RequestSide, Work } from "../Side.js"
+import * as Attempt from "./Attempt.js"
+import type { Calls } from "./Calls.js"
+import * as ConversationEnv from "./ConversationEnv.js"
+import { Diagnostics, ofOutcome } from "./Diagnostics.js"
+import * as MessageSize from "./MessageSize.js"
+import type { Limits } from "./Places.js"
+import { Places } from "./Places.js"
+import { otherForm } from "./RequestIds.js"
+import * as Turns from "./Turns.js"
+
+/** How many characters of the reason of a cancel are kept. */
+const MAX_REASON = 1024
+
+/** The limit for each client, where many clients share the requests. */
+export interface PerClient {
+  /** How many requests of one client may run at once. */
+  readonly limit: number
+  /** The client that a channel belongs to. The channels without one share the limit of all. */
+  readonly clientOf: (channel: Channel) => string | undefined
+}
+
+export interface Options {
+  /** How many requests may run and wait. As many handlers of notifications may run. */
+  readonly limits: Limits
+  readonly report: (diagnostic: Diagnostic) => void
+  /** Our requests to the peer. Without them, handlers cannot send requests. */
+  readonly calls?: Calls | undefined
+  /** A channel that lasts as long as the requests, so its table stays when it is empty. */
+  readonly mainChannel?: Channel | undefined
+  readonly perClient?: PerClient | undefined
+}
+
+/** Requests that belong to no conversation. They are interrupted, and answered, when the scope closes. */
+export const make = (
+  options: Pick<Options, "limits" | "perClient"> & {
+    /** How long closing waits for handlers that cannot be interrupted. */
+    readonly closeTimeout: Duration.DurationInput
+    readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
+  }
+): Effect.Effect<Requests, never, Scope.Scope> =>
+  Effect.flatMap(ConversationEnv.current, (env) => {
+    const diagnostics = new Diagnostics(env.runtime, options.report)
+    const requests = new Requests(env, { ...options, report: (diagnostic) => diagnostics.report(diagnostic) })
+    const timeout = Duration.decode(options.closeTimeout)
+    return Effect.acquireRelease(Effect.succeed(requests), () =>
+      Effect.suspend(() => {
+        requests.interruptAll()
+        const drain = diagnostics.drain((reports) => Effect.timeoutOption(Effect.interruptible(reports), timeout))
+        return Effect.zipRight(requests.close(timeout), drain)
+      }))
+  })
+
+export class Requests {
+  closing = false
+  private readonly channels = new Map<Channel, Map<Message.RequestId, ActiveRequest>>()
+  private notifications: Map<Fiber.RuntimeFiber<void>, string> | undefined
+  private onIdle: Set<() => void> | undefined
+  private count = 0
+  private readonly places: Places<ActiveRequest>
+  /** The places of requests that never wait, and run while no other place is free. */
+  private extraPlaces: Places<ActiveRequest> | undefined
+  private clients: Map<string, Places<ActiveRequest>> | undefined
+  /** The places that requests wait for. */
+  private waitedFor: Set<Places<ActiveRequest>> | undefined
+  private starting = false
+
+  constructor(
+    private readonly env: Pick<ConversationEnv.ConversationEnv, "runtime" | "fiberRefs">,
+    private readonly options: Options
+  ) {
+    this.places = new Places(options.limits)
+  }
+
+  get size(): number {
+    return this.count
+  }
+
+  get calls(): Calls | undefined {
+    return this.options.calls
+  }
+
+  get isIdle(): boolean {
+    return this.count === 0 && (this.notifications?.size ?? 0) === 0
+  }
+
+  /**
+   * Starts the request, or lets it wait for a place. Its first steps run before this returns. A request whose id is in flight, or
+   * that may not wait, is refused: then this returns `undefined`.
+   */
+  start(channel: Channel, message: Message.Request, side: RequestSide): ActiveRequest | undefined {
+    if (this.closing) return this.refuse(channel, message, closingOf(side, message))
+    const { id, method } = message
+    let requests = this.channels.get(channel)
+    if (requests?.has(id) === true) {
+      return this.refuse(channel, message, busy, Diagnostic.DuplicateRequest({ id, method }))
+    }
+    const own = side.ownLimit?.(message, channel)
+    let places = own === undefined ? this.placesOf(channel) : undefined
+    let waits = !(own ?? places!).enter()
+    if (waits && places !== undefined && Attempt.attempt(() => side.neverWaits?.(method) === true, () => false)) {
+      places.settle()
+      places = this.extraPlaces ??= new Places({ ...this.options.limits, waiting: 0 })
+      waits = !places.enter()
+    }
+    const text = waits ? MessageSize.of(message) : 0
+    if (waits && places?.canWait(text) !== true) {
+      places?.settle()
+      return places === undefined
+        ? this.refuse(channel, message, unserved(side, message, TOO_MANY_OPEN))
+        : this.refuse(
+          channel,
+          message,
+          unserved(side, message, overloaded(places)),
+          Diagnostic.Overloaded({ method, limit: places.limits.running })
+        )
+    }
+    if (requests === undefined) this.channels.set(channel, requests = new Map())
+    const request = new ActiveRequest(id, method, channel, this, side, own ?? places!)
+    requests.set(id, request)
+    this.count++
+    if (waits) this.wait(request, places!, message, text)
+    else this.run(request, message)
+    return request
+  }
+
+  private refuse(
+    channel: Channel,
+    { id, method }: Message.Request,
+    outcome: Outcome.Outcome,
+    diagnostic?: Diagnostic
+  ): undefined {
+    this.callChannel(method, () => send(channel, id, outcome))
+    if (diagnostic !== undefined) this.options.report(diagnostic)
+  }
+
+  private wait(request: ActiveRequest, places: Places<ActiveRequest>, message: Message.Request, text: number): void {
+    const { channel, id } = request
+    places.wait(request, message, text)
+    request.waitsFor = places
+    request.closing = () => closingOf(request.side, message)
+    this.waitedFor ??= new Set()
+    this.waitedFor.add(places)
+    if (channel.onWaiting !== undefined) this.callChannel(message.method, () => channel.onWaiting!(id))
+  }
+
+  private run(request: ActiveRequest, message: Message.Request): void {
+    const work = Attempt.attempt(() => request.side.onRequest(message, request), dying)
+    request.cancellable = work.cancellable !== false
+    request.closing = work.closing
+    const fiber = Runtime.runFork(this.runtimeOf(work.context), work.effect)
+    request.fiber = fiber
+    fiber.addObserver((exit) => this.onExit(request, work, exit))
+    // It was interrupted in its first steps.
+    if (request.reason !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+  }
+
+  /** Starts the requests that have waited for the places that are free now. */
+  private startWaiting(): void {
+    // A request that ends in its first steps makes a place for the next: the loop that runs starts that one, too.
+    if (this.starting) return
+    this.starting = true
+    for (let next = this.next(); next !== undefined; next = this.next()) {
+      const [request, message] = next
+      request.waitsFor = undefined
+      const { channel, id } = request
+      if (channel.onStarted !== undefined) this.callChannel(message.method, () => channel.onStarted!(id))
+      this.run(request, message)
+    }
+    this.starting = false
+  }
+
+  /** The next request that a place is free for. Clients take turns. */
+  private next(): readonly [ActiveRequest, Message.Request] | undefined {
+    // Then no client can have one, however many wait.
+    if (!this.places.isFree) return undefined
+    const waitedFor = this.waitedFor!
+    for (const places of waitedFor) {
+      const next = places.next()
+      if (next === undefined && places.size > 0) continue
+      waitedFor.delete(places)
+      if (places.size > 0) waitedFor.add(places)
+      if (next !== undefined) return next
+    }
+    return undefined
+  }
+
+  private placesOf(channel: Channel): Places<ActiveRequest> {
+    const { perClient } = this.options
+    const client = perClient?.clientOf(channel)
+    if (perClient === undefined || client === undefined) return this.places
+    const clients = this.clients ??= new Map()
+    let places = clients.get(client)
+    if (places === undefined) {
+      places = new Places(
+        { ...this.options.limits, running: perClient.limit },
+        this.places,
+        () => clients.delete(client)
+      )
+      clients.set(client, places)
+    }
+    return places
+  }
+
+  /** Runs the handler of a notification; drops it when too many are running. */
+  handle(method: string, handler: Effect.Effect<void>): void {
+    const notifications = this.notifications ??= new Map()
+    const limit = this.options.limits.running
+    if (notifications.size >= limit) return this.options.report(Diagnostic.Overloaded({ method, limit }))
+    const fiber = Runtime.runFork(this.env.runtime, handler)
+    const exit = fiber.unsafePoll()
+    if (exit !== null) return this.reportDefect(method, exit)
+    notifications.set(fiber, method)
+    fiber.addObserver((exit) => {
+      notifications.delete(fiber)
+      this.reportDefect(method, exit)
+      this.wakeIfIdle()
+    })
+  }
+
+  /** Interrupts the request that the peer has cancelled. Ids that are unknown or already answered are ignored. */
+  cancel(channel: Channel, id: Message.RequestId, reason: unknown): void {
+    const other = otherForm(id)
+    const found = this.channels.get(channel)?.get(id) ?? this.search(id) ??
+      (other === undefined ? undefined : this.channels.get(channel)?.get(other) ?? this.search(other))
+    if (found === undefined) return
+    if (found === "several") return this.options.report(Diagnostic.AmbiguousCancel({ id }))
+    found.cancel(reason)
+  }
+
+  isHandler(fiber: Fiber.RuntimeFiber<unknown, unknown>): boolean {
+    return this.notifications?.has(fiber as Fiber.RuntimeFiber<void>) === true ||
+      this.requests().some((request) => request.fiber === fiber)
+  }
+
+  /** Interrupts the handlers, and answers the requests that wait. */
+  interruptAll(): void {
+    this.closing = true
+    const requests = this.requests()
+    // First those that wait: the end of a handler would start one.
+    for (const request of requests) {
+      if (request.waitsFor !== undefined) this.answer(request, request.closing?.() ?? Outcome.closing)
+    }
+    for (const request of requests) if (!request.answered) this.interrupt(request, "closing")
+    for (const fiber of this.notifications?.keys() ?? []) fiber.unsafeInterruptAsFork(FiberId.none)
+  }
+
+  /** Waits until every handler has ended, no longer than the timeout; then answers the requests that still run. */
+  close(timeout: Duration.Duration): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.isIdle
+        ? Effect.void
+        : Effect.zipRight(Effect.timeoutOption(this.awaitIdle, timeout), Effect.sync(() => this.detach()))
+    )
+  }
+
+  /** Answers the requests whose handlers still run, and no longer waits for them. */
+  private detach(): void {
+    for (const request of this.requests()) {
+      this.options.report(Diagnostic.Detached({ method: request.method }))
+      this.answer(request, request.closing?.() ?? Outcome.closing)
+    }
+    for (const method of this.notifications?.values() ?? []) this.options.report(Diagnostic.Detached({ method }))
+  }
+
+  private get awaitIdle(): Effect.Effect<void> {
+    return Effect.async<void>((resume) => {
+      const wake = () => resume(Effect.void)
+      if (this.isIdle) return wake()
+      const waiting = this.onIdle ??= new Set()
+      waiting.add(wake)
+      return Effect.sync(() => waiting.delete(wake))
+    })
+  }
+
+  private requests(): ReadonlyArray<ActiveRequest> {
+    return [...this.channels.values()].flatMap((requests) => [...requests.values()])
+  }
+
+  /** The only request with this id, on any channel. */
+  private search(id: Message.RequestId): ActiveRequest | "several" | undefined {
+    let found: ActiveRequest | undefined
+    for (const requests of this.channels.values()) {
+      const request = requests.get(id)
+      if (request === undefined) continue
+      if (found !== undefined) return "several"
+      found = request
+    }
+    return found
+  }
+
+  /** Interrupts a request: for good, once it was interrupted first. */
+  interrupt(request: ActiveRequest, reason: "cancelled" | "closing"): void {
+    // A fiber keeps the cause of every interruption: a second one would cost more than the first.
+    if (request.reason !== undefined) return
+    request.reason = reason
+    if (reason === "cancelled") request.open = false
+    if (request.waitsFor !== undefined) return this.leaveUnanswered(request)
+    request.fiber?.unsafeInterruptAsFork(FiberId.none)
+  }
+
+  private onExit(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
+    const release = Attempt.attempt(() => work.release?.(exit), Effect.failCause)
+    if (release === undefined) return this.finish(request, work, exit)
+    Runtime.runFork(this.runtimeOf(work.context), release).addObserver((released) => {
+      if (released._tag === "Success") return this.finish(request, work, exit)
+      if (exit._tag === "Success") return this.finish(request, work, released)
+      // The answer tells of the failure of the handler.
+      this.reportDefect(request.method, released)
+      this.finish(request, work, exit)
+    })
+  }
+
+  private finish(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
+    if (request.answered) return
+    request.open = false
+    if (request.reason === "cancelled") return this.leaveUnanswered(request)
+    if (request.sending > 0) {
+      // Notifications that still wait for space on the channel are sent before the answer.
+      request.onSent = () => this.finish(request, work, exit)
+      return
+    }
+    const closed = request.reason === "closing" && exit._tag === "Failure" && Cause.isInterrupted(exit.cause)
+    this.answer(request, closed ? request.closing?.() ?? Outcome.closing : Attempt.outcomeOf(exit, work.reply))
+  }
+
+  private answer(request: ActiveRequest, outcome: Outcome.Outcome): void {
+    this.remove(request)
+    const diagnostic = ofOutcome(request.method, outcome)
+    if (diagnostic !== undefined) this.options.report(diagnostic)
+    this.callChannel(request.method, () => send(request.channel, request.id, outcome))
+    if (this.waitedFor !== undefined) this.startWaiting()
+  }
+
+  private leaveUnanswered(request: ActiveRequest): void {
+    this.remove(request)
+    const { channel, id, method } = request
+    if (channel.onUnanswered !== undefined) this.callChannel(method, () => channel.onUnanswered!(id))
+    if (this.waitedFor !== undefined) this.startWaiting()
+  }
+
+  // Called in an observer, where not even a broken transport may throw.
+  private callChannel(method: string, call: () => void): void {
+    Attempt.attempt(call, (cause) => this.options.report(Diagnostic.HandlerDied({ method, cause })))
+  }
+
+  private remove(request: ActiveRequest): void {
+    request.answered = true
+    request.open = false
+    this.count--
+    if (request.waitsFor === undefined) request.limit.leave()
+    else request.waitsFor.drop(request)
+    const requests = this.channels.get(request.channel)!
+    requests.delete(request.id)
+    if (requests.size === 0 && request.channel !== this.options.mainChannel) this.channels.delete(request.channel)
+    this.wakeIfIdle()
+  }
+
+  private reportDefect(method: string, exit: Exit.Exit<unknown, unknown>): void {
+    if (exit._tag === "Failure" && !Cause.isInterruptedOnly(exit.cause)) {
+      this.options.report(Diagnostic.HandlerDied({ method, cause: exit.cause }))
+    }
+  }
+
+  private wakeIfIdle(): void {
+    if (this.onIdle === undefined || this.onIdle.size === 0 || !this.isIdle) return
+    for (const wake of this.onIdle) wake()
+    this.onIdle.clear()
+  }
+
+  private runtimeOf(context: Context.Context<never> | undefined): Runtime.Runtime<never> {
+    const { fiberRefs, runtime } = this.env
+    return context === undefined ? runtime : Runtime.make({
+      context,
+      fiberRefs,
+      runtimeFlags: runtime.runtimeFlags
+    })
+  }
+}
+
+/**
+ * One request of the peer while it is being answered, with the functions that send to its sender on its behalf.
+ *
+ * `fiber` is unset until the first steps of the handler have run; `reason` is set before it is interrupted; once `open` is
+ * false nothing more is sent on its behalf; once `answered` is true it is no longer in the table.
+ */
+export class ActiveRequest implements IncomingRequest {
+  fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+  reason: "cancelled" | "closing" | undefined
+  cancelReason: string | undefined
+  answered = false
+  cancellable = true
+  open = true
+  /** The places that it waits for. */
+  waitsFor: Places<ActiveRequest> | undefined
+  /** How many notifications wait for space on the channel. */
+  sending = 0
+  onSent: (() => void) | undefined
+  /** The answer when the conversation closes. */
+  closing: (() => Outcome.Outcome) | undefined
+
+  constructor(
+    readonly id: Message.RequestId,
+    readonly method: string,
+    readonly channel: Channel,
+    private readonly requests: Requests,
+    readonly side: RequestSide,
+    /** Where it has a place, once it runs. */
+    readonly limit: OwnLimit
+  ) {}
+
+  /** Interrupts the request because its sender does not want an answer any more. It gets none. */
+  cancel(reason?: unknown): void {
+    if (!this.cancellable) return
+    if (typeof reason === "string") this.cancelReason ??= reason.slice(0, MAX_REASON)
+    this.requests.interrupt(this, "cancelled")
+  }
+
+  /** Ends the request with the answer of one that is in flight when the conversation closes. */
+  end(): void {
+    this.requests.interrupt(this, "closing")
+  }
+
+  request(method: string, params?: Message.Params, options?: RequestOptions): Effect.Effect<Message.Params, CallError> {
+    return Effect.suspend(() => {
+      const { calls } = this.requests
+      return calls !== undefined && this.open && this.channel.canRequest?.() !== false
+        ? calls.request(this.channel.unsafeSend, method, params, options)
+        : Effect.fail(new NoBackChannel({ method }))
+    })
+  }
+
+  notify(method: string, params?: Message.Params): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.open
+        ? Effect.acquireUseRelease(
+          Effect.sync(() => this.sending++),
+          () => Effect.catchAll(this.channel.send(Message.notification(method, params)), () => Turns.drop),
+          () =>
+            Effect.sync(() => {
+              if (--this.sending === 0) this.onSent?.()
+            })
+        )
+        : Turns.drop
+    )
+  }
+}
+
+const send = (channel: Channel, id: Message.RequestId, outcome: Outcome.Outcome): void => {
+  if (channel.answer === undefined) channel.unsafeSend(Outcome.toMessage(id, outcome))
+  else channel.answer(id, outcome)
+}
+
+const busy: Outcome.Outcome = {
+  error: { code: JsonRpcError.INVALID_REQUEST, message: "Invalid request: the id is already in flight" }
+}
+
+const TOO_MANY_OPEN = "Too many of these requests are open; end one first"
+
+const overloaded = ({ running, size }: Places<ActiveRequest>): string =>
+  `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
+
+/** The outcome of a request that the side cannot serve now, and that has not run. */
+const unserved = (side: RequestSide, request: Message.Request, message: string): Outcome.Outcome => ({
+  error: { code: side.unavailableCode?.(request) ?? JsonRpcError.UNAVAILABLE, message },
+  isUnserved: true
+})
+
+const closingOf = (side: RequestSide, request: Message.Request): Outcome.Outcome =>
+  unserved(side, request, Outcome.closing.error!.message)
+
+const dying = (defect: Cause.Cause<never>): Work => ({ effect: Effect.failCause(defect), reply: Outcome.fromExit })
