@@ -8,6 +8,7 @@
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
 import type * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
+import type { Features } from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
 import type * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
 import * as ServersConfig from "@effect-mcp/client/ServersConfig"
@@ -19,12 +20,14 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as StdioClient from "./StdioClient.js"
 
-export interface Options<R = never> extends Omit<ServersConfig.Options<HttpClient>, "connector"> {
+export interface Options<RA = never, E = never, R = never>
+  extends Omit<ServersConfig.Options<HttpClient, E, R>, "connector">
+{
   /**
    * Authorizes the client at the servers with a URL, except those whose headers in the configuration have `Authorization`.
    * `Authorization.authorize` of `@effect-mcp/auth` is one for OAuth. Default: no authorization.
    */
-  readonly authorize?: RemoteOptions.Options<R>["authorize"]
+  readonly authorize?: RemoteOptions.Options<RA>["authorize"]
   /** The values of `${NAME}` in the configuration. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
   /** Where the stderr of programs goes. Default: `forward`, to the stderr of this process. */
@@ -76,13 +79,13 @@ const hasAuthorization = (headers: Readonly<Record<string, string>> = {}): boole
  * )
  * ```
  */
-export const layer = <R = never>(
+export const layer = <RA = never, E = never, R = never>(
   config: unknown,
-  options: Options<R> = {}
+  options: Options<RA, E, R> = {}
 ): Layer.Layer<
   ClientSessionGroup.ClientSessionGroup,
-  ParseResult.ParseError | ServersConfig.JoinError,
-  HttpClient | Exclude<R, Scope.Scope>
+  ParseResult.ParseError | ServersConfig.JoinError | E,
+  HttpClient | Exclude<RA | Exclude<R, Features>, Scope.Scope>
 > =>
   Layer.unwrapEffect(Effect.flatMap(
     Schema.decodeUnknown(ServersConfig.ServersConfig)(config),

@@ -50,11 +50,12 @@ export interface Options extends LineFraming.Options {
   /** The working directory of the server. Default: that of this process. */
   readonly cwd?: string | undefined
   /**
-   * Where the stderr of the server goes. Default: `forward`.
+   * Where the stderr of the server goes. An error that quotes it is for the operator: no model and no client gets the quote.
+   * Default: `forward`.
    *
    * - `forward`: to the stderr of this process, byte by byte. Errors quote its last lines.
    * - `inherit`: the server writes to the stderr of this process itself. Errors cannot quote it.
-   * - `ignore`: it is discarded. Errors quote its last lines.
+   * - `ignore`: it is discarded, also by errors.
    * - a function: runs for each line, one after another. While 256 lines wait for it, further lines are dropped; it gets a
    *   line that says how many.
    */

@@ -129,38 +129,6 @@ for (const [transport, open] of Object.entries(ways([Jobs]))) {
         const error = yield* Effect.flip(Stream.runDrain(client.listen(Jobs.notifications.changed, ["a", "foreign"])))
         assert.include(error.message, `acknowledged no subscription to "jobIds"`)
       }))
-
-    it.scopedLive("sends nothing of an extension that one side was not given", () =>
-      Effect.gen(function*() {
-        for (const [options, side] of [[{ server: [] }, "server"], [{ client: [] }, "client"]] as const) {
-          const client = yield* modern(options)
-          assert.deepStrictEqual(yield* client.extension(Jobs), Option.none())
-          assert.strictEqual(text(yield* client.callTool("render", { jobId: "a" })), "rendered at once")
-          for (
-            const failing of [
-              client.request(Jobs.requests.get, { jobId: "a" }),
-              Stream.runDrain(client.listen(Jobs.notifications.idle)),
-              client.notify(Jobs.notifications.viewed, { jobId: "a" })
-            ]
-          ) {
-            const error = yield* Effect.flip(failing as Effect.Effect<unknown, NotNegotiated>)
-            assert.instanceOf(error, NotNegotiated)
-            assert.strictEqual(error.declaredBy, side)
-            assert.strictEqual(error.capability, "extensions.com.example/jobs")
-          }
-        }
-      }))
-
-    it.scopedLive("MUST be refused by the server to a client that has not declared it", () =>
-      Effect.gen(function*() {
-        const client = yield* modern({ client: [] })
-        const error = yield* Effect.flip(client.request("jobs/get", { jobId: "a" }))
-        // Over HTTP, a client that does not know the extension does not send its header either.
-        assert.isTrue(
-          error instanceof McpError.MissingClientCapability || error instanceof McpError.HeaderMismatch,
-          error.message
-        )
-      }))
   })
 
   describe(`An extension over ${transport}, up to 2025-11-25`, () => {
@@ -180,15 +148,6 @@ for (const [transport, open] of Object.entries(ways([Jobs]))) {
           assert.isTrue(Either.isRight(either))
           assert.instanceOf(yield* Effect.flip(Stream.runDrain(client.listen(Jobs.notifications.idle))), NotNegotiated)
         }
-      }))
-
-    it.scopedLive("is absent when it began with 2026-07-28", () =>
-      Effect.gen(function*() {
-        const [client, server] = [clientJobs, serverJobs].map((jobs) => ({ ...jobs, since: "2026-07-28" as const }))
-        const session = yield* connect("2025-11-25", { client: [client!], server: [server!] })
-        assert.notProperty(session.serverCapabilities, "extensions")
-        assert.deepStrictEqual(yield* session.extension(client!), Option.none())
-        assert.strictEqual(text(yield* session.callTool("render", { jobId: "a" })), "rendered at once")
       }))
   })
 }

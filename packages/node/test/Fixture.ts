@@ -1,5 +1,5 @@
 /**
- * Programs that tests launch, and functions to inspect processes.
+ * Programs that tests launch.
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
@@ -11,7 +11,7 @@ import * as StdioClient from "@effect-mcp/node/StdioClient"
 import type { Scope } from "effect"
 import { Effect, Queue, Schedule } from "effect"
 import { build } from "esbuild"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -47,33 +47,6 @@ export const bundled = (name: string): Effect.Effect<string, never, Scope.Scope>
     return outfile
   })
 
-/** The fields of `stat` after the name of the program: state, parent, group, … */
-const stat = (pid: string | number): ReadonlyArray<string> => {
-  const text = readFileSync(`/proc/${pid}/stat`, "utf8")
-  return text.slice(text.lastIndexOf(")") + 2).split(" ")
-}
-
-/** Whether the process is alive, and not a zombie. */
-export const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return stat(pid)[0] !== "Z"
-  } catch {
-    return false
-  }
-}
-
-/** The processes with this argument. */
-export const pidsOf = (mark: string): ReadonlyArray<number> =>
-  readdirSync("/proc").filter((name) => {
-    if (!/^\d+$/.test(name)) return false
-    try {
-      return readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0").includes(mark) && stat(name)[0] !== "Z"
-    } catch {
-      return false
-    }
-  }).map(Number)
-
 /** Waits until a condition holds. */
 export const until = (so: () => boolean): Effect.Effect<void> =>
   Effect.sync(so).pipe(
@@ -107,7 +80,7 @@ export const connect = (
   StdioClient.connector({
     command: node,
     args: [fixture(name), ...args],
-    stderr: "ignore",
+    stderr: () => Effect.void,
     closeTimeouts: { grace: "1 minute" },
     ...options
   }).connect

@@ -94,15 +94,4 @@ describe("a server over HTTP", () => {
       )
       assert.isTrue(answers.every(({ json, status }) => status === 200 && json.id === 1))
     }).pipe(Effect.provide(served(act(Effect.yieldNow())))))
-
-  it.live("leaves no socket and no timer behind", () =>
-    Effect.gen(function*() {
-      const before = resources()
-      yield* Effect.gen(function*() {
-        const server = yield* HttpServer.HttpServer
-        const session = yield* open(server.url)
-        yield* ask(server.url, ping, session)
-      }).pipe(Effect.provide(served(act(Effect.void))))
-      yield* until(() => resources() <= before)
-    }))
 })

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as EventStore from "@effect-mcp/server/EventStore"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Duration, Effect, Exit, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
@@ -110,23 +109,6 @@ describe("HttpServer", () => {
         assert.isFalse(beside.ended())
         assert.strictEqual((yield* ask(url, ping, { ...session })).status, 200)
       }).pipe(Effect.provide(served(act(Effect.zipRight(log("hello"), Deferred.await(gate))))))
-    }))
-
-  it.scopedLive("lets a disconnected client resume its stream", () =>
-    Effect.gen(function*() {
-      const gate = yield* Deferred.make<void>()
-      const live = act(Effect.zipRight(Effect.zipRight(log("a"), Deferred.await(gate)), log("b")))
-      yield* Effect.gen(function*() {
-        const { url } = yield* HttpServer.HttpServer
-        const session = yield* open(url)
-        const first = yield* listen(url, session, call(1, "act"))
-        yield* until(() => first.messages().length === 1)
-        yield* first.close
-        yield* Deferred.succeed(gate, undefined)
-        const second = yield* listen(url, { ...session, "last-event-id": first.events.at(-1)!.id! })
-        yield* until(second.ended)
-        assert.deepStrictEqual(second.messages().map(({ id, params }) => id ?? params.data), ["b", 1])
-      }).pipe(Effect.provide(served(live, {}, EventStore.layerMemory())))
     }))
 
   it.scoped("sends comments on silent streams, by the clock of the application", () =>

@@ -5,8 +5,9 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { spawn } from "node:child_process"
-import { bundled, isRunning, node, until } from "./Fixture.js"
+import { bundled, node, until } from "./Fixture.js"
 import { ask, call, initialize, open } from "./HttpFixture.js"
+import { isRunning } from "./Processes.js"
 
 const scope = Effect.runSync(Scope.make())
 let program = ""

@@ -4,6 +4,7 @@ import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { request } from "node:http"
 import * as OpenUrl from "../src/browser/OpenUrl.js"
+import { dial, until } from "./HttpFixture.js"
 
 const AUTHORIZE = new URL("https://auth.test/authorize?state=right")
 
@@ -95,6 +96,27 @@ describe("The browser of a desktop program", () => {
       const { redirectUri } = yield* Scope.extend(begin(), scope)
       yield* Scope.close(scope, Exit.void)
       assert.isTrue(Exit.isFailure(yield* Effect.exit(get(redirectUri))))
+    }))
+
+  it.scopedLive("has at most 16 connections, and goes on when they have ended", () =>
+    Effect.gen(function*() {
+      const { redirectUri, waiting } = yield* begin()
+      const connections = yield* Effect.replicateEffect(dial(Number(new URL(redirectUri).port)), 20)
+      yield* until(() => connections.at(-1)!.closed())
+      assert.lengthOf(connections.filter(({ closed }) => closed()), 4)
+      for (const { socket } of connections) socket.destroy()
+      yield* Effect.retry(Effect.sandbox(get(`${redirectUri}?code=good&state=right`)), { times: 1000 })
+      assert.strictEqual((yield* Fiber.join(waiting)).get("code"), "good")
+    }))
+
+  it.scopedLive("takes no response that is longer than 16 KiB", () =>
+    Effect.gen(function*() {
+      const { redirectUri, waiting } = yield* begin()
+      const statusOf = (length: number) =>
+        Effect.map(get(`${redirectUri}?code=${"x".repeat(length)}&state=right`), ({ status }) => status)
+      assert.strictEqual(yield* statusOf(16 * 1024), 431)
+      assert.strictEqual(yield* statusOf(15 * 1024), 200)
+      assert.lengthOf((yield* Fiber.join(waiting)).get("code")!, 15 * 1024)
     }))
 
   it.scopedLive("uses the port and the path that are registered", () =>

@@ -1,14 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
+import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as Inbox from "@effect-mcp/server/Inbox"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
 import type { Layer as Layers } from "effect"
-import { Deferred, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
 import { request } from "node:http"
 import { until } from "./HttpFixture.js"
 import { shells } from "./Shells.js"
@@ -33,6 +35,19 @@ const server: Layers.Layer<Dispatcher> = McpServer.layer(
   )
 )
 
+class User extends Context.Tag("test/User")<User, { readonly id: string }>() {}
+
+/** A server whose users are those with a token. */
+const guarded: Layers.Layer<Dispatcher> = McpServer.layer({ name: "nodes", version: "1.0.0" }, Layer.empty, {
+  authenticator: Authenticator.make(User, {
+    id: ({ id }) => id,
+    http: ({ headers }) =>
+      headers.authorization === "Bearer ada"
+        ? Effect.succeed({ id: "ada" })
+        : Effect.fail(HttpRefusal.unauthorized("Bearer"))
+  })
+})
+
 const call = (id: number, name: string, args = {}) => ({
   jsonrpc: "2.0",
   id,
@@ -45,19 +60,14 @@ const nodesOf = (
   shell: typeof shells[string],
   count: number,
   options: HttpOptions = {},
-  directory: Effect.Effect<SessionDirectory.SessionDirectoryService> = SessionDirectory.memory()
+  stores = Layer.merge(SessionDirectory.layerMemory(), Inbox.layerMemory()),
+  served = server
 ) =>
   Effect.gen(function*() {
-    const shared = yield* Layer.build(
-      Layer.mergeAll(
-        Layer.effect(SessionDirectory.SessionDirectory, directory),
-        Inbox.layerMemory(),
-        EventStore.layerMemory()
-      )
-    )
+    const shared = yield* Layer.build(Layer.merge(stores, EventStore.layerMemory()))
     const node = Effect.gen(function*() {
       const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-      const own = yield* Layer.buildWithScope(Layer.fresh(server), scope)
+      const own = yield* Layer.buildWithScope(Layer.fresh(served), scope)
       const port = yield* shell(options).pipe(Effect.provide(shared), Effect.provide(own), Scope.extend(scope))
       return { url: `http://127.0.0.1:${port}/mcp`, leave: Scope.close(scope, Exit.void) }
     })
@@ -164,6 +174,61 @@ for (const [name, shell] of Object.entries(shells)) {
         }))
     }
 
+    it.scopedLive("ask nothing of the directory or the inboxes for requests without a token, whose bodies they do not read", () =>
+      Effect.gen(function*() {
+        let commands = 0
+        const noted = <A extends object>(service: A): A =>
+          Object.fromEntries(
+            Object.entries(service).map(([name, member]: [string, unknown]) => [
+              name,
+              typeof member !== "function" ? member : (...args: ReadonlyArray<unknown>) => {
+                if (name !== "touch") commands++
+                return member(...args) as unknown
+              }
+            ])
+          ) as A
+        const stores = Layer.merge(
+          Layer.effect(
+            SessionDirectory.SessionDirectory,
+            Effect.map(SessionDirectory.memory(), ({ join }) => ({ join: (node) => Effect.map(join(node), noted) }))
+          ),
+          Layer.effect(
+            Inbox.Inbox,
+            Effect.map(Inbox.memory(), ({ open }) => ({ open: (node) => Effect.map(open(node), noted) }))
+          )
+        )
+        const [one, two] = yield* nodesOf(shell, 2, { drainTimeout: 0 }, stores, guarded)
+        const ada = { authorization: "Bearer ada" }
+        const opened = yield* proxy([one!.url])({
+          jsonrpc: "2.0",
+          id: 0,
+          method: "initialize",
+          params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } }
+        }, ada)
+        const session = { "mcp-session-id": opened.headers.get("mcp-session-id")! }
+        const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
+        const send = proxy([two!.url])
+        commands = 0
+        for (let n = 0; n < 40; n++) assert.strictEqual((yield* send(ping, session)).status, 401)
+        assert.strictEqual(commands, 0)
+        // The rest of the body never arrives: the refusal waits for nothing.
+        const refused = yield* Effect.async<number | undefined>((resume) => {
+          const half = request(two!.url, {
+            method: "POST",
+            headers: { "content-type": "application/json", "content-length": 1000, ...session }
+          }, (response) => {
+            resume(Effect.sync(() => {
+              half.on("error", () => {}).destroy()
+              return response.statusCode
+            }))
+          })
+          half.write("{")
+        })
+        assert.strictEqual(refused, 401)
+        assert.strictEqual((yield* send(ping, { ...session, ...ada })).status, 200)
+        assert.isAbove(commands, 0)
+      }))
+
     it.scopedLive("serve a POST at the next node whose session has moved there before its body had arrived", () =>
       Effect.gen(function*() {
         // A node that changes a session has lost it.
@@ -177,7 +242,8 @@ for (const [name, shell] of Object.entries(shells)) {
               }))
           })
         )
-        const [one, two] = yield* nodesOf(shell, 2, { drainTimeout: 0 }, directory)
+        const stores = Layer.merge(Layer.effect(SessionDirectory.SessionDirectory, directory), Inbox.layerMemory())
+        const [one, two] = yield* nodesOf(shell, 2, { drainTimeout: 0 }, stores)
         const sending = proxy([one!.url])
         const opened = yield* sending({
           jsonrpc: "2.0",

@@ -2,9 +2,11 @@
  * The endpoint in all shells, over real sockets.
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
@@ -99,3 +101,20 @@ for (const [shell, start] of Object.entries({ ...shells, "the platform app on th
       }))
   })
 }
+
+describe("the platform app", () => {
+  it.scopedLive("refuses a request whose body middleware has read, and says what to do", () =>
+    Effect.gen(function*() {
+      const context = yield* Layer.build(McpServer.layer(info, act(Effect.void)))
+      const server = yield* Effect.orDie(PlatformHttpServer.make(createServer, { port: 0, host: "127.0.0.1" }))
+      const app = yield* Effect.provide(HttpEndpoint.make(), context)
+      yield* server.serve(Effect.zipRight(
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ text }) => Effect.orDie(text)),
+        app
+      ))
+      const { port } = server.address as PlatformServer.TcpAddress
+      const { json, status } = yield* ask(`http://127.0.0.1:${port}/mcp`, call(1, "act"))
+      assert.strictEqual(status, 500)
+      assert.include(json.error.message, "the application has read the body of this request before the MCP endpoint")
+    }))
+})

@@ -4,7 +4,8 @@ import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Version from "@effect-mcp/protocol/Version"
 import { Deferred, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { bundled, connect, node, pidsOf, talk, until } from "./Fixture.js"
+import { bundled, connect, node, talk, until } from "./Fixture.js"
+import { pidsOf } from "./Processes.js"
 
 const converse = (...args: Parameters<typeof connect>) => Effect.flatMap(connect(...args), talk)
 

@@ -66,7 +66,7 @@ describe("A program that does not know `server/discover`", () => {
       const connector = StdioClient.connector({
         command: node,
         args: ["-e", "console.error('no configuration'); process.exit(3)"],
-        stderr: "ignore"
+        stderr: () => Effect.void
       })
       const error = yield* Effect.flip(Client.make(connector))
       assert.strictEqual(error._tag, "ConnectionClosed")

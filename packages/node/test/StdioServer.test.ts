@@ -8,7 +8,8 @@ import type { ChildProcess } from "node:child_process"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { PassThrough, Writable } from "node:stream"
-import { bundled, node, pidsOf, until } from "./Fixture.js"
+import { bundled, node, until } from "./Fixture.js"
+import { pidsOf } from "./Processes.js"
 
 const line = (message: Message.Message) => JSON.stringify(message) + "\n"
 
@@ -239,16 +240,6 @@ describe("StdioServer", () => {
       ])
     }))
 
-  it.scopedLive("frees the memory of a long message", () =>
-    Effect.gen(function*() {
-      const { ask } = yield* host()
-      const before = (yield* ask("memory")).bytes
-      const text = "x".repeat(9 * 1024 * 1024)
-      assert.strictEqual((yield* ask("echo", { text })).text.length, text.length)
-      const after = (yield* ask("memory")).bytes
-      assert.isBelow(after - before, 1024 * 1024)
-    }))
-
   describe("when the client goes", () => {
     it.scopedLive("answers a last line without a newline, and exits", () =>
       Effect.gen(function*() {
@@ -256,14 +247,6 @@ describe("StdioServer", () => {
         child.stdin!.end(line(Message.request(1, "echo", { n: 1 })).trimEnd())
         assert.deepStrictEqual(yield* answer(1), { n: 1 })
         assert.strictEqual(yield* exited, 0)
-      }))
-
-    it.scopedLive("exits at once when the input is empty", () =>
-      Effect.gen(function*() {
-        const program = yield* bundled("serverHost.ts")
-        const { exited, stdout } = yield* start("/bin/sh", ["-c", "exec \"$0\" \"$1\" < /dev/null", node, program])
-        assert.strictEqual(yield* exited, 0)
-        assert.strictEqual(stdout(), "")
       }))
 
     it.scopedLive("ends without an error when its output has no reader", () =>

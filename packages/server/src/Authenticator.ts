@@ -2,8 +2,8 @@
  * Identifies the sender of a message: the user of a server, a service of the application's own type. Features, the session
  * layer and the middleware require the user as any other service, and `McpServer.layer` provides it to them.
  *
- * Over HTTP each request is authenticated on its own, before its body is read. On a pipe the conversation is authenticated
- * once, before its first message is read.
+ * Over HTTP each request is authenticated on its own, before its session is looked up and its body is read; a request that goes
+ * on to another node is authenticated at both. On a pipe the conversation is authenticated once, before its first message is read.
  *
  * @since 0.1.0
  */
@@ -121,6 +121,12 @@ export interface HttpRequest {
   readonly remoteAddress?: string | undefined
   /** Whether the connection to this process is encrypted; `undefined` where the platform does not tell. */
   readonly encrypted?: boolean | undefined
+  /**
+   * Whether another node of this server has found the user of the request, and has passed the request on to the node of its
+   * session, where the user is found again. What counts each request once, such as a proof that may not be used twice, has counted
+   * it there; limits of `RateLimit` see to that themselves.
+   */
+  readonly isForwarded?: boolean | undefined
 }
 
 /** The environment variables of a process. */

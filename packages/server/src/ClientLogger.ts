@@ -24,8 +24,8 @@ import { RequestContext } from "./RequestContext.js"
 export const MAX_WAITING = 64
 
 /**
- * Sends the message with its annotations, if the client wants messages of the level. It does not send causes:
- * they are for the operator. `name` is the `logger` of the messages.
+ * Sends the message with its annotations, if the client wants messages of the level. It does not send causes, and of an error only
+ * the name: the rest is for the operator. `name` is the `logger` of the messages.
  *
  * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower it with
  * `Logger.withMinimumLogLevel`.
@@ -61,6 +61,11 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
  * ```
  */
 export const layer: Layer.Layer<never> = Logger.add(make())
+
+/** Withholds what an effect logs from the client of its request: it is for the application's other loggers. */
+export const forOperator: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.mapInputContext(
+  (context: Context.Context<any>) => Context.omit(RequestContext)(context)
+)
 
 /** What Effect's runtime logs at debug for each fiber that fails, of this library's too. */
 const TERMINATED = "Fiber terminated with an unhandled error"
@@ -105,7 +110,7 @@ const plain = (value: unknown): unknown => {
     case "number":
       return Number.isFinite(value) ? value : String(value)
     case "object": {
-      if (value instanceof Error) return `${value.name}: ${value.message}`
+      if (value instanceof Error) return value.name
       const json = Inspectable.toJSON(value)
       return Json.stringify(json as {}) === undefined ? String(value) : json
     }

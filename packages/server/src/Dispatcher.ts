@@ -1,23 +1,17 @@
 /**
- * The one service that all transports of a server use: it runs a supervised conversation for each transport, and serves
- * single exchanges. `McpServer.layer` provides it; to add a transport to a server is to add a layer that requires it.
+ * The one service that all transports of a server use: it runs a supervised conversation for each transport.
+ * `McpServer.layer` provides it; to add a transport to a server is to add a layer that requires it.
  *
  * @since 0.1.0
  */
-import type * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Channel } from "@effect-mcp/jsonrpc/Side"
-import type { Delivery, Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { InternalError } from "@effect-mcp/protocol/McpError"
+import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
-import type * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
-import type { Caller, Found, Options as AuthenticatorOptions, Refuses } from "./Authenticator.js"
-import type { HttpRefusal } from "./HttpRefusal.js"
+import type { Caller } from "./Authenticator.js"
 
 export interface DispatcherService {
   /**
@@ -35,38 +29,6 @@ export interface DispatcherService {
     listener: Listener<E, R>,
     caller?: (transport: Transport) => Caller
   ) => Effect.Effect<void, E, R>
-  /**
-   * Finds the user of a caller, for a transport whose messages are authenticated one by one, and calls back once, at once or
-   * later. Gives a function that interrupts it. The `origin` of the message's channel must have `principal` and `user` of what
-   * was found. `undefined` on a server without an authenticator.
-   */
-  readonly authenticate:
-    | ((caller: Caller, then: (found: Either.Either<Found, Refuses>) => void) => () => void)
-    | undefined
-  /** The documents of the authenticator, by their paths; an HTTP transport serves them to every client and web page. */
-  readonly documents: AuthenticatorOptions<unknown>["documents"]
-  /** The scopes that a message, or a batch, requires of its user: what `Feature.requires` names. */
-  readonly requiredScopes: (incoming: Message.Incoming) => ReadonlyArray<string>
-  /**
-   * Begins a conversation whose messages the caller passes to `receive`; the transport is used to send only. It runs in the
-   * server's context until it is closed. `onEnd` runs when the server closes it.
-   */
-  readonly open: (
-    transport: Transport,
-    onEnd: () => void,
-    options?: {
-      /** The revisions that the conversation may have. Default: all that the server supports. */
-      readonly versions?: ReadonlyArray<Version> | undefined
-      /** The session of the conversation, where several nodes may serve it one after another. */
-      readonly shared?: SharedSession | undefined
-    }
-  ) => FedConversation
-  /**
-   * Serves one message that belongs to no conversation, as a client of this revision sent it. The response leaves on the
-   * channel; the handler cannot send requests to the client. Returns a function that interrupts the request as long as it
-   * has no response; closing the server does so too.
-   */
-  readonly exchange: (incoming: Message.Incoming, channel: Channel, version: Version) => () => void
   /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
   /** Counts as a running listener until the scope closes: for one that feeds its conversations, such as an HTTP endpoint. */
@@ -77,29 +39,6 @@ export interface DispatcherService {
   readonly listenersEnded: Effect.Effect<void>
   /** The number of open conversations. */
   readonly conversations: () => number
-}
-
-/** A session that one node of a server serves, and that another can take over. */
-export interface SharedSession {
-  /** What `store` got last, at another node; `undefined` for a session that begins here. */
-  readonly facts: JsonObject | undefined
-  /** Stores what another node needs. The requests that change it wait until this has ended, and fail with it. */
-  readonly store: (facts: JsonObject) => Effect.Effect<void, InternalError | HttpRefusal>
-}
-
-/** An open conversation that its caller feeds. */
-export interface FedConversation {
-  /** Handles one more message of the client; its response leaves on the channel. Default: the transport. */
-  readonly receive: (incoming: Delivery, channel?: Channel) => void
-  /**
-   * Ends the conversation: interrupts the handlers, and answers what they have not answered. Can be run again; the first
-   * run waits for the end.
-   */
-  readonly close: Effect.Effect<void>
-  /** The revision that both sides agreed on; `undefined` before `initialize` has succeeded. */
-  readonly version: () => Version | undefined
-  /** The number of the client's requests that have no response yet. */
-  readonly inFlight: () => number
 }
 
 /** The identifier of a service that only this function provides. The compiler shows it where the service is missing. */

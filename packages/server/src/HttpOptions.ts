@@ -146,11 +146,14 @@ export interface LegacyOptions {
 /** How many sessions an endpoint keeps, and how long. */
 export interface SessionOptions {
   /**
-   * How many sessions there may be. One more replaces the session that was idle longest, one of the same principal before
-   * all others; a session with a stream or a running request is never replaced. If none is idle, `initialize` is answered
-   * with 503. Sessions whose client has sent nothing after `initialize` are counted apart: there may be a tenth of `max`,
-   * at least 16, they replace one another only, and when there are too many `initialize` is answered with 503.
-   * The streams of HTTP+SSE are counted by themselves, with the same limits. Default: 10,000.
+   * How many sessions there may be. At the limit, a new session replaces an idle session: of a client without a principal, else
+   * of the same principal, else of the principal with the most sessions. Of several, sessions that were never used go first, and then
+   * the session that was idle longest. The session of a client without a principal replaces no session of a principal. A session with
+   * a stream or a running request is never replaced. If no session can be replaced, `initialize` is answered with 503.
+   * Sessions whose client has sent nothing after `initialize` are counted apart: there may be a tenth of `max`, at least 16. They
+   * replace one another only, and when none of them can be replaced, `initialize` is answered with 503.
+   * The streams of HTTP+SSE are counted by themselves, with the same limits: the stream of a principal replaces a stream without a
+   * principal, and no other stream is replaced. Default: 10,000.
    */
   readonly max?: number | undefined
   /**

@@ -18,6 +18,7 @@ import type { HttpRefusal } from "./HttpRefusal.js"
 import * as Middleware from "./Middleware.js"
 import { Running } from "./Registry.js"
 import { RequestContext } from "./RequestContext.js"
+import { IsCounted } from "./runtime/Authentication.js"
 import * as StoreFailure from "./runtime/StoreFailure.js"
 import * as SharedLimits from "./SharedLimits.js"
 
@@ -30,7 +31,10 @@ export interface Options extends SharedLimits.Rate {
 }
 
 export interface RateLimit {
-  /** Counts one request for the key, or fails with the refusal of it. */
+  /**
+   * Counts one request for the key, or fails with the refusal of it. In an authenticator it counts a request once, also where
+   * the request goes on to another node.
+   */
   readonly take: (key: string) => Effect.Effect<void, HttpRefusal>
 }
 
@@ -74,14 +78,15 @@ export const make = (name: string, { burst, every, whenAway = "serve" }: Options
   })
   const logged = StoreFailure.once(STORE)
   const away = whenAway === "serve" ? Effect.succeed(0) : Effect.fail(Refusal.storeAway(STORE))
+  const counted = (key: string) =>
+    limits.pipe(
+      Effect.zip(named(name, key)),
+      Effect.flatMap(([limits, key]) => logged(limits.take(key, rate))),
+      Effect.catchAll((): Effect.Effect<number, HttpRefusal> => away),
+      Effect.flatMap((wait) => wait === 0 ? Effect.void : Effect.fail(Refusal.tooMany(Duration.millis(wait))))
+    )
   return {
-    take: (key) =>
-      limits.pipe(
-        Effect.zip(named(name, key)),
-        Effect.flatMap(([limits, key]) => logged(limits.take(key, rate))),
-        Effect.catchAll((): Effect.Effect<number, HttpRefusal> => away),
-        Effect.flatMap((wait) => wait === 0 ? Effect.void : Effect.fail(Refusal.tooMany(Duration.millis(wait))))
-      )
+    take: (key) => Effect.flatMap(IsCounted, (isCounted) => isCounted ? Effect.void : counted(key))
   }
 }
 

@@ -254,7 +254,7 @@ export interface LayerOptions<out R = never> {
  *
  * The layer fails when the skills cannot be read, and dies when another feature has a resource of the same URI.
  */
-export const layer = <R, E, SR, RR = never>(
+export const layer = <R = never, E = never, SR = never, RR = never>(
   skills: Effect.Effect<Skill<R> | ReadonlyArray<Skill<R>>, E, SR>,
   options: LayerOptions<RR> = {}
 ): Layer.Layer<

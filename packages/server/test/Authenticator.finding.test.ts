@@ -8,7 +8,8 @@ import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
-import { Context, Deferred, Effect, Fiber, Layer, Stream, TestClock } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Schema, Stream, TestClock } from "effect"
+import * as Entrances from "./Entrances.js"
 import { answered, call, initialize, proper, withEndpoint } from "./http/TestExchange.js"
 import { ask, request } from "./modern/Posting.js"
 import { act, byHeader, GreetLive, identified, logbook, Sender, serve, until } from "./Serving.js"
@@ -204,7 +205,8 @@ describe("The authenticator", () => {
             const exchange = yield* answered(http.send(method, { ...proper, dpop: "proof" }, "{", url))
             assert.deepStrictEqual([exchange.status, exchange.read], [403, false])
             const { headers, ...rest } = seen.pop()!
-            assert.deepStrictEqual(rest, { method, url, remoteAddress: undefined, encrypted: undefined })
+            const unknown = { remoteAddress: undefined, encrypted: undefined }
+            assert.deepStrictEqual(rest, { method, url, isForwarded: false, ...unknown })
             assert.strictEqual(headers.dpop, "proof")
           }
         })
@@ -304,7 +306,8 @@ describe("The user of a notification", () => {
 describe("A message without a user", () => {
   it.effect("is refused on a server with an authenticator, over any transport", () =>
     Effect.gen(function*() {
-      const { exchange, open } = yield* Dispatcher
+      const exchange = yield* Entrances.exchange
+      const { open } = yield* Entrances.entrances
       const sent: Array<any> = []
       const channel = { send: () => Effect.void, unsafeSend: (message: unknown) => sent.push(message) > 0 }
       exchange(call(1, "greet", { name: "Ada" }), channel, "2025-11-25")
@@ -317,6 +320,24 @@ describe("A message without a user", () => {
       assert.deepStrictEqual(sent.map(({ error, id }) => [id, error.code]), [[1, -32600], [2, -32600], [3, -32600]])
       for (const { error } of sent) assert.match(error.message, /has not authenticated its sender/)
     }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, byHeader))))
+
+  it.effect("is not handled on a server with an authenticator when it is a notification, in either era", () => {
+    const heard: Array<string> = []
+    const hears = Handler.customNotification("x/heard", Schema.Struct({}), () => Effect.sync(() => heard.push("heard")))
+    return Effect.gen(function*() {
+      const { modern, open } = yield* Entrances.entrances
+      const channel = { send: () => Effect.void, unsafeSend: () => true }
+      const { params } = request("x/heard")
+      const modernNotification = Message.notification("x/heard", params)
+      assert.isUndefined(modern!.notification(modernNotification, channel, true))
+      const conversation = open({ incoming: undefined as never, ...channel }, () => {})
+      for (const notification of [modernNotification, Message.notification("x/heard", {})]) {
+        conversation.receive(notification)
+      }
+      yield* Effect.repeatN(Effect.yieldNow(), 100)
+      assert.deepStrictEqual(heard, [])
+    }).pipe(Effect.scoped, Effect.provide(serve(hears, byHeader)))
+  })
 
   it.effect("may come from an anonymous user, who has no principal", () => {
     const anonymous = serve(act(Effect.map(Sender, (id) => assert.isUndefined(id))), byHeader)

@@ -8,6 +8,7 @@ import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Exit, FiberRef, Layer, Queue, Scope } from "effect"
 import type * as RequestOrigin from "../src/runtime/RequestOrigin.js"
+import * as Entrances from "./Entrances.js"
 import { act, call, GreetLive, names, serve, until } from "./Serving.js"
 
 /** A channel beside the pipe, and what has left on it. */
@@ -23,7 +24,7 @@ const beside = (facts?: RequestOrigin.RequestOrigin) =>
 
 /** A conversation that is open and fed with what the client at its pipe says, until the scope closes. */
 const opened = Effect.gen(function*() {
-  const dispatcher = yield* Dispatcher
+  const dispatcher = yield* Entrances.entrances
   const [mine, theirs] = yield* Transport.memory()
   const byServer = yield* Deferred.make<void>()
   const conversation = dispatcher.open(theirs, () => Deferred.unsafeDone(byServer, Effect.void))

@@ -7,6 +7,7 @@ import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import * as Feature from "@effect-mcp/server/Feature"
@@ -182,6 +183,39 @@ describe("Scopes over HTTP", () => {
         ).pipe(Effect.provide(EventStore.layerMemory())))
     }
   }
+
+  it.effect("are known of whatever a request names, before the response begins", () => {
+    // A stream begins while it waits.
+    const waiting = Middleware.make((_, next) => Effect.zipRight(Effect.yieldNow(), next))
+    const slow = everything(Effect.die("it ran")).pipe(Feature.requires(["read"]), Middleware.around(waiting))
+    return withEndpoint(
+      serve(slow, { authenticator }),
+      (http) =>
+        Effect.gen(function*() {
+          const argument = { name: "id", value: "" }
+          const requests: ReadonlyArray<readonly [method: string, params: JsonObject, isLegacy?: boolean]> = [
+            ["tools/call", { name: "tool" }],
+            ["prompts/get", { name: "prompt" }],
+            ["resources/read", { uri: "test://fixed" }],
+            ["resources/read", { uri: "test://template/7" }],
+            ["resources/subscribe", { uri: "test://fixed" }, true],
+            ["completion/complete", { ref: { type: "ref/prompt", name: "prompt" }, argument }],
+            ["completion/complete", { ref: { type: "ref/resource", uri: "test://template/{id}" }, argument }],
+            ["completion/complete", { ref: { type: "ref/resource", uri: "test://template/7" }, argument }]
+          ]
+          const bearer = { authorization: "Bearer write" }
+          const client = yield* http.open(undefined, {}, bearer)
+          for (const [method, params, isLegacy] of requests) {
+            const { sent, status } = yield* client.ask(Message.request(7, method, params), bearer)
+            const seen = [status, sent["www-authenticate"]]
+            assert.deepStrictEqual(seen, [403, "Bearer error=\"insufficient_scope\", scope=\"read\""], method)
+            if (isLegacy === true) continue
+            Posting.refused(yield* Posting.ask(http, Posting.request(method, params), bearer), 403, -32600)
+          }
+        }),
+      { responses: "stream" }
+    )
+  })
 
   it.effect("refuse a message of HTTP+SSE with a status", () =>
     withEndpoint(

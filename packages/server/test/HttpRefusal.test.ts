@@ -65,6 +65,24 @@ for (const [place, server] of places(insufficient)) {
         }
       }))
 
+    it.effect("keeps its own headers where the server has a default, in both eras", () => {
+      const refusal = new HttpRefusal.HttpRefusal({ status: 503, headers: { "retry-after": "30" }, error })
+      const [, away] = places(refusal).find(([name]) => name === place)!
+      return withEndpoint(away, (http) =>
+        Effect.gen(function*() {
+          const client = yield* http.open()
+          for (
+            const exchange of [
+              yield* client.ask(call(1, "act")),
+              yield* ask(http, request("tools/call", { name: "act" }))
+            ]
+          ) {
+            assert.deepStrictEqual([exchange.status, exchange.sent["retry-after"]], [503, "30"])
+            assert.strictEqual(exchange.sent["content-type"], "application/json")
+          }
+        }))
+    })
+
     it.effect("is an error among the others in a batch", () =>
       withEndpoint(server, (http) =>
         Effect.gen(function*() {

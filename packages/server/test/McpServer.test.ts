@@ -100,14 +100,6 @@ describe("A server", () => {
       ))
     }))
 
-  it.effect("dies with two tools of one name, and names the tool", () =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(
-        Effect.scoped(Layer.build(serve(Layer.merge(GreetLive, McpServer.tool(Greet, () => Effect.void)))))
-      )
-      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes(`tools named "greet"`))
-    }))
-
   it.effect("fails to build with a feature that fails, and releases the others", () =>
     Effect.gen(function*() {
       let released = 0

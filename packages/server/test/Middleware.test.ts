@@ -8,7 +8,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
-import { Context, Deferred, Effect, Exit, FiberRef, Layer, Schema, TestClock } from "effect"
+import { Context, Effect, Exit, FiberRef, Layer, Schema, TestClock } from "effect"
 import {
   act,
   call,
@@ -259,28 +259,6 @@ describe("Middleware", () => {
         assert.deepStrictEqual(yield* peer.expectError(id), { code: -32600, message: "tools/call" })
         assert.deepStrictEqual(log, ["interrupted", "released"])
       }).pipe(Effect.provide(serve(slow, { middleware })))
-    }))
-
-  it.scoped("is interrupted with its request when the client cancels it", () =>
-    Effect.gen(function*() {
-      const stopped = yield* Deferred.make<void>()
-      const started = yield* Deferred.make<void>()
-      const middleware = Middleware.make((call, next) =>
-        call.method === "tools/call"
-          ? Effect.onInterrupt(
-            Effect.zipRight(Deferred.succeed(started, undefined), Effect.never),
-            () => Deferred.succeed(stopped, undefined)
-          )
-          : next
-      )
-      yield* Effect.gen(function*() {
-        const peer = yield* connect()
-        const id = yield* call(peer, "greet", { name: "Ada" })
-        yield* Deferred.await(started)
-        yield* peer.notify("notifications/cancelled", { requestId: id })
-        yield* Deferred.await(stopped)
-        yield* peer.expectSilence
-      }).pipe(Effect.provide(serve(GreetLive, { middleware })))
     }))
 
   it.scoped("uses the services of the server and of the request", () =>

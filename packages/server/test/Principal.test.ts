@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type { Principal } from "@effect-mcp/server/Principal"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Effect } from "effect"
+import * as Entrances from "./Entrances.js"
 import { act, connect, result, serve } from "./Serving.js"
 
 /** A server whose tool records the principal of its caller. */
@@ -14,7 +14,7 @@ describe("The principal of a request", () => {
   it.effect("is the one that came with its channel", () => {
     const seen: Array<Principal | undefined> = []
     return Effect.gen(function*() {
-      const { exchange } = yield* Dispatcher
+      const exchange = yield* Entrances.exchange
       const ada: Principal = { id: "ada" }
       exchange(
         Message.request(1, "tools/call", { name: "act" }),

@@ -18,10 +18,11 @@ const eras = [legacy, modern]
 
 const clientOf = (
   features: Layer.Layer<never, never, Registry.Registry>,
-  options: Client.Options<never, Features.Features> = {}
+  options: Client.Options<never, Features.Features> = {},
+  serverOptions: McpServer.Options = {}
 ) =>
   Effect.gen(function*() {
-    const server = yield* Layer.build(McpServer.layer({ name: "s", version: "1.0.0" }, features))
+    const server = yield* Layer.build(McpServer.layer({ name: "s", version: "1.0.0" }, features, serverOptions))
     const connector = yield* Effect.provideService(
       TestServer.connector({ oracle: false }),
       Dispatcher,
@@ -236,6 +237,42 @@ describe("A round that is passed on", () => {
       const { content } = yield* client.callTool("pass")
       const { text } = content[0] as { readonly text: string }
       assert.deepStrictEqual(JSON.parse(text), ["mine", { who: { action: "accept", content: {} } }])
+    }))
+
+  it.scoped("gives the responses to its questions only, without those under other keys", () =>
+    Effect.gen(function*() {
+      const client = yield* clientOf(passing, { versions: modern, features: able })
+      const { requestState } = yield* client.request("tools/call", { name: "pass" })
+      const answer = { action: "accept", content: {} }
+      const inputResponses = { who: answer, other: answer, constructor: answer }
+      const { content } = yield* client.request("tools/call", { name: "pass", inputResponses, requestState })
+      const [{ text }] = content as unknown as readonly [{ readonly text: string }]
+      assert.deepStrictEqual(JSON.parse(text), ["mine", { who: answer }])
+    }))
+
+  it.scoped("is refused after as many rounds as the server allows", () =>
+    Effect.gen(function*() {
+      let rounds = 0
+      const features = registering(({ tools }) =>
+        tools.register(tool("pass", {
+          call: () =>
+            Effect.flatMap(ServerSession, ({ round }) => {
+              rounds++
+              return round!.pass({ who: { method: "roots/list" } }, "mine")
+            })
+        }))
+      )
+      const client = yield* clientOf(
+        features,
+        { versions: modern, features: Features.roots(Effect.succeed([])) },
+        { rounds: { max: 3 } }
+      )
+      const error = yield* Effect.flip(client.callTool("pass"))
+      assert.deepInclude(error, {
+        _tag: "InternalError",
+        message: "The handler of \"tools/call\" asks in more than 3 rounds"
+      })
+      assert.strictEqual(rounds, 4)
     }))
 
   it.scoped("fails when the client lacks the capability of a question", () =>

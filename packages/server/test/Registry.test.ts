@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import * as Registry from "@effect-mcp/server/Registry"
-import { Cause, Context, Effect, Either, Exit, Scope } from "effect"
+import { Cause, Context, Effect, Either, Exit } from "effect"
 
 const resource = (uri: string): Registry.RegisteredResource => ({
   advertised: { uri, name: uri },
@@ -33,17 +33,6 @@ const tool = (name: string): Registry.RegisteredTool => ({
 })
 
 describe("Registry", () => {
-  it.effect("has an entry as long as the scope of its registration is open", () =>
-    Effect.gen(function*() {
-      const registry = yield* Registry.make
-      const scope = yield* Scope.make()
-      const greet = tool("greet")
-      yield* Scope.extend(registry.tools.register(greet), scope)
-      assert.strictEqual(registry.tools.get("greet"), greet)
-      yield* Scope.close(scope, Exit.void)
-      assert.strictEqual(registry.tools.size, 0)
-    }))
-
   it.scoped("dies when a name is taken, names it, and keeps the first entry", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
@@ -56,30 +45,6 @@ describe("Registry", () => {
       )
       // Closing the scope of the one that was refused takes nothing away.
       assert.strictEqual(registry.tools.get("greet"), first)
-    }))
-
-  it.effect("accepts a name again after its entry was removed", () =>
-    Effect.gen(function*() {
-      const registry = yield* Registry.make
-      yield* Effect.scoped(registry.tools.register(tool("greet")))
-      yield* Effect.scoped(registry.tools.register(tool("greet")))
-      assert.strictEqual(registry.tools.size, 0)
-    }))
-
-  it.effect("increments the revision with every change, and only then", () =>
-    Effect.gen(function*() {
-      const registry = yield* Registry.make
-      const revisions = new Set([registry.tools.revision])
-      yield* Effect.scoped(Effect.gen(function*() {
-        yield* registry.tools.register(tool("a"))
-        revisions.add(registry.tools.revision)
-        yield* Effect.exit(Effect.scoped(registry.tools.register(tool("a"))))
-        revisions.add(registry.tools.revision)
-        yield* registry.tools.register(tool("b"))
-        revisions.add(registry.tools.revision)
-      }))
-      revisions.add(registry.tools.revision)
-      assert.strictEqual(revisions.size, 4)
     }))
 
   it.effect("offers every kind that it ever had", () =>

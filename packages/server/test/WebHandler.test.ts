@@ -1,7 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import * as EventStore from "@effect-mcp/server/EventStore"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import type { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
@@ -58,34 +56,6 @@ describe("A web handler", () => {
       const now = yield* json(yield* send(handler, body, { headers: modernHeaders(body) }))
       assert.strictEqual(now.result.content[0].text, "Hello, Ada!")
     }).pipe(Effect.provide(serve(GreetLive))))
-
-  it.scoped("resumes a stream where there is an event store", () =>
-    Effect.gen(function*() {
-      const gate = yield* Deferred.make<void>()
-      const live = serve(act(Effect.zipRight(Effect.zipRight(log("a"), Deferred.await(gate)), log("b"))))
-      yield* Effect.gen(function*() {
-        const { handler } = yield* WebHandler.make()
-        const session = yield* open(handler)
-        const reader = (yield* send(handler, call(1, "act"), { headers: session })).body!.getReader()
-        const decoder = new Sse.Decoder()
-        let last: string | undefined
-        let seen = ""
-        while (!seen.includes("\"a\"")) {
-          const { value } = yield* Effect.promise(() => reader.read())
-          for (const event of decoder.push(value!) as ReadonlyArray<Sse.Event>) {
-            last = event.id ?? last
-            seen += event.data ?? ""
-          }
-        }
-        yield* Effect.promise(() => reader.cancel())
-        yield* Deferred.succeed(gate, undefined)
-        const resumed = yield* Effect.promise(() =>
-          handler(new Request(url, { headers: { accept: "text/event-stream", ...session, "last-event-id": last! } }))
-        )
-        const rest = yield* events(resumed)
-        assert.deepStrictEqual(rest.map(({ id, params }) => id ?? params.data), ["b", 1])
-      }).pipe(Effect.provide(Layer.merge(live, EventStore.layerMemory())))
-    }))
 
   it.scoped("sends a long answer whole", () =>
     Effect.gen(function*() {

@@ -4,9 +4,9 @@
  *
  * It knows nothing of MCP; `HttpServer` makes one for each request.
  */
-import { ByteBuffer } from "@effect-mcp/jsonrpc/unstable/ByteBuffer"
+import * as Body from "@effect-mcp/server/unstable/Body"
 import type { BodyFault, Headers, Reader, SlowReaders, Writer } from "@effect-mcp/server/unstable/HttpExchange"
-import { type HttpExchange, MAX_DISCARDED, pathOf, PIECE } from "@effect-mcp/server/unstable/HttpExchange"
+import { type HttpExchange, pathOf, PIECE } from "@effect-mcp/server/unstable/HttpExchange"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { TLSSocket } from "node:tls"
@@ -51,23 +51,14 @@ export class NodeExchange implements HttpExchange {
   }
 
   body(maxBytes: number, then: (body: string | BodyFault) => void): void {
-    const { request } = this
-    const buffer = new ByteBuffer(maxBytes)
-    let size = 0
-    request.on("data", (chunk: Buffer) => {
-      const before = size
-      size += chunk.length
-      if (size <= maxBytes) return buffer.add(chunk)
-      buffer.clear()
-      // Answer at once, but read on: closing a socket with unread bytes would discard the answer.
-      if (before <= maxBytes) then({ fault: "size" })
-      else if (size - maxBytes > MAX_DISCARDED) request.destroy()
-    })
-    request.on("end", () => {
-      if (size > maxBytes) return
-      const { all } = buffer
-      then(isUtf8(all) ? Buffer.from(all.buffer, all.byteOffset, size).toString("utf8") : { fault: "encoding" })
-    })
+    Body.readNode(this.request, maxBytes, (body) =>
+      then(
+        !(body instanceof Uint8Array)
+          ? body
+          : isUtf8(body)
+          ? Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8")
+          : { fault: "encoding" }
+      ))
   }
 
   reply(status: number, headers: Headers, body: string): void {

@@ -11,6 +11,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
 import * as Mailbox from "effect/Mailbox"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
@@ -28,7 +29,7 @@ export const MAX_LINES = 256
 export interface Stderr {
   /** Starts to read. Called once, after the server was launched. */
   readonly attach: (readable: Readable) => void
-  /** The last complete lines that the server wrote, without a newline at the end; empty if it wrote none. */
+  /** The last complete lines that the server wrote, without a newline at the end; empty if it wrote none, or they are ignored. */
   readonly tail: Effect.Effect<string>
   /** Waits until the server can write nothing more, and `tail` has all of it. */
   readonly ended: Effect.Effect<void>
@@ -57,7 +58,10 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
       ? toOurStderr
       : Stream.runDrain
     const read = Mailbox.toStream(pieces).pipe(
-      Stream.tap(({ bytes }) => Ref.update(tail, (kept) => StderrText.appendTail(kept, bytes))),
+      // What the application ignores is in no error.
+      mode === "ignore"
+        ? identity
+        : Stream.tap(({ bytes }) => Ref.update(tail, (kept) => StderrText.appendTail(kept, bytes))),
       Stream.concat(Stream.execute(Deferred.succeed(ended, undefined))),
       deliver
     )

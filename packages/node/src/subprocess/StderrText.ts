@@ -49,7 +49,8 @@ export const lines = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<string> =
 /** The line that has no end yet, and those that ended; `undefined` stands for the end of the text. */
 const cut = (rest: string, text: string | undefined): readonly [rest: string, lines: Array<string>] => {
   if (text === undefined) return ["", rest === "" ? [] : [rest]]
-  const parts = (rest + text).split("\n")
+  const parts = text.split("\n")
+  parts[0] = rest + parts[0]!
   const last = parts.pop()!
   const lines = parts.map((line) => line.endsWith("\r") ? line.slice(0, -1) : line)
   return last.length < MAX_LINE ? [last, lines] : ["", [...lines, last]]

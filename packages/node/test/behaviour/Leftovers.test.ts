@@ -1,3 +1,7 @@
+/**
+ * What is left after a client and a server have closed during a call, over every transport. It takes more than ten seconds: each transport
+ * is opened and closed four times, and each time the test waits until the process is at rest.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { leftovers } from "../Leftovers.js"

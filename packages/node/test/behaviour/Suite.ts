@@ -1,8 +1,11 @@
 /**
- * Runs every behaviour over some of the transports. The files of the suite share them out, so that two run at the same time.
+ * Runs the behaviours over some of the transports: every behaviour in memory and over one wire in each era, and a third of them over
+ * each other transport. The files of the suite share the transports out, so that two run at the same time.
  */
 import { layer } from "@effect/vitest"
+import * as Version from "@effect-mcp/protocol/Version"
 import { Effect } from "effect"
+import { isTaken } from "../Third.js"
 import * as Asking from "./Asking.js"
 import { applies, layer as settingLayer, Setting } from "./Behaviour.js"
 import * as Closing from "./Closing.js"
@@ -19,14 +22,21 @@ const behaviours = [Listing, Hiding, ToolCalls, ServerRequests, Asking, Notifica
   { behaviours }
 ) => behaviours)
 
-/** Runs every behaviour over each of these transports. */
+/** The transports over which each run takes every behaviour: they show what the behaviours mean, the others how bytes travel. */
+const whole = new Set(
+  ["a pair in memory", "Streamable HTTP"].flatMap((name) => [name, `${name}, at revision ${Version.latestModern}`])
+)
+
+/** Runs the behaviours over each of these transports. */
 export const over = (transports: ReadonlyArray<TestedTransport>): void => {
-  for (const transport of transports) {
+  for (const [column, transport] of transports.entries()) {
     layer(settingLayer(transport), { excludeTestServices: true })(
       `A client and a server of Effect MCP over ${transport.name}`,
       (it) => {
-        for (const behaviour of behaviours) {
-          if (applies(behaviour, transport)) it.scoped(behaviour.name, () => Effect.flatMap(Setting, behaviour.run))
+        for (const [row, behaviour] of behaviours.filter((one) => applies(one, transport)).entries()) {
+          if (whole.has(transport.name) || isTaken(row + column)) {
+            it.scoped(behaviour.name, () => Effect.flatMap(Setting, behaviour.run))
+          }
         }
       }
     )

@@ -12,6 +12,9 @@ import * as Contract from "./Contract.js"
 
 const typed = (client: RecordedClient) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
 
+/** Waits until a request succeeds: one on a connection that was cut while nothing used it fails. */
+const usable = (client: RecordedClient): Effect.Effect<void> => Effect.asVoid(Effect.eventually(client.ping()))
+
 const paramsOf = (messages: ReadonlyArray<Message.Message>, method: string) =>
   messages.flatMap((message) => Message.isNotification(message) && message.method === method ? [message.params!] : [])
 
@@ -302,6 +305,7 @@ const running: ReadonlyArray<Behaviour> = [
         )
         // Losing the stream does not cancel the call.
         assert.notInclude(served.reports.lines(), `${name} stopped`)
+        yield* usable(client)
         yield* client.callTool("release", { key: name })
       })
   },
@@ -324,7 +328,7 @@ const running: ReadonlyArray<Behaviour> = [
           { _tag: "TransportError", reason: "Read" }
         )
         yield* served.reports.until(`${name} stopped`)
-        yield* client.ping()
+        yield* usable(client)
       })
   }
 ]

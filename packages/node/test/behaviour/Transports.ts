@@ -26,7 +26,8 @@ import { setMaxListeners } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { bundled, node, pidsOf, until } from "../Fixture.js"
+import { bundled, node, until } from "../Fixture.js"
+import { pidsOf } from "../Processes.js"
 import { createServer, listening as listeningWith, patient } from "../Shells.js"
 import { tcpProxy } from "../TcpProxy.js"
 import type { Reports } from "./Reports.js"
@@ -252,7 +253,12 @@ const calling = (handler: WebHandler.Handler): Effect.Effect<Proxied, never, Sco
     let connections = connect()
     const fetch = (input: RequestInfo | URL, init?: RequestInit) => {
       const { signal } = connections
-      return handler(new Request(input, init)).then((response) =>
+      const request = new Request(input, {
+        ...init,
+        signal: AbortSignal.any([signal, ...init?.signal ? [init.signal] : []])
+      })
+      const cut = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+      return Promise.race([handler(request), cut]).then((response) =>
         new Response(response.body?.pipeThrough(new TransformStream(), { signal }), response)
       )
     }

@@ -24,15 +24,16 @@ const servers: typeof shells = {
 
 for (const [name, shell] of Object.entries(servers)) {
   describe(`the end of a server with ${name}`, () => {
-    const served = Effect.gen(function*() {
+    const serving = Effect.fnUntraced(function*(instructions?: string) {
       const scope = yield* Effect.acquireRelease(
         Scope.make(),
         (scope) => passing("1 second")(Scope.close(scope, Exit.void))
       )
-      const server = yield* Layer.buildWithScope(McpServer.layer(info, Layer.empty), scope)
+      const server = yield* Layer.buildWithScope(McpServer.layer(info, Layer.empty, { instructions }), scope)
       const port = yield* shell({ health: { grace: "500 millis" } }).pipe(Effect.provide(server), Scope.extend(scope))
       return { port, url: `http://127.0.0.1:${port}/mcp`, close: Scope.close(scope, Exit.void) }
     })
+    const served = serving()
 
     it.scoped("ends each connection with the next answer, from the beginning of the shutdown on", () =>
       Effect.gen(function*() {
@@ -67,6 +68,25 @@ for (const [name, shell] of Object.entries(servers)) {
         client.socket.write(request(JSON.stringify(initialize())))
         yield* until(client.closed)
         assert.match(client.text(), /^HTTP\/1\.1 503 [^]*\r\nconnection: close/i)
+        yield* passing("1 second")(Fiber.join(closing))
+      }))
+
+    it.scoped("lets a client read the rest of its answer", () =>
+      Effect.gen(function*() {
+        const instructions = "x".repeat(16_000_000)
+        const { close, port, url } = yield* serving(instructions)
+        const { closed, socket, text } = yield* dial(port)
+        socket.once("data", () => socket.pause())
+        socket.write(request(JSON.stringify(initialize())))
+        yield* until(() => text() !== "")
+        const closing = yield* Effect.fork(close)
+        yield* TestClock.adjust("500 millis")
+        // Refused by the endpoint, or by nobody: the shutdown goes on meanwhile.
+        yield* Effect.repeatN(Effect.exit(ask(url, "")), 10)
+        assert.isBelow(text().length, instructions.length)
+        socket.resume()
+        yield* until(closed)
+        assert.isAbove(text().length, instructions.length)
         yield* passing("1 second")(Fiber.join(closing))
       }))
   })

@@ -1,5 +1,6 @@
 /**
  * Clients that send requests and never read what the server answers, over real sockets, in all shells.
+ * It takes more than ten seconds: sockets must fill, which takes many megabytes, before a reader counts as stalled.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"

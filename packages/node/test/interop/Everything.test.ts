@@ -2,12 +2,12 @@ import { assert, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
-import type { Progress } from "@effect-mcp/jsonrpc/Progress"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Chunk, Deferred, Effect, Fiber, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { createRequire } from "node:module"
-import { node, pidsOf } from "../Fixture.js"
+import { node } from "../Fixture.js"
+import { pidsOf } from "../Processes.js"
 import { suite } from "./Ways.js"
 
 const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js")
@@ -71,20 +71,6 @@ suite("A client of Effect MCP and the official everything server", ({ isDirect, 
         conditions: "Light rain / drizzle",
         humidity: 82
       })
-    }))
-
-  it.scopedLive("send progress in order, all of it before the result", () =>
-    Effect.gen(function*() {
-      const { tools } = yield* typed
-      const seen: Array<Progress> = []
-      const result = yield* tools["trigger-long-running-operation"]({ duration: 0.1, steps: 10 }, {
-        onProgress: (progress) => Effect.sync(() => seen.push(progress))
-      })
-      assert.deepStrictEqual(seen, Array.from({ length: 10 }, (_, n) => ({ progress: n + 1, total: 10 })))
-      assert.deepStrictEqual(
-        result.content,
-        blocks("Long running operation completed. Duration: 0.1 seconds, Steps: 10.")
-      )
     }))
 
   it.scopedLive("cancel a long operation, and continue", () =>

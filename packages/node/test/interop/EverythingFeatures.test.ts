@@ -10,7 +10,8 @@ import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Ref, Schedule, Stream } f
 import { randomUUID } from "node:crypto"
 import { createRequire } from "node:module"
 import { gunzipSync } from "node:zlib"
-import { node, pidsOf } from "../Fixture.js"
+import { node } from "../Fixture.js"
+import { pidsOf } from "../Processes.js"
 import { suite } from "./Ways.js"
 
 const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js")

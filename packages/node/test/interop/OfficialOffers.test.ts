@@ -11,7 +11,8 @@ import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Versions from "@effect-mcp/protocol/Version"
 import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Ref, Schedule, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { fixture, node, pidsOf } from "../Fixture.js"
+import { fixture, node } from "../Fixture.js"
+import { pidsOf } from "../Processes.js"
 
 const servers = { "1.32": "officialOffer1.mjs", "2.4": "officialOffer2.mjs" }
 

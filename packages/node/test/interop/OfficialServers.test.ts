@@ -9,7 +9,8 @@ import * as Version from "@effect-mcp/protocol/Version"
 import type { Scope } from "effect"
 import { Chunk, Deferred, Effect, Fiber, Queue, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { fixture, node, pidsOf, until } from "../Fixture.js"
+import { fixture, node, until } from "../Fixture.js"
+import { pidsOf } from "../Processes.js"
 
 class OutOfRange extends Schema.TaggedError<OutOfRange>()("OutOfRange", { n: Schema.Number }) {}
 
@@ -163,13 +164,6 @@ for (const [version, server] of Object.entries(servers)) {
           { level: "warning", logger: "official", data: { value: "warning" } }
         ])
         assert.strictEqual(yield* Queue.size(received), 0)
-      }))
-
-    it.scopedLive("notify of changed tools", () =>
-      Effect.gen(function*() {
-        const { client, received } = yield* talk(server)
-        yield* client.callTool("change")
-        assert.strictEqual((yield* Queue.take(received)).method, "notifications/tools/list_changed")
       }))
 
     it.scopedLive("answer the server's requests: a ping, and an error for an unknown method", () =>

@@ -10,9 +10,9 @@ import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks/
 import * as Schemas from "@modelcontextprotocol/sdk/types.js"
 import type { Scope } from "effect"
 import { Effect, Layer } from "effect"
+import { bundledOnce } from "../Bundle.js"
 import { node, until } from "../Fixture.js"
 import { Server } from "../fixtures/taskFeatures.js"
-import { bundledOnce } from "./Bundle.js"
 import type { Address } from "./OfficialClients.js"
 import { recorded, transport1 } from "./OfficialClients.js"
 

@@ -16,7 +16,8 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { node, pidsOf, until } from "../Fixture.js"
+import { node, until } from "../Fixture.js"
+import { pidsOf } from "../Processes.js"
 import { suite } from "./Ways.js"
 
 const program = (name: string) => createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/dist/index.js`)

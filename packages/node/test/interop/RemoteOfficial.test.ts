@@ -35,27 +35,7 @@ for (const version of ["1.32", "2.4"] as const) {
           assert.strictEqual(server.sessions(), 0)
           assert.strictEqual(server.log.filter((line) => line === "DELETE").length, 1)
         }).pipe(provided))
-
-      it.scopedLive(`call many tools concurrently, with ${json ? "JSON" : "streams"}`, () =>
-        Effect.gen(function*() {
-          const client = yield* connect((yield* Servers.http(version, { json })).url)
-          const texts = Array.from({ length: 200 }, (_, n) => String(n))
-          const results = yield* Effect.forEach(texts, (text) => client.callTool("echo", { text }), {
-            concurrency: "unbounded"
-          })
-          assert.deepStrictEqual(results.map(({ content }) => content), texts.map(blocks))
-        }).pipe(provided))
     }
-
-    it.scopedLive("send progress in order, all of it before the result", () =>
-      Effect.gen(function*() {
-        const client = yield* connect((yield* Servers.http(version)).url)
-        const seen: Array<unknown> = []
-        yield* client.callTool("slow", { steps: 50 }, {
-          onProgress: ({ progress }) => Effect.sync(() => seen.push(progress))
-        })
-        assert.deepStrictEqual(seen, Array.from({ length: 50 }, (_, n) => n + 1))
-      }).pipe(provided))
 
     it.scopedLive("cancel a call: the handler sees its signal, and its response is not awaited", () =>
       Effect.gen(function*() {

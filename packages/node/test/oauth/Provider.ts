@@ -18,6 +18,8 @@ export interface Settings {
   readonly requireNonce?: boolean
   /** By how many seconds its clock is ahead. */
   readonly clockSkew?: number
+  /** Whether it issues refresh tokens as it does by default: for `offline_access` only. Default: to all clients that may have them. */
+  readonly hasStockRefresh?: boolean
   /** Whether clients may register. Default: true. */
   readonly registration?: boolean
 }

@@ -57,6 +57,26 @@ describe("Credentials in a directory", () => {
       assert.strictEqual(provider.count("POST /reg"), 1)
     }))
 
+  it.scopedLive("serve the next run also where refresh tokens need the consent of the user, as OpenID Connect requires", () =>
+    Effect.gen(function*() {
+      const store = yield* directory
+      const provider = yield* Provider.make({ ...opaque, hasStockRefresh: true })
+      const server = yield* Protected.make(provider, { introspect: true })
+      const first = yield* Program.make({ store })
+      const client = yield* first.connect(server.url)
+      const user = yield* whoami(client)
+      // The token expires.
+      yield* first.advance(3600)
+      assert.deepStrictEqual(yield* first.provide(whoami(client)), user)
+      assert.strictEqual(provider.count("POST /token"), 2)
+      assert.lengthOf(first.visitor.opened, 1)
+      const next = yield* Program.make({ store })
+      yield* next.advance(7200)
+      assert.deepStrictEqual(yield* Effect.flatMap(next.connect(server.url), whoami), user)
+      assert.strictEqual(provider.count("POST /token"), 3)
+      assert.lengthOf(next.visitor.opened, 0)
+    }))
+
   it.scopedLive("serve programs that run at once: each token is refreshed by one of them", () =>
     Effect.gen(function*() {
       const store = yield* directory

@@ -77,9 +77,11 @@ const make = () => {
     cookies: { keys: ["cookies"] },
     jwks: { keys },
     pkce: { required: () => true },
-    rotateRefreshToken: true,
-    issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
-    scopes: ["openid", "offline_access"],
+    ...(settings.hasStockRefresh === true ? undefined : {
+      rotateRefreshToken: true,
+      issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
+      scopes: ["openid", "offline_access"]
+    }),
     ttl: {
       Grant: 86_400,
       Interaction: 600,

@@ -33,13 +33,6 @@ describe("Input", () => {
       }
     }))
 
-  it.effect("delivers a last line without a newline", () =>
-    Effect.gen(function*() {
-      const stream = new PassThrough()
-      stream.end(line(1).trimEnd())
-      assert.deepStrictEqual(numbers(yield* collect(Input.make(stream))), [1])
-    }))
-
   it.effect("ends at once when the stream has ended before", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()

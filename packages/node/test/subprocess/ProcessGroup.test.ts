@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import * as ProcessGroup from "../../src/subprocess/ProcessGroup.js"
-import { isRunning, node, until } from "../Fixture.js"
+import { node, until } from "../Fixture.js"
+import { isRunning } from "../Processes.js"
 
 const start = (...args: ReadonlyArray<string>) =>
   Effect.async<{ readonly pid: number; readonly exited: () => boolean }>((resume) => {

@@ -5,7 +5,8 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import * as Environment from "../../src/subprocess/Environment.js"
 import * as Subprocess from "../../src/subprocess/Subprocess.js"
-import { fixture, isRunning, node, pidsOf, until } from "../Fixture.js"
+import { fixture, node, until } from "../Fixture.js"
+import { isRunning, pidsOf } from "../Processes.js"
 
 const launch = (
   name: string,

@@ -25,6 +25,7 @@ import * as SessionFacts from "../legacy/SessionFacts.js"
 import type { Authenticate } from "../runtime/Authentication.js"
 import * as Coalesced from "../runtime/Coalesced.js"
 import * as Defects from "../runtime/Defects.js"
+import type { Open } from "../runtime/FedConversation.js"
 import * as Metrics from "../runtime/Metrics.js"
 import * as Release from "../runtime/Release.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
@@ -47,7 +48,7 @@ export interface Conversations {
    */
   readonly read: (transport: Transport, caller?: Caller) => ReadConversation
   /** Begins a conversation that its caller feeds. `onEnd` runs when the server closes it. */
-  readonly feed: Dispatcher.DispatcherService["open"]
+  readonly feed: Open
   /** Runs an effect for each open conversation. */
   readonly forEach: (run: (connection: Connection) => Effect.Effect<void>) => Effect.Effect<void>
   /** The number of open conversations. */

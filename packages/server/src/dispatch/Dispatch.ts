@@ -1,10 +1,10 @@
 /**
- * Makes the `Dispatcher` of a server: conversations for transports, single exchanges for requests without a session, and
+ * Makes the `Dispatcher` of a server: conversations for transports, the requests without a session, and
  * the notifications of changes to all of them.
  */
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import { MAX_IN_FLIGHT, MAX_WAITING, MAX_WAITING_TEXT } from "@effect-mcp/jsonrpc/Conversation"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
-import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Requests from "@effect-mcp/jsonrpc/unstable/Requests"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -14,23 +14,36 @@ import type { Change } from "../ChangeBus.js"
 import type { DispatcherService, Options } from "../Dispatcher.js"
 import * as LegacyChanges from "../legacy/Changes.js"
 import * as LegacyServe from "../legacy/Serve.js"
-import * as StatelessConversation from "../legacy/StatelessConversation.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
 import * as ModernServe from "../modern/Serve.js"
 import type { Kind, RegistryService } from "../Registry.js"
-import * as Exchanges from "../runtime/Exchanges.js"
+import * as Defects from "../runtime/Defects.js"
+import type { Open } from "../runtime/FedConversation.js"
 import * as Metrics from "../runtime/Metrics.js"
 import * as NodeChanges from "../runtime/NodeChanges.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { Server } from "../runtime/Server.js"
 import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
 import * as EraOfConversation from "./EraOfConversation.js"
 
+/** The default limit of the requests in flight that belong to no conversation, of all clients together. */
+export const MAX_EXCHANGES = 4096
+
+/** What HTTP endpoints use of a dispatcher. `make` makes every dispatcher. */
+export interface Entrances extends DispatcherService, Pick<Server, "authenticate" | "documents" | "requiredScopes"> {
+  readonly open: Open
+  /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints together. */
+  readonly requests: Requests.Requests
+  readonly legacy: LegacyServe.Serving | undefined
+  readonly modern: ModernServe.Serving | undefined
+}
+
 export const make = (
   server: Server,
   registry: RegistryService,
   options: Options
-): Effect.Effect<DispatcherService, never, Scope.Scope> =>
+): Effect.Effect<Entrances, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { versions } = server
     const legacy = versions.some(Version.isLegacy) ? LegacyServe.make(server) : undefined
@@ -46,16 +59,20 @@ export const make = (
         ),
       options
     )
-    const legacyExchange = legacy === undefined ? undefined : yield* StatelessConversation.make(legacy, options)
-    const modernExchange = modern === undefined ? undefined : yield* Exchanges.make(
-      {
-        onRequest: modern.request,
-        onNotification: modern.notification,
-        neverWaits: modern.neverWaits,
-        hasOwnLimit: modern.hasOwnLimit
+    const requests = yield* Requests.make({
+      limits: {
+        running: options.maxExchanges ?? MAX_EXCHANGES,
+        waiting: options.maxWaiting ?? MAX_WAITING,
+        text: options.maxWaitingText ?? MAX_WAITING_TEXT
       },
-      options
-    )
+      perClient: {
+        limit: options.maxInFlight ?? MAX_IN_FLIGHT,
+        clientOf: (channel) => RequestOrigin.of(channel).principal?.id
+      },
+      closeTimeout: options.closeTimeout ?? "5 seconds",
+      report: Defects.report(options)
+    })
+    yield* Metrics.requests.observe(() => requests.size)
     const announce = (kind: Kind) =>
       Effect.zipRight(
         conversations.forEach((connection) => LegacyChanges.announce(connection, kind)),
@@ -130,19 +147,9 @@ export const make = (
       documents: server.documents,
       requiredScopes: server.requiredScopes,
       open: conversations.feed,
-      exchange: (incoming, channel, version) => {
-        if (Version.isLegacy(version) && legacyExchange !== undefined) return legacyExchange(incoming, channel, version)
-        if (Version.isModern(version) && modernExchange !== undefined) {
-          return modernExchange(incoming, channel)
-        }
-        if (!Message.isMalformed(incoming) && Message.isRequest(incoming)) {
-          const error = new McpError.UnsupportedVersion({ requested: version, supported: versions })
-          channel.unsafeSend(
-            Message.failure(incoming.id, McpError.toWire(error, Version.isLegacy(version) ? "legacy" : "modern"))
-          )
-        }
-        return () => {}
-      },
+      requests,
+      legacy,
+      modern,
       versions,
       listening: Effect.acquireRelease(begin, () => end),
       listeners: () => listeners,

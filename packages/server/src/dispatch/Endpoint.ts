@@ -1,6 +1,7 @@
 /**
- * The server's HTTP endpoint: checks Host and Origin, finds the path, authenticates the client, reads the body. `EraOfPost` passes
- * legacy messages to `legacy/Http` or `legacy/Stateless`, and modern ones to `modern/Http`; `legacy/Sse` has a path of its own.
+ * The server's HTTP endpoint: checks Host and Origin, finds the path, authenticates the client, finds the node of its session, reads
+ * the body. `EraOfPost` passes legacy messages to `legacy/Http` or `legacy/Stateless`, and modern messages to `modern/Http`;
+ * `legacy/Sse` has a path of its own.
  *
  * `HttpEndpoint`, `WebHandler`, and `HttpServer` and `NodeHandler` of the node package, call it with an `HttpExchange` for each
  * request. They own the sockets; the dispatcher owns the fibers of the handlers.
@@ -26,9 +27,9 @@ import * as MediaType from "../http/MediaType.js"
 import * as PostHeaders from "../http/PostHeaders.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpOptions } from "../HttpOptions.js"
-import type { HttpRefusal } from "../HttpRefusal.js"
 import * as Http from "../legacy/Http.js"
 import * as HttpContext from "../legacy/HttpContext.js"
+import * as SessionFacts from "../legacy/SessionFacts.js"
 import * as Sse from "../legacy/Sse.js"
 import * as Stateless from "../legacy/Stateless.js"
 import * as ModernHttp from "../modern/Http.js"
@@ -39,6 +40,7 @@ import * as Permission from "../runtime/Permission.js"
 import * as RefusalFault from "../runtime/RefusalFault.js"
 import * as Reply from "../runtime/Reply.js"
 import * as SecretId from "../runtime/SecretId.js"
+import type { Entrances } from "./Dispatch.js"
 import * as EraOfPost from "./EraOfPost.js"
 import * as Leaving from "./Leaving.js"
 
@@ -65,12 +67,17 @@ export const make = (
   options: HttpOptions = {}
 ): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
-    yield* Effect.flatMap(Dispatcher, ({ listening }) => listening)
-    const context = yield* Effect.flatMap(EndpointContext.make(options), HttpContext.make)
+    // `McpServer.layer` provides every dispatcher.
+    const entrances = (yield* Dispatcher) as Entrances
+    yield* entrances.listening
+    const context = yield* Effect.flatMap(
+      EndpointContext.make(options),
+      (context) => HttpContext.make(context, entrances.versions.filter(Version.isLegacy), entrances.open)
+    )
     const { nodes, sweeper } = context
     const isMember = () => nodes === undefined || nodes.place() !== undefined
     const health = yield* Health.make(options, sweeper, isMember)
-    const made = yield* Metrics.timed(endpoint(context, Guard.make(options), health), () => sweeper.now())
+    const made = yield* Metrics.timed(endpoint(context, entrances, Guard.make(options), health), () => sweeper.now())
     yield* Metrics.sessions.observe(made.sessions)
     yield* Metrics.streams.observe(() => context.openStreams)
     yield* Effect.addFinalizer(() => made.close)
@@ -91,18 +98,17 @@ interface ServedPath {
 
 const endpoint = (
   context: HttpContext.HttpContext,
+  { authenticate, documents: ofAuthenticator, legacy, modern: serving, requests, requiredScopes, versions }: Entrances,
   guard: Guard.Guard,
   health: Health.Health | undefined
 ): Endpoint => {
   const { options } = context
   const { maxBodyBytes, path, responses, sessions, ssePath } = options
-  const { requiredScopes, versions } = context.dispatcher
-  const documents = Documents.make(guard, context.dispatcher.documents, options.documents)
-  const hasLegacy = versions.some(Version.isLegacy)
-  const http = hasLegacy && sessions ? Http.make(context) : undefined
-  const stateless = hasLegacy && !sessions ? Stateless.make(context) : undefined
-  const sse = ssePath === undefined || !hasLegacy ? undefined : Sse.make(context)
-  const modern = versions.some(Version.isModern) ? ModernHttp.make(context) : undefined
+  const documents = Documents.make(guard, ofAuthenticator, options.documents)
+  const http = legacy !== undefined && sessions ? Http.make(context) : undefined
+  const stateless = legacy === undefined || sessions ? undefined : Stateless.make(context, requests, legacy)
+  const sse = ssePath === undefined || legacy === undefined ? undefined : Sse.make(context)
+  const modern = serving && ModernHttp.make(context, requests, serving, versions)
   let closing = false
   let addedToAll: Headers | undefined
   /** Whether the operator has been warned of a request whose Host or Origin was refused. */
@@ -163,28 +169,33 @@ const endpoint = (
     return path === undefined || at === mainPath ? main : undefined
   }
 
-  /** `given` is the body, if it was read before. */
+  /**
+   * Serves a request whose user was found: here, or at the node of its session. A session that `isNowhere` was looked for in vain:
+   * its request gets the refusal of an unknown session. `given` is the body, if it was read before.
+   */
   const serve = (
     exchange: HttpExchange,
     target: ServedPath,
     principal: Principal | undefined,
-    isNowhere: boolean,
+    isNowhere = false,
     given?: string
   ): void => {
     // Closing may have begun while the client was authenticated.
     if (closing) return Refusal.send(exchange, Refusal.closing)
-    if (!isNowhere && hasMoved(exchange, target, principal, given)) return
     if (exchange.method !== "POST") {
       const refused = Permission.refusal(exchange.user, [])
       if (refused !== undefined) return refuse(exchange, refused)
+      if (!isNowhere && isServedElsewhere(exchange, target, principal)) return
       exchange.begins?.()
       return (exchange.method === "GET" ? target.get! : target.delete!)(exchange, principal)
     }
-    const refusal = refusalOfBody(exchange.headers, target)
+    const refusal = PostHeaders.refusal(exchange.headers, target.accepts(exchange.headers), maxBodyBytes)
     if (refusal !== undefined) return Refusal.send(exchange, refusal)
+    if (!isNowhere && isServedElsewhere(exchange, target, principal, given)) return
     const post = (body: string) => {
       if (closing) return Refusal.send(exchange, Refusal.closing)
-      if (!isNowhere && hasMoved(exchange, target, principal, body)) return
+      // The session may have left this node while the body arrived.
+      if (!isNowhere && isServedElsewhere(exchange, target, principal, body)) return
       const incoming = MessageText.parse(body, options)
       const refused = exchange.user === undefined
         ? undefined
@@ -203,55 +214,47 @@ const endpoint = (
       then(body)
     })
 
-  /** What finds the node of a request whose session this one does not serve. */
-  const elsewhere = ({ headers, url }: HttpExchange, target: ServedPath): ((request: Routed) => void) | undefined => {
+  /** What finds the node of a request whose session this node does not serve. */
+  const elsewhere = (
+    { headers, method, url }: HttpExchange,
+    target: ServedPath
+  ): ((request: Routed) => void) | undefined => {
     if (nodes === undefined) return undefined
     if (target === main) {
       const session = headers["mcp-session-id"] ?? ""
       if (http === undefined || http.has(session) || !SecretId.isSession(session)) return undefined
       return (request) => nodes.toSession(session, request)
     }
-    const session = Sse.sessionOf(url)
+    const session = method === "POST" ? Sse.sessionOf(url) : undefined
     const node = session === undefined || sse!.has(session) ? undefined : Sse.nodeOf(session)
     return node === undefined ? undefined : (request) => nodes.toNode(node, request)
   }
 
+  const isElsewhere = (exchange: HttpExchange, target: ServedPath): boolean => elsewhere(exchange, target) !== undefined
+
   /**
-   * Whether the session of a request has left this node since the request arrived: this node has lost its lease, or gives its
-   * sessions away. Nothing of the request has run, so the node that serves the session is looked for again.
+   * Whether this node does not serve the session of a request. Then the request goes to the node that does; nothing of the request
+   * has run here. A POST is not read before there is such a session.
    */
-  const hasMoved = (
+  const isServedElsewhere = (
     exchange: HttpExchange,
     target: ServedPath,
     principal: Principal | undefined,
-    body: string | undefined
+    body?: string
   ): boolean => {
     const to = elsewhere(exchange, target)
     if (to === undefined) return false
-    // A proof of DPoP is accepted once, and the authenticator of this node has had it.
-    const isSpent = context.dispatcher.authenticate !== undefined && exchange.headers["dpop"] !== undefined
-    if (exchange.elsewhere !== undefined && !isSpent) exchange.elsewhere(leaving.hasBegun())
+    if (exchange.elsewhere !== undefined) exchange.elsewhere(leaving.hasBegun())
     else if (leaving.hasBegun()) Refusal.send(exchange, Refusal.closing)
-    else if (isSpent) Refusal.send(exchange, Refusal.nodeLost)
     else {
       to({
         exchange,
+        isOfAnother: ({ facts }) => SessionFacts.areOfAnother(facts, principal?.id),
         read: exchange.method !== "POST" ? undefined : (then) => body === undefined ? read(exchange, then) : then(body),
         local: (given = body) => serve(exchange, target, principal, isElsewhere(exchange, target), given)
       })
     }
     return true
-  }
-
-  const isElsewhere = (exchange: HttpExchange, target: ServedPath): boolean => elsewhere(exchange, target) !== undefined
-
-  const route = (to: (request: Routed) => void, exchange: HttpExchange, target: ServedPath): void => {
-    const local = (body?: string) => authenticated(exchange, target, isElsewhere(exchange, target), body)
-    if (exchange.method !== "POST") return to({ exchange, read: undefined, local })
-    const refusal = refusalOfBody(exchange.headers, target)
-    if (refusal !== undefined) return Refusal.send(exchange, refusal)
-    // Its body is read when there is such a session: the client may have no right to send one.
-    to({ exchange, read: (then) => read(exchange, then), local })
   }
 
   const refuse = (exchange: HttpExchange, refused: Refuses, incoming?: Message.Incoming): void => {
@@ -268,19 +271,14 @@ const endpoint = (
     Refusal.failure(exchange, refusal.status, Message.failure(incoming.id, error), refusal.headers)
   }
 
-  const refusalOfBody = (headers: Headers, { accepts }: ServedPath): HttpRefusal | undefined =>
-    PostHeaders.refusal(headers, accepts(headers), maxBodyBytes)
-
-  /** A session that `isNowhere` was looked for in vain: its request gets the refusal of one that is unknown. */
-  const authenticated = (exchange: HttpExchange, target: ServedPath, isNowhere: boolean, body?: string): void => {
-    const { authenticate } = context.dispatcher
-    if (authenticate === undefined) return serve(exchange, target, undefined, isNowhere, body)
+  const authenticated = (exchange: HttpExchange, target: ServedPath): void => {
+    if (authenticate === undefined) return serve(exchange, target, undefined)
     let waiting = true
     const interrupt = authenticate(callerOf(exchange), (found) => {
       waiting = false
       if (Either.isRight(found)) {
         exchange.user = found.right.user
-        return serve(exchange, target, found.right.principal, isNowhere, body)
+        return serve(exchange, target, found.right.principal)
       }
       refuse(exchange, found.left)
     })
@@ -298,7 +296,7 @@ const endpoint = (
     handle: (exchange) => {
       const target = find(exchange.url)
       if (target === undefined || isElsewhere(exchange, target)) exchange.elsewhere?.(leaving.hasBegun())
-      else authenticated(exchange, target, false)
+      else authenticated(exchange, target)
     }
   })
 
@@ -333,17 +331,15 @@ const endpoint = (
       if (method === "OPTIONS") return exchange.reply(204, guard.preflight(headers, allow), "")
       if (!isAllowed(allow, method)) return Refusal.send(exchange, Refusal.methodNotAllowed(method, allow))
       // Which of them identifies the client would be a guess. A single one may have a comma, too.
-      const isAmbiguous = context.dispatcher.authenticate !== undefined && headers.authorization?.includes(",") === true
+      const isAmbiguous = authenticate !== undefined && headers.authorization?.includes(",") === true
       if (isAmbiguous && isRepeated(exchange, "authorization")) {
         return Refusal.send(exchange, Refusal.repeatedHeader("Authorization"))
       }
       leaving.onRequest()
-      const routed = method === "GET" && target === ofSse ? undefined : elsewhere(exchange, target)
-      if (leaving.hasBegun() && (method === "GET" || routed !== undefined)) {
+      if (leaving.hasBegun() && (method === "GET" || isElsewhere(exchange, target))) {
         return Refusal.send(exchange, Refusal.closing)
       }
-      if (routed === undefined) return authenticated(exchange, target, false)
-      route(routed, exchange, target)
+      authenticated(exchange, target)
     },
     close: Effect.flatMap(drain, () => {
       if (abandoned) return Effect.void
@@ -377,12 +373,20 @@ const ALLOW =
 const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
   "layer has not ended within closeTimeout"
 
-const callerOf = ({ encrypted, headers, method, path, remoteAddress, services, url }: HttpExchange): Caller => {
+const callerOf = (exchange: HttpExchange): Caller => {
+  const { elsewhere, encrypted, headers, method, path, remoteAddress, services, url } = exchange
   const query = url.indexOf("?")
   return {
     _tag: "Http",
-    // A router may have removed the beginning of the path.
-    request: { method, url: query === -1 ? path : path + url.slice(query), headers, remoteAddress, encrypted },
+    request: {
+      method,
+      // A router may have removed the beginning of the path.
+      url: query === -1 ? path : path + url.slice(query),
+      headers,
+      remoteAddress,
+      encrypted,
+      isForwarded: elsewhere !== undefined
+    },
     services
   }
 }

@@ -5,9 +5,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
-import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { Side } from "@effect-mcp/jsonrpc/Side"
-import type { Era } from "@effect-mcp/protocol/Era"
+import type { RequestSide, Side } from "@effect-mcp/jsonrpc/Side"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type { Connection } from "../legacy/Connection.js"
@@ -24,51 +22,42 @@ export type Eras =
 /** The server's side of one conversation. */
 export const side = ({ legacy, modern }: Eras, connection: Connection, versions: ReadonlyArray<Version>): Side => {
   if (legacy === undefined) return onlyModern(modern!, versions)
-  if (modern === undefined) return onlyLegacy(legacy, connection, versions)
+  const ofLegacy = legacy.to(connection)
+  if (modern === undefined) return onlyLegacy(legacy, ofLegacy, connection, versions)
   return {
-    onRequest: (request, incoming) =>
-      EraOfMessage.of(request, versions) === "modern"
-        ? modern.request(request, incoming)
-        : legacy.request(connection, request, incoming),
+    ...ofLegacy,
+    of: (request) => EraOfMessage.of(request, versions) === "modern" ? modern.piped : ofLegacy,
     onNotification: (notification, channel) =>
       EraOfMessage.of(notification, versions) === "modern"
-        ? modern.notification(notification, channel)
-        : legacy.notification(connection, notification, channel),
-    neverWaits: legacy.neverWaits,
-    // The names of the methods come first: for most requests nothing else is looked at.
-    hasOwnLimit: (request) =>
-      modern.hasOwnLimit(request)
-        ? EraOfMessage.of(request, versions) === "modern"
-        : legacy.hasOwnLimit(request) && EraOfMessage.of(request, versions) === "legacy",
-    unavailableCode: (request) => codeIn(EraOfMessage.of(request, versions))
+        ? modern.notification(notification, channel, false)
+        : legacy.notification(connection, notification, channel)
   }
 }
 
-const onlyLegacy = (legacy: Legacy, connection: Connection, versions: ReadonlyArray<Version>): Side => ({
+const onlyLegacy = (
+  legacy: Legacy,
+  side: RequestSide,
+  connection: Connection,
+  versions: ReadonlyArray<Version>
+): Side => ({
+  ...side,
   onRequest: (request, incoming) => {
     const error = isLegacy(connection) ? undefined : ModernRefusal.of(request, versions)
     return error === undefined
-      ? legacy.request(connection, request, incoming)
+      ? side.onRequest(request, incoming)
       : legacy.refuse(connection, request, incoming, error)
   },
-  onNotification: (notification, channel) => legacy.notification(connection, notification, channel),
-  neverWaits: legacy.neverWaits,
-  hasOwnLimit: legacy.hasOwnLimit
+  onNotification: (notification, channel) => legacy.notification(connection, notification, channel)
 })
 
-const onlyModern = (modern: Modern, versions: ReadonlyArray<Version>): Side => ({
+const onlyModern = ({ notification, piped, refuse }: Modern, versions: ReadonlyArray<Version>): Side => ({
+  ...piped,
   onRequest: (request, incoming) =>
     request.method === Methods.initialize.name && EraOfMessage.of(request, versions) === "legacy"
       // SHOULD name the supported revisions to a client that sends `initialize`
-      ? modern.refuse(request, incoming, EraOfMessage.unsupported(request, versions))
-      : modern.request(request, incoming),
-  onNotification: modern.notification,
-  neverWaits: modern.neverWaits,
-  hasOwnLimit: modern.hasOwnLimit,
-  unavailableCode: () => codeIn("modern")
+      ? refuse(request, incoming, EraOfMessage.unsupported(request, versions))
+      : piped.onRequest(request, incoming),
+  onNotification: (message, channel) => notification(message, channel, false)
 })
-
-// From 2026-07-28 on, SHOULD NOT send a code from -32000 to -32019.
-const codeIn = (era: Era): number => era === "modern" ? JsonRpcError.INTERNAL_ERROR : JsonRpcError.UNAVAILABLE
 
 const isLegacy = ({ accepted, handshake }: Connection): boolean => accepted || handshake !== undefined

@@ -5,8 +5,6 @@
  * Its classes have mutable fields, because functions without an Effect change them. `next` resumes the Effect that the
  * platform waits for: each step (read the body, answer) sets it anew, and no step begins before it is set.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
@@ -15,9 +13,9 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Body from "./Body.js"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 import { allHeaders, PIECE, repeated } from "./HttpExchange.js"
-import * as WebBody from "./WebBody.js"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
@@ -227,23 +225,21 @@ class PulledWriter implements Writer {
   }
 }
 
-const read = (request: HttpServerRequest, maxBytes: number): Effect.Effect<string | BodyFault> =>
+const read = (request: HttpServerRequest, maxBytes: number): Effect.Effect<string | BodyFault> => {
+  const source = request.source as Request | Body.NodeBody
   // A body that middleware has read is in the platform's memory.
-  request.source instanceof Request && !request.source.bodyUsed
-    ? Effect.async((resume) => {
-      const stop = WebBody.read(request.source as Request, maxBytes, (body) => resume(Effect.succeed(body)))
-      return Effect.sync(stop)
+  return source instanceof Request && source.bodyUsed
+    ? Effect.match(request.arrayBuffer, {
+      onFailure: (): BodyFault => ({ fault: "taken" }),
+      onSuccess: (body) => body.byteLength > maxBytes ? { fault: "size" } : Body.text(body)
     })
-    : request.arrayBuffer.pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, Option.some(FileSystem.Size(maxBytes))),
-      Effect.match({
-        onSuccess: (body): string | BodyFault => body.byteLength > maxBytes ? { fault: "size" } : WebBody.text(body),
-        // Only the error's text distinguishes a large body from a broken connection.
-        onFailure: ({ cause }): BodyFault => ({
-          fault: cause instanceof Error && cause.message === "maxBytes exceeded" ? "size" : "unreadable"
-        })
-      })
-    )
+    : Effect.async((resume) => {
+      const then = (body: string | BodyFault): void => resume(Effect.succeed(body))
+      if (source instanceof Request) return Effect.sync(Body.read(source, maxBytes, then))
+      if (source.readableDidRead) return then({ fault: "taken" })
+      Body.readNode(source, maxBytes, (body) => then(Body.text(body)))
+    })
+}
 
 // A web `Request` has no Host header: its URL names the host.
 const hostOf = ({ headers, originalUrl }: HttpServerRequest): Headers => {

@@ -2,7 +2,7 @@
  * The documents of a server at paths of their own, such as the metadata of its authorization: JSON that every page may read, and
  * that no client has to be authenticated for.
  */
-import type { DispatcherService } from "../Dispatcher.js"
+import type { Server } from "../runtime/Server.js"
 import type { Guard } from "./Guard.js"
 import type { HttpExchange } from "./HttpExchange.js"
 import * as Refusal from "./Refusal.js"
@@ -12,7 +12,7 @@ const METHODS = "GET, OPTIONS"
 /** Finds what serves the document of a path; `undefined` without any documents. Those of the endpoint come first. */
 export const make = (
   guard: Guard,
-  documents: DispatcherService["documents"] = {},
+  documents: Server["documents"] = {},
   own: ReadonlyMap<string, string> = new Map()
 ): ((path: string) => ((exchange: HttpExchange) => void) | undefined) | undefined => {
   const texts = new Map(Object.entries(documents).map(([path, document]) => [path, JSON.stringify(document)]))

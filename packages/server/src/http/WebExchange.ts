@@ -7,9 +7,9 @@
  */
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type * as Context from "effect/Context"
+import * as Body from "./Body.js"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 import { allHeaders, pathOf, PIECE } from "./HttpExchange.js"
-import * as WebBody from "./WebBody.js"
 
 export class WebExchange implements HttpExchange {
   readonly method: string
@@ -60,7 +60,7 @@ export class WebExchange implements HttpExchange {
   body(maxBytes: number, then: (body: string | BodyFault) => void): void {
     if (this.done) return
     let answered = false
-    const stop = WebBody.read(this.request, maxBytes, (body) => {
+    const stop = Body.read(this.request, maxBytes, (body) => {
       answered = true
       this.stopReading = undefined
       then(body)

@@ -6,6 +6,7 @@
  * level) and `Subscriptions` change it; requests read it without an effect.
  */
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
 import type { ClientCapabilities, ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
@@ -61,6 +62,8 @@ export class Connection {
   restored: ReadonlyArray<string> | undefined
   /** Stores what other nodes need to take the session over; `undefined` where no other node can. */
   persist: Effect.Effect<void, InternalError | HttpRefusal> | undefined
+  /** The limit of the client's requests that wait for results of tasks. */
+  taskResults: OwnLimit | undefined
   /** Releases the services, for a handshake that fails after they were built. */
   releaseServices: Effect.Effect<void> | undefined
   private lazyScope: Scope.CloseableScope | undefined

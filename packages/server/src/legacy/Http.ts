@@ -61,7 +61,7 @@ interface SessionRequest {
 }
 
 export const make = (context: HttpContext): Http => {
-  const { dispatcher, events, options, runtime } = context
+  const { events, options, runtime, versions } = context
   const sessions = new SessionStore<HttpSession>(context.sweeper, { ...options, max: options.maxSessions })
   const closing = new Set<Fiber.RuntimeFiber<void>>()
   let leaving = false
@@ -84,8 +84,8 @@ export const make = (context: HttpContext): Http => {
     const version = exchange.headers["mcp-protocol-version"]
     if (version === undefined) return session
     // MUST answer 400 to a version that is invalid or unsupported (2025-11-25 basic/transports#protocol-version-header)
-    if (!(dispatcher.versions as ReadonlyArray<string>).includes(version)) {
-      return refused(exchange, Refusal.unsupportedVersion(version, dispatcher.versions))
+    if (!(versions as ReadonlyArray<string>).includes(version)) {
+      return refused(exchange, Refusal.unsupportedVersion(version, versions))
     }
     const agreed = session.version
     // The session's revision holds. The official SDKs serve such a request, too.
@@ -181,7 +181,7 @@ export const make = (context: HttpContext): Http => {
     batch: boolean
   ): void => {
     if (leaving) return refuse(exchange)
-    const onDone = () => sessions.touch(session)
+    const onDone = () => sessions.use(session)
     const post = new Post(context, exchange, { principal, expected, incoming, batch, session, onDone })
     if (!session.receive(incoming, post)) return HttpRefusal.send(exchange, Refusal.tooManyMessages)
     if (!post.isDone) post.wait()
@@ -241,7 +241,7 @@ export const make = (context: HttpContext): Http => {
       }
       const session = find(exchange, principal)
       if (session === undefined) return
-      sessions.touch(session)
+      sessions.use(session)
       const lastEventId = exchange.headers["last-event-id"] ?? ""
       if (lastEventId !== "" && events !== undefined) return resume(exchange, session, lastEventId)
       if (session.standalone.isAttached) return HttpRefusal.send(exchange, Refusal.secondStream)

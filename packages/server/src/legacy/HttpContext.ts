@@ -1,30 +1,29 @@
 /**
- * What the legacy modules of one endpoint share: the neutral context, the dispatcher that serves their messages, and the
+ * What the legacy modules of one endpoint share: the neutral context, what begins their conversations, and the
  * event store, if the application provides one.
  */
 import type { FedTransport } from "@effect-mcp/jsonrpc/unstable/Feed"
-import * as Version from "@effect-mcp/protocol/Version"
+import type * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type { DispatcherService, FedConversation, SharedSession } from "../Dispatcher.js"
-import { Dispatcher } from "../Dispatcher.js"
 import type { EventStoreError, EventStoreService } from "../EventStore.js"
 import { EventStore } from "../EventStore.js"
 import { EndpointContext } from "../http/EndpointContext.js"
 import * as Nodes from "../nodes/Nodes.js"
+import type { FedConversation, Open, SharedSession } from "../runtime/FedConversation.js"
 import * as StoreFailure from "../runtime/StoreFailure.js"
 
 export class HttpContext extends EndpointContext {
-  /** The legacy revisions of the server. */
-  private readonly versions: ReadonlyArray<Version.Version>
   /** Logs when the event store begins to fail. */
   readonly logged = StoreFailure.once<EventStoreError>("The event store")
 
   constructor(
     { options, runtime, sweeper }: EndpointContext,
-    readonly dispatcher: DispatcherService,
+    /** The legacy revisions of the server. */
+    readonly versions: ReadonlyArray<Version.LegacyVersion>,
+    private readonly begin: Open,
     readonly events: EventStoreService | undefined,
     /** This node among those that serve the same sessions. */
     readonly nodes: Nodes.Nodes | undefined = undefined,
@@ -32,26 +31,28 @@ export class HttpContext extends EndpointContext {
     readonly inBackground: (effect: Effect.Effect<void, unknown>) => Effect.Effect<void> = () => Effect.void
   ) {
     super(options, sweeper, runtime)
-    this.versions = dispatcher.versions.filter(Version.isLegacy)
   }
 
   /** Begins the legacy conversation of a transport. The transport's feed passes it the messages, so no fiber reads them. */
   converse(transport: FedTransport, onEnd: () => void, shared?: SharedSession): FedConversation {
-    const conversation = this.dispatcher.open(transport, onEnd, { versions: this.versions, shared })
+    const conversation = this.begin(transport, onEnd, { versions: this.versions, shared })
     transport.feed.receiveWith(conversation.receive)
     return conversation
   }
 }
 
-export const make = (context: EndpointContext): Effect.Effect<HttpContext, never, Dispatcher | Scope.Scope> =>
+export const make = (
+  context: EndpointContext,
+  versions: ReadonlyArray<Version.LegacyVersion>,
+  open: Open
+): Effect.Effect<HttpContext, never, Scope.Scope> =>
   Effect.gen(function*() {
     const events = Option.getOrUndefined(yield* Effect.serviceOption(EventStore))
-    const dispatcher = yield* Dispatcher
     const { sessions, ssePath } = context.options
-    const hasSessions = (sessions || ssePath !== undefined) && dispatcher.versions.some(Version.isLegacy)
+    const hasSessions = (sessions || ssePath !== undefined) && versions.length > 0
     const nodes = hasSessions ? yield* Nodes.make(events !== undefined) : undefined
     const run = yield* FiberSet.makeRuntime<never>()
     const inBackground = (effect: Effect.Effect<void, unknown>) =>
       Effect.sync(() => void run(Effect.interruptible(effect)))
-    return new HttpContext(context, dispatcher, events, nodes, inBackground)
+    return new HttpContext(context, versions, open, events, nodes, inBackground)
   })

@@ -11,15 +11,16 @@
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
 import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import * as Effect from "effect/Effect"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import type { Expirable } from "../http/Sweeper.js"
-import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Principal } from "../Principal.js"
 import * as Metrics from "../runtime/Metrics.js"
+import * as Reply from "../runtime/Reply.js"
 import type { RequestOrigin } from "../runtime/RequestOrigin.js"
 import * as Batch from "./Batch.js"
 import type { HttpContext } from "./HttpContext.js"
@@ -47,8 +48,8 @@ export interface Options {
 const JSON_HEADERS = { "content-type": "application/json" } as const
 
 export class Post implements Channel {
-  /** Set when the application refuses a request: status and headers of the answer, where no more follows. */
-  refusal: HttpRefusal | undefined
+  /** Where the application refuses a request: status and headers of the answer, where no more follows. */
+  private refusal: Reply.Head | undefined
   private stream: ResumableStream | undefined
   private readonly responses: Array<string> = []
   private remaining: number
@@ -120,6 +121,12 @@ export class Post implements Channel {
   canRequest(): boolean {
     if (this.isDone || this.isJsonOnly || this.options.session === undefined) return false
     return this.stream === undefined ? !this.exchange.isGone || this.isResumable : this.stream.isReadable
+  }
+
+  answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
+    if (this.isDone) return
+    this.refusal = Reply.headOf(outcome)
+    this.respond(Outcome.toMessage(id, outcome))
   }
 
   onWaiting(id: Message.RequestId): void {

@@ -167,7 +167,7 @@ const ownRoutes = (server: Server): ReadonlyArray<OwnRoute> => {
     }),
     ...(tasks === undefined ? [] : [
       own(TaskMethods.getTask, (params, session) => Tasks.get(tasks.tasks, params, session)),
-      own(TaskMethods.getTaskPayload, (params, session) => Tasks.result(tasks, params, session)),
+      own(TaskMethods.getTaskPayload, (params, session) => Tasks.result(tasks.tasks, params, session)),
       own(TaskMethods.cancelTask, (params, session) => Tasks.cancel(tasks.tasks, params, session)),
       own(TaskMethods.listTasks, (params, session) => Tasks.list(tasks.tasks, params, session, pageSize))
     ]),

@@ -6,7 +6,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
-import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
+import type { Channel, IncomingRequest, RequestSide, Work } from "@effect-mcp/jsonrpc/Side"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
@@ -30,7 +30,6 @@ import type { Connection } from "./Connection.js"
 import * as Handshake from "./Handshake.js"
 import * as Initialize from "./Initialize.js"
 import * as Observers from "./Observers.js"
-import { Post } from "./Post.js"
 import * as Routes from "./Routes.js"
 import { LegacyServerSession } from "./ServerSession.js"
 import * as Subscriptions from "./Subscriptions.js"
@@ -38,7 +37,8 @@ import * as Tasks from "./Tasks.js"
 
 /** How a server serves the messages of any connection. Made once for each server. */
 export interface Serving {
-  readonly request: (connection: Connection, request: Request, incoming: IncomingRequest) => Work
+  /** Serves the requests of one client. */
+  readonly to: (connection: Connection) => RequestSide
   /** Answers a request with an error. The middleware sees both. */
   readonly refuse: (connection: Connection, request: Request, incoming: IncomingRequest, error: McpError) => Work
   readonly notification: (
@@ -46,10 +46,6 @@ export interface Serving {
     notification: Notification,
     channel: Channel
   ) => Effect.Effect<void> | undefined
-  /** Whether requests of this method never wait for others to end. */
-  readonly neverWaits: (method: string) => boolean
-  /** Whether a request takes no place from others: it waits for the result of a task, and has a limit of its own. */
-  readonly hasOwnLimit: (request: Request) => boolean
 }
 
 export const make = (server: Server): Serving => {
@@ -116,10 +112,7 @@ export const make = (server: Server): Serving => {
       context,
       cancellable: route?.isCancellable,
       release: (exit) => scope.release(exit),
-      reply: (exit) => {
-        if (incoming.channel instanceof Post) incoming.channel.refusal = Reply.refusalOf(exit)
-        return outcomeOf(exit)
-      }
+      reply: outcomeOf
     }
   }
 
@@ -139,30 +132,37 @@ export const make = (server: Server): Serving => {
     )
   }
 
+  const serve = (connection: Connection, request: Request, incoming: IncomingRequest): Work => {
+    const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
+    if (refusal !== undefined) return failed(refusal)
+    const { handshake } = connection
+    if (connection.restored !== undefined && handshake === undefined) {
+      const session = new LegacyServerSession(connection, request, incoming, facing)
+      return Handshake.restoring(connection, restore(session), () => plan(connection, request, incoming))
+    }
+    if (pipeline.isBare && handshake === undefined) return plan(connection, request, incoming)
+    if (handshake !== undefined && request.method !== Methods.ping.name) {
+      return request.method === Methods.initialize.name
+        ? failed(Handshake.underWay)
+        : Handshake.afterRequest(handshake, () => plan(connection, request, incoming))
+    }
+    const work = plan(connection, request, incoming)
+    return request.method === Methods.initialize.name && !connection.accepted
+      ? Handshake.begin(connection, work)
+      : work
+  }
+
   const serving: Serving = {
     refuse,
-    // MUST respond promptly (2025-11-25 basic/utilities/ping#behavior-requirements)
-    neverWaits: (method) => method === Methods.ping.name || isBrief(method),
-    hasOwnLimit: ({ method }) => server.tasks !== undefined && method === getTaskPayload.name,
-    request: (connection, request, incoming) => {
-      const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
-      if (refusal !== undefined) return failed(refusal)
-      const { handshake } = connection
-      if (connection.restored !== undefined && handshake === undefined) {
-        const session = new LegacyServerSession(connection, request, incoming, facing)
-        return Handshake.restoring(connection, restore(session), () => plan(connection, request, incoming))
-      }
-      if (pipeline.isBare && handshake === undefined) return plan(connection, request, incoming)
-      if (handshake !== undefined && request.method !== Methods.ping.name) {
-        return request.method === Methods.initialize.name
-          ? failed(Handshake.underWay)
-          : Handshake.afterRequest(handshake, () => plan(connection, request, incoming))
-      }
-      const work = plan(connection, request, incoming)
-      return request.method === Methods.initialize.name && !connection.accepted
-        ? Handshake.begin(connection, work)
-        : work
-    },
+    to: (connection) => ({
+      onRequest: (request, incoming) => serve(connection, request, incoming),
+      // MUST respond promptly (2025-11-25 basic/utilities/ping#behavior-requirements)
+      neverWaits: (method) => method === Methods.ping.name || isBrief(method),
+      ownLimit: ({ method }) =>
+        method === getTaskPayload.name && connection.scope !== undefined
+          ? connection.taskResults ??= server.tasks?.limitOfResults()
+          : undefined
+    }),
     notification: (connection, notification, channel) => {
       const { method, params } = notification
       if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined

@@ -28,6 +28,10 @@ const SessionFacts = Schema.Struct({
 /** Whether this node can go on with what another one has stored, which may have another version of this library. */
 export const areReadable: (facts: unknown) => boolean = SchemaCheck.compile(SessionFacts)
 
+/** Whether the session of these facts is that of another principal. Of facts that cannot be read that is not known. */
+export const areOfAnother = (facts: unknown, owner: string | undefined): boolean =>
+  areReadable(facts) && (facts as SessionFacts).owner !== owner
+
 export const toJson = (connection: Connection): JsonObject =>
   ({
     version: connection.version,

@@ -1,11 +1,12 @@
 /**
  * The sessions of an endpoint by id, limited in number, in all and for each principal, and ended when they were idle for
  * long. A session is unfinished until its client has sent something after `initialize`: unfinished sessions are counted
- * apart, so that a flood of them costs no other client its session. What ends with a session is up to `HttpSession`.
+ * apart, so that a flood of them costs no other client its session. At a limit, the sessions of clients without a principal go first,
+ * and never replace that of a principal. What ends with a session is up to `HttpSession`.
  *
- * Two maps in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions
+ * Maps in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions
  * nor a limit per principal; to mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`.
- * `owned` holds exactly the sessions of both maps that have an owner.
+ * `owned` holds exactly the sessions of all maps that have an owner.
  */
 import type { Expirable, Sweeper } from "../http/Sweeper.js"
 import { RESOLUTION } from "../http/Sweeper.js"
@@ -41,33 +42,49 @@ export interface Limits {
 /** How many unfinished sessions there may be at least; at most a tenth of `max`, if that is more. */
 export const MIN_UNFINISHED = 16
 
-/** After how many milliseconds a new session replaces an unfinished one, when there are too many. */
+/** For how many milliseconds a client may take its next step, before its session counts as unfinished or unused for good. */
 export const REPLACE_UNFINISHED_AFTER = 5000
 
+/** The finished sessions of clients with a principal, or without. */
+interface Finished<S> {
+  /** In the order of last use. */
+  readonly all: Map<string, S>
+  /** The sessions that have served no request, in the order of last use. */
+  readonly unused: Set<S>
+  /** The last of `all`. */
+  newest: S | undefined
+  /** Until this time all are taken to be busy, without looking at each again. */
+  busyUntil: number
+}
+
+const none = <S>(): Finished<S> => ({ all: new Map(), unused: new Set(), newest: undefined, busyUntil: -Infinity })
+
 export class SessionStore<S extends StoredSession> implements Expirable {
-  private readonly sessions = new Map<string, S>()
+  private readonly anonymous: Finished<S> = none()
+  private readonly named: Finished<S> = none()
   private readonly unfinished = new Map<string, S>()
   private readonly owned = new Map<string, Set<S>>()
   private readonly maxUnfinished: number
-  private newest: S | undefined
-  /** Until this time all sessions are taken to be busy, without looking at each again. */
-  private busyUntil = -Infinity
 
   constructor(private readonly sweeper: Sweeper, private readonly limits: Limits) {
     this.maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(limits.max / 10))
   }
 
   get size(): number {
-    return this.sessions.size + this.unfinished.size
+    return this.finished + this.unfinished.size
+  }
+
+  private get finished(): number {
+    return this.anonymous.all.size + this.named.all.size
   }
 
   find(id: string): S | undefined {
-    return this.sessions.get(id) ?? this.unfinished.get(id)
+    return this.named.all.get(id) ?? this.anonymous.all.get(id) ?? this.unfinished.get(id)
   }
 
   /**
    * Adds an unfinished session. At the limit of its principal it replaces the principal's session that was idle longest;
-   * when too many are unfinished, the oldest of them. Otherwise, and when there will be no place for it once it is
+   * when too many are unfinished, one of them. Otherwise, and when there will be no place for it once it is
    * finished, the session is not added, and the limit is returned that it would exceed. One whose client has finished it at
    * another node does not count among the unfinished.
    */
@@ -81,11 +98,11 @@ export class SessionStore<S extends StoredSession> implements Expirable {
       this.evict(idle)
     }
     if (!isFinished && this.unfinished.size >= this.maxUnfinished) {
-      const [oldest] = this.unfinished.values()
-      if (oldest!.isBusy || now - oldest!.lastUsed < REPLACE_UNFINISHED_AFTER) return this.maxUnfinished
-      this.evict(oldest!)
+      const replaced = this.replaceableUnfinished(session)
+      if (replaced === undefined) return this.maxUnfinished
+      this.evict(replaced)
     }
-    if (this.sessions.size >= max && this.replaceable(session) === undefined) return max
+    if (this.finished >= max && this.replaceable(session) === undefined) return max
     session.lastUsed = now
     this.unfinished.set(session.id, session)
     if (session.owner !== undefined) {
@@ -97,13 +114,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return undefined
   }
 
-  /**
-   * Finishes a session. At the limit it replaces the one that was idle longest, of the same principal if there is any. When
-   * none is idle, the session is removed, and the limit is returned.
-   */
+  /** Finishes a session. At the limit it replaces another one, or is removed, and the limit is returned. */
   finish(session: S): number | undefined {
     const { idleTimeout, max } = this.limits
-    if (this.sessions.size >= max) {
+    if (this.finished >= max) {
       const idle = this.replaceable(session)
       if (idle === undefined) {
         this.remove(session)
@@ -114,9 +128,17 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     this.unfinished.delete(session.id)
     session.finished = true
     session.lastUsed = this.sweeper.now()
-    this.sessions.set(session.id, this.newest = session)
+    const finished = this.finishedLike(session)
+    finished.all.set(session.id, finished.newest = session)
+    finished.unused.add(session)
     if (idleTimeout !== Infinity) this.sweeper.watch(this, session.lastUsed + idleTimeout)
     return undefined
+  }
+
+  /** Marks a session as used now, for a request of its client. */
+  use(session: S): void {
+    this.finishedLike(session).unused.delete(session)
+    this.touch(session)
   }
 
   /** Marks a session as used now. */
@@ -129,17 +151,19 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   /** Removes a session; `false` when it is not in the store. */
   remove(session: S): boolean {
     if (this.find(session.id) !== session) return false
-    if (this.newest === session) this.newest = undefined
+    const finished = this.finishedLike(session)
+    if (finished.newest === session) finished.newest = undefined
+    finished.unused.delete(session)
     if (session.owner !== undefined) {
       const own = this.owned.get(session.owner)!
       own.delete(session)
       if (own.size === 0) this.owned.delete(session.owner)
     }
-    return this.sessions.delete(session.id) || this.unfinished.delete(session.id)
+    return finished.all.delete(session.id) || this.unfinished.delete(session.id)
   }
 
   all(): ReadonlyArray<S> {
-    return [...this.sessions.values(), ...this.unfinished.values()]
+    return [...this.named.all.values(), ...this.anonymous.all.values(), ...this.unfinished.values()]
   }
 
   /** Removes all sessions, and ends each of them. */
@@ -153,7 +177,8 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   readonly sweep = (now: number): number => {
     const { handshakeTimeout, idleTimeout } = this.limits
     const next = Math.min(
-      this.expire(this.sessions, idleTimeout, now),
+      this.expire(this.named.all, idleTimeout, now),
+      this.expire(this.anonymous.all, idleTimeout, now),
       this.expire(this.unfinished, handshakeTimeout, now)
     )
     if (next === Infinity) this.sweeper.unwatch(this)
@@ -182,27 +207,73 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     return owner === undefined ? undefined : this.owned.get(owner)
   }
 
-  /** The finished session that a session replaces at the limit. */
-  private replaceable(session: S): S | undefined {
-    return idlest([...this.ownedBy(session) ?? []].filter(({ finished }) => finished)) ?? this.firstIdle()
+  private finishedLike({ owner }: S): Finished<S> {
+    return owner === undefined ? this.anonymous : this.named
   }
 
-  /** The session that was idle longest, of all principals. */
-  private firstIdle(): S | undefined {
+  /**
+   * The finished session that a session replaces at the limit. The first of these that exists: a session without a principal; for a
+   * session with a principal, a session of the same principal; a session of the principal with the most sessions. Of several, sessions
+   * that were never used go first, and then the session that was idle longest.
+   */
+  private replaceable(session: S): S | undefined {
+    const anonymous = this.idle(this.anonymous)
+    if (anonymous !== undefined || session.owner === undefined) return anonymous
+    return idlest([...this.ownedBy(session) ?? []].filter(({ finished }) => finished)) ??
+      this.idle(this.named)
+  }
+
+  /** An idle session of the owner with the most sessions: one that was never used, if there is any. */
+  private idle(sessions: Finished<S>): S | undefined {
     const now = this.sweeper.now()
-    if (now < this.busyUntil) return undefined
-    for (const session of this.sessions.values()) if (!session.isBusy) return session
-    this.busyUntil = now + RESOLUTION
-    return undefined
+    if (now < sessions.busyUntil) return undefined
+    const found = this.first(sessions.unused, now - REPLACE_UNFINISHED_AFTER) ?? this.first(sessions.all.values(), now)
+    if (found === undefined) sessions.busyUntil = now + RESOLUTION
+    return found
+  }
+
+  /** Of sessions in the order of last use, up to a time: the first that is idle, of the owner with the most sessions. */
+  private first(sessions: Iterable<S>, until: number): S | undefined {
+    let found: S | undefined
+    let most = 0
+    for (const session of sessions) {
+      if (session.lastUsed > until) break
+      const count = this.ownedBy(session)?.size ?? Infinity
+      if (count <= most || session.isBusy) continue
+      if (count === Infinity) return session
+      found = session
+      most = count
+    }
+    return found
+  }
+
+  /**
+   * The unfinished session that a session replaces when too many are unfinished: the oldest, after a while. One with a principal
+   * replaces one without at once, and never the other way round.
+   */
+  private replaceableUnfinished({ owner }: S): S | undefined {
+    const until = this.sweeper.now() - REPLACE_UNFINISHED_AFTER
+    let oldest: S | undefined
+    for (const one of this.unfinished.values()) {
+      if (owner === undefined && one.lastUsed > until) break
+      const isLess = one.owner === undefined && owner !== undefined
+      const isEqual = one.lastUsed <= until && (one.owner === undefined) === (owner === undefined)
+      if (!(isLess || isEqual && oldest === undefined) || one.isBusy) continue
+      if (owner === undefined || isLess) return one
+      oldest = one
+    }
+    return oldest
   }
 
   private renew(session: S, now: number): void {
     session.lastUsed = now
-    if (this.newest === session) return
-    const sessions = session.finished ? this.sessions : this.unfinished
+    const finished = this.finishedLike(session)
+    if (finished.newest === session) return
+    const sessions = session.finished ? finished.all : this.unfinished
     sessions.delete(session.id)
     sessions.set(session.id, session)
-    if (session.finished) this.newest = session
+    if (session.finished) finished.newest = session
+    if (finished.unused.delete(session)) finished.unused.add(session)
   }
 
   private evict(session: S): void {

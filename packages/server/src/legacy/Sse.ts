@@ -16,7 +16,6 @@ import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
-import type { FedConversation } from "../Dispatcher.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
@@ -24,6 +23,7 @@ import * as MediaType from "../http/MediaType.js"
 import * as HttpRefusal from "../http/Refusal.js"
 import type { Expirable } from "../http/Sweeper.js"
 import type { Principal } from "../Principal.js"
+import type { FedConversation } from "../runtime/FedConversation.js"
 import { DIRECTORY } from "../runtime/NodeServices.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as SecretId from "../runtime/SecretId.js"
@@ -59,7 +59,7 @@ export interface SseEndpoint {
 export const make = (context: HttpContext): SseEndpoint => {
   const { options: { idPrefix, maxPerPrincipal, maxSessions }, runtime } = context
   const connections = new Map<string, SseConnection>()
-  /** Those whose clients have not completed `initialize`, or sent nothing since they did, the oldest first. */
+  /** The conversations whose clients have not completed `initialize`, or have sent nothing since, the oldest first. */
   const unfinished = new Set<SseConnection>()
   const maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(maxSessions / 10))
   const closing = new Set<Fiber.RuntimeFiber<void>>()
@@ -71,17 +71,36 @@ export const make = (context: HttpContext): SseEndpoint => {
     return count
   }
 
-  /** Whether one more may begin; when too many are unfinished, it replaces the oldest that is silent, after a while. */
-  const mayBegin = (): boolean => {
+  /**
+   * Whether one more conversation may begin. When too many are unfinished, the new conversation replaces the oldest silent one, once
+   * that one has had its time. The conversation of a principal replaces one without a principal at once, and is not replaced by one.
+   */
+  const mayBegin = (principal: Principal | undefined): boolean => {
     if (unfinished.size < maxUnfinished) return true
+    const before = context.sweeper.now() - REPLACE_UNFINISHED_AFTER
     for (const one of unfinished) {
       if (one.hasInitialized) return unfinished.delete(one)
-      if (context.sweeper.now() - one.began < REPLACE_UNFINISHED_AFTER) return false
-      if (!one.isSilent) continue
+      if (principal === undefined && one.began > before) return false
+      const isLess = one.owner === undefined && principal !== undefined
+      const isEqual = one.began <= before && (one.owner === undefined) === (principal === undefined)
+      if (!(isLess || isEqual) || !one.isSilent) continue
       one.close()
       return true
     }
     return false
+  }
+
+  /**
+   * Whether there is a place for one more conversation. At the limit, the conversation of a principal replaces one without a principal
+   * of which no request runs: one that has not initialized, or else the oldest.
+   */
+  const hasPlace = (principal: Principal | undefined): boolean => {
+    if (connections.size < maxSessions) return true
+    if (principal === undefined) return false
+    const anonymous = [...connections.values()].filter(({ isBusy, owner }) => owner === undefined && !isBusy)
+    const replaced = anonymous.find(({ hasInitialized }) => !hasInitialized) ?? anonymous[0]
+    replaced?.close()
+    return replaced !== undefined
   }
 
   const closeAll = (): void => {
@@ -94,7 +113,6 @@ export const make = (context: HttpContext): SseEndpoint => {
         return HttpRefusal.send(exchange, HttpRefusal.notAcceptable("text/event-stream"))
       }
       if (exchange.isGone) return
-      if (connections.size >= maxSessions) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxSessions))
       if (countOwned(principal) >= maxPerPrincipal) {
         return HttpRefusal.send(exchange, Refusal.tooManySessions(maxPerPrincipal))
       }
@@ -102,7 +120,8 @@ export const make = (context: HttpContext): SseEndpoint => {
       if (context.nodes !== undefined && place === undefined) {
         return HttpRefusal.send(exchange, HttpRefusal.storeAway(DIRECTORY))
       }
-      if (!mayBegin()) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxUnfinished))
+      if (!mayBegin(principal)) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxUnfinished))
+      if (!hasPlace(principal)) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxSessions))
       const id = `${idPrefix}${place === undefined ? "" : `${place.node}.`}${SecretId.make()}`
       const connection = new SseConnection(context, exchange, principal?.id, (close) => {
         if (!connections.delete(id)) return

@@ -1,6 +1,7 @@
 /**
  * Streamable HTTP without sessions: each POST is served by itself, and nothing is kept from one to the next. There is no
- * standalone stream, and handlers cannot send requests to the client.
+ * standalone stream, and handlers cannot send requests to the client. A request is served as if its client had completed a
+ * handshake at the revision that comes with it.
  *
  * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so its handler runs on, for at
  * most `abandonAfter`.
@@ -8,7 +9,10 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type { ActiveRequest, Requests } from "@effect-mcp/jsonrpc/unstable/Requests"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpExchange } from "../http/HttpExchange.js"
@@ -17,10 +21,12 @@ import * as HttpRefusal from "../http/Refusal.js"
 import type { Expirable } from "../http/Sweeper.js"
 import type { Principal } from "../Principal.js"
 import * as Batch from "./Batch.js"
+import { Connection } from "./Connection.js"
 import { isInitialize } from "./Http.js"
 import type { HttpContext } from "./HttpContext.js"
 import { Post } from "./Post.js"
 import * as Refusal from "./Refusal.js"
+import type { Serving } from "./Serve.js"
 
 export interface Stateless {
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
@@ -30,8 +36,8 @@ export interface Stateless {
   readonly size: () => number
 }
 
-export const make = (context: HttpContext): Stateless => {
-  const { dispatcher, options: { abandonAfter }, sweeper } = context
+export const make = (context: HttpContext, all: Requests, serving: Serving): Stateless => {
+  const { options: { abandonAfter }, sweeper, versions } = context
   /** What stops each POST that is being answered. */
   const running = new Set<() => void>()
 
@@ -42,9 +48,8 @@ export const make = (context: HttpContext): Stateless => {
     principal: Principal | undefined,
     version: LegacyVersion
   ): void => {
-    /** What interrupts the requests that are not answered yet. */
-    const unanswered = new Map<Message.RequestId, () => void>()
-    let starting = true
+    /** The requests that are not answered yet. */
+    const unanswered = new Map<Message.RequestId, ActiveRequest>()
     let deadline: Expirable | undefined
     const post = new Post(context, exchange, {
       principal,
@@ -52,8 +57,8 @@ export const make = (context: HttpContext): Stateless => {
       batch,
       session: undefined,
       onResponse: ({ id }) => {
-        // A request that is refused at once was never added, though an earlier one of the same id may be.
-        if (!starting && id !== undefined && id !== null) unanswered.delete(id)
+        // The refusal of an id that is in flight leaves the request that has the id.
+        if (unanswered.get(id!)?.answered === true) unanswered.delete(id!)
         return undefined
       },
       onDone: () => {
@@ -64,14 +69,20 @@ export const make = (context: HttpContext): Stateless => {
     const stop = (): void => {
       const interrupted = [...unanswered]
       for (const [id] of interrupted) post.unsafeSend(Outcome.toMessage(id, Outcome.closing))
-      for (const [, interrupt] of interrupted) interrupt()
+      for (const [, request] of interrupted) request.cancel()
     }
     for (const request of requests) {
-      const { outstanding } = post
-      const interrupt = dispatcher.exchange(request, post, version)
-      if (post.outstanding === outstanding) unanswered.set((request as Message.Request).id, interrupt)
+      if (Message.isMalformed(request)) {
+        post.unsafeSend(Message.malformedResponse(request))
+        continue
+      }
+      const active = all.start(
+        post,
+        request as Message.Request,
+        serving.to(withoutHandshake(request as Message.Request, version))
+      )
+      if (active?.answered === false) unanswered.set(active.id, active)
     }
-    starting = false
     if (post.isDone) return
     running.add(stop)
     exchange.onGone(() => {
@@ -83,7 +94,6 @@ export const make = (context: HttpContext): Stateless => {
   return {
     post: (exchange, incoming, principal) => {
       const header = isInitialize(incoming) ? undefined : exchange.headers["mcp-protocol-version"]
-      const versions = dispatcher.versions.filter(Version.isLegacy)
       const version = header ?? Version.negotiate(Version.withoutHeader, versions)
       if (!Version.isLegacy(version) || !versions.includes(version)) {
         return HttpRefusal.send(exchange, Refusal.unsupportedVersion(version, versions))
@@ -107,4 +117,13 @@ export const make = (context: HttpContext): Stateless => {
     },
     size: () => running.size
   }
+}
+
+/** The state that a handshake would leave. A client without a session may send `initialize`, too, and gets its result. */
+export const withoutHandshake = ({ method }: Message.Request, version: LegacyVersion): Connection => {
+  const connection = new Connection(Outbound.none)
+  connection.accepted = method !== Methods.initialize.name
+  connection.initialized = true
+  connection.version = version
+  return connection
 }

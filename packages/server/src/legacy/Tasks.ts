@@ -24,7 +24,6 @@ import type { StoredTasks, Viewer } from "../runtime/StoredTasks.js"
 import { writeAgain } from "../runtime/StoredTasks.js"
 import type { TaskDialect } from "../runtime/TaskDialect.js"
 import * as TaskFacts from "../runtime/TaskFacts.js"
-import type { TaskRunner } from "../runtime/TaskRunner.js"
 import type { StoredTask, TaskQuestion } from "../TaskStore.js"
 import * as LegacyAsk from "./Ask.js"
 import type { LegacyServerSession } from "./ServerSession.js"
@@ -100,17 +99,8 @@ export const list = (
     ...(next === undefined ? undefined : { nextCursor: next })
   }))
 
-/**
- * Waits until the task has ended, and sends its questions to this client meanwhile. Gives the result of the call. The requests
- * of one client that wait are limited.
- */
+/** Waits until the task has ended, and sends its questions to this client meanwhile. Gives the result of the call. */
 export const result = (
-  runner: TaskRunner,
-  params: Params,
-  session: LegacyServerSession
-): Effect.Effect<JsonObject, unknown> => runner.reading(session.connection, awaited(runner.tasks, params, session))
-
-const awaited = (
   tasks: StoredTasks,
   { taskId }: Params,
   session: LegacyServerSession

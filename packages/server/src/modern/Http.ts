@@ -7,13 +7,12 @@
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
+import type { Requests } from "@effect-mcp/jsonrpc/unstable/Requests"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type { DispatcherService } from "../Dispatcher.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
@@ -21,7 +20,8 @@ import * as HttpRefusal from "../http/Refusal.js"
 import type { Principal } from "../Principal.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { Post } from "./Post.js"
-import * as ReadEnvelope from "./ReadEnvelope.js"
+import type { Serving } from "./Serve.js"
+import { envelopeOf } from "./Serve.js"
 import * as Status from "./Status.js"
 
 export interface Http {
@@ -34,20 +34,24 @@ export interface Http {
   readonly size: () => number
 }
 
-export const make = (context: EndpointContext & { readonly dispatcher: DispatcherService }): Http => {
-  const { dispatcher } = context
-  const { versions } = dispatcher
+export const make = (
+  context: EndpointContext,
+  requests: Requests,
+  serving: Serving,
+  versions: ReadonlyArray<string>
+): Http => {
   const running = new Set<Post>()
   const onDone = (post: Post): void => void running.delete(post)
 
   const serve = (exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void => {
-    const error = refusalOf(request, exchange.headers, versions)
-    if (error !== undefined) return refuse(exchange, request.id, error)
+    const { headers } = exchange
+    const envelope = read(request, headers, versions)
+    if (Either.isLeft(envelope)) return refuse(exchange, request.id, envelope.left)
     const post = new Post(context, exchange, request, principal, onDone)
-    const interrupt = dispatcher.exchange(request, post, Version.latestModern)
-    if (post.isDone) return
+    const active = requests.start(post, request, serving.posted({ envelope, headers }))
+    if (active === undefined || post.isDone) return
     running.add(post)
-    post.wait(interrupt)
+    post.wait(active)
   }
 
   return {
@@ -60,14 +64,15 @@ export const make = (context: EndpointContext & { readonly dispatcher: Dispatche
       if (Message.isResponse(incoming)) return HttpRefusal.send(exchange, unexpectedResponse)
       const error = refusalOfNotification(incoming, exchange.headers, versions)
       if (error !== undefined) return refuse(exchange, undefined, error)
-      dispatcher.exchange(incoming, withoutAnswer(exchange, principal), Version.latestModern)
+      const handler = serving.notification(incoming, withoutAnswer(exchange, principal), true)
+      if (handler !== undefined) requests.handle(incoming.method, handler)
       accepted(exchange)
     },
     close: () => {
       for (const post of [...running]) post.close()
     },
     endSubscriptions: () => {
-      for (const { endSubscription } of [...running]) endSubscription?.()
+      for (const post of [...running]) if (post.isSubscription) post.close()
     },
     size: () => running.size
   }
@@ -84,18 +89,18 @@ const withoutAnswer = (exchange: HttpExchange, principal: Principal | undefined)
 const refuse = (exchange: HttpExchange, id: Message.RequestId | undefined, error: McpError.McpError): void =>
   HttpRefusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))
 
-/** Why the headers and the envelope of a request do not fit, in the order in which the client can correct them. */
-const refusalOf = (
+/** The envelope. Left: why it does not fit to the headers, in the order in which the client can correct them. */
+const read = (
   request: Message.Request,
   headers: HttpExchange["headers"],
   versions: ReadonlyArray<string>
-): McpError.McpError | undefined => {
+): Either.Either<Envelope.Envelope, McpError.McpError> => {
   const differs = differentVersion(request.params, headers)
-  if (differs !== undefined) return differs
-  const envelope = ReadEnvelope.keep(request, versions)
-  if (Either.isLeft(envelope)) return envelope.left
+  if (differs !== undefined) return Either.left(differs)
+  const envelope = envelopeOf(request.params, versions)
+  if (Either.isLeft(envelope)) return envelope
   const checked = Headers.check(request, (name) => headers[name])
-  return Either.isLeft(checked) ? checked.left : undefined
+  return Either.isLeft(checked) ? Either.left(checked.left) : envelope
 }
 
 const refusalOfNotification = (

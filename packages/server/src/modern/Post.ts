@@ -9,20 +9,22 @@
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
+import type { ActiveRequest } from "@effect-mcp/jsonrpc/unstable/Requests"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type * as Effect from "effect/Effect"
 import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import type { Expirable } from "../http/Sweeper.js"
-import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Principal } from "../Principal.js"
 import * as Metrics from "../runtime/Metrics.js"
+import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Status from "./Status.js"
 
@@ -30,20 +32,14 @@ const JSON_HEADERS = { "content-type": "application/json" } as const
 const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
 
 export class Post implements Channel {
-  /** Set when the request is refused: the status of the response. */
-  refusedWith: number | undefined
-  /** Set when the application refuses the request: status and headers of the response. */
-  refusal: HttpRefusal | undefined
-  /** Whether the server serves the request already; otherwise it waits for others to end. */
-  started = false
-  /** Set by a subscription: ends it with its result. */
-  endSubscription: (() => void) | undefined
   private done = false
+  /** Whether the request waits for others to end. */
+  private waits = false
   private stream: EventStream | undefined
   private requestOrigin: RequestOrigin.RequestOrigin | undefined
   /** Begins a stream when the response takes long. */
   private timer: Expirable | undefined
-  private interrupt: (() => void) | undefined
+  private active: ActiveRequest | undefined
 
   constructor(
     private readonly context: EndpointContext,
@@ -68,15 +64,11 @@ export class Post implements Channel {
     return this.stream?.isFull === true ? this.stream.space : undefined
   }
 
-  // The conversation takes this function without its object.
+  // A sender takes this function without its object.
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.done) return false
-    if (Message.isResponse(message)) {
-      this.respond(message)
-      return true
-    }
     // A subscription is a stream whatever the endpoint prefers.
-    const isStream = this.context.options.responses !== "json" || this.request.method === Methods.listen.name
+    const isStream = this.context.options.responses !== "json" || this.isSubscription
     const text = isStream ? MessageText.stringify(message) : undefined
     return text !== undefined && this.open().push(Sse.encode({ event: "message", data: text }))
   }
@@ -89,23 +81,44 @@ export class Post implements Channel {
     return false
   }
 
+  answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
+    // The endpoint has answered a handler that cannot be interrupted, or the client has gone.
+    if (this.done) return
+    const { stream } = this
+    const head = Reply.headOf(outcome)
+    const refusedWith = head?.status ?? (outcome.isUnserved === true ? 503 : undefined)
+    if (refusedWith !== undefined) Metrics.rejectHttp(refusedWith)
+    const text = MessageText.stringify(Outcome.toMessage(id, outcome)) ?? ""
+    this.finish()
+    if (stream === undefined && (refusedWith !== undefined || this.context.options.responses !== "stream")) {
+      const status = refusedWith ?? (outcome.error === undefined ? 200 : Status.ofError(outcome.error))
+      const headers = status === 503 ? BUSY_HEADERS : JSON_HEADERS
+      return this.exchange.reply(status, head?.headers === undefined ? headers : { ...headers, ...head.headers }, text)
+    }
+    const opened = stream ?? this.open()
+    opened.push(Sse.encode({ event: "message", data: text }))
+    opened.end()
+  }
+
   onUnanswered(): void {
     this.finish()
   }
 
-  /**
-   * To be called when the request was not answered at once: decides what the client sees meanwhile. `interrupt` runs when the
-   * client disconnects, which cancels the request.
-   */
-  wait(interrupt: () => void): void {
-    this.interrupt = interrupt
-    this.exchange.onGone(this.gone)
-    // A request that waits for others sends nothing yet.
-    if (this.started) this.begin()
+  onWaiting(): void {
+    this.waits = true
   }
 
   onStarted(): void {
+    this.waits = false
     this.begin()
+  }
+
+  /** To be called when the request was not answered at once: decides what the client sees meanwhile. */
+  wait(active: ActiveRequest): void {
+    this.active = active
+    this.exchange.onGone(this.gone)
+    // A request that waits for others sends nothing yet.
+    if (!this.waits) this.begin()
   }
 
   private begin(): void {
@@ -116,43 +129,23 @@ export class Post implements Channel {
     else if (keepAlive !== Infinity) this.timer = sweeper.schedule(keepAlive, () => this.open())
   }
 
-  /** Ends the request because the endpoint closes. */
+  get isSubscription(): boolean {
+    return this.request.method === Methods.listen.name
+  }
+
+  /** Ends the request because the endpoint closes. A subscription that was acknowledged ends with its result. */
   close(): void {
     if (this.done) return
-    if (this.endSubscription !== undefined) return this.endSubscription()
-    const message = Message.failure(this.request.id, {
-      code: JsonRpcError.INTERNAL_ERROR,
-      message: "Connection closed"
-    })
+    if (this.isSubscription && this.stream !== undefined) return this.active?.end()
     // Not 503 when its handler has begun: a proxy could send the request again.
-    this.respond(message)
-    this.interrupt?.()
+    this.answer(this.request.id, { error: closed, isUnserved: this.waits })
+    this.active?.cancel()
   }
 
   private readonly gone = (): void => {
     if (this.done) return
     this.finish()
-    this.interrupt?.()
-  }
-
-  private respond(sent: Message.Response): void {
-    const { refusal, started, stream } = this
-    const response = started || Message.isSuccess(sent) ? sent : unavailable(sent)
-    const text = MessageText.stringify(response) ?? ""
-    if (!started) this.refusedWith ??= 503
-    const refusedWith = refusal?.status ?? this.refusedWith
-    if (refusedWith !== undefined) Metrics.rejectHttp(refusedWith)
-    this.finish()
-    if (stream === undefined && refusal !== undefined) {
-      return this.exchange.reply(refusal.status, { ...refusal.headers, ...JSON_HEADERS }, text)
-    }
-    if (stream === undefined && (this.refusedWith !== undefined || this.context.options.responses !== "stream")) {
-      const status = Message.isSuccess(response) ? 200 : this.refusedWith ?? Status.ofError(response.error)
-      return this.exchange.reply(status, status === 503 ? BUSY_HEADERS : JSON_HEADERS, text)
-    }
-    const opened = stream ?? this.open()
-    opened.push(Sse.encode({ event: "message", data: text }))
-    opened.end()
+    this.active?.cancel()
   }
 
   private finish(): void {
@@ -166,8 +159,4 @@ export class Post implements Channel {
   }
 }
 
-// SHOULD NOT send a code from -32000 to -32019: the status says that the server is busy or closing.
-const unavailable = ({ error, ...rest }: Message.Failure): Message.Failure => ({
-  ...rest,
-  error: error.code === JsonRpcError.UNAVAILABLE ? { ...error, code: JsonRpcError.INTERNAL_ERROR } : error
-})
+const closed: JsonRpcError.ErrorObject = { code: JsonRpcError.INTERNAL_ERROR, message: "Connection closed" }

@@ -10,12 +10,13 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
-import type { Channel, IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
+import type { Channel, IncomingRequest, RequestSide, Work } from "@effect-mcp/jsonrpc/Side"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
+import { decode } from "@effect-mcp/protocol/modern/Envelope"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import { extension as TasksExtension } from "@effect-mcp/protocol/modern/Tasks"
@@ -29,6 +30,7 @@ import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { Refuses } from "../Authenticator.js"
+import type { Headers } from "../http/HttpExchange.js"
 import type { Kind } from "../Registry.js"
 import * as Pipeline from "../runtime/Pipeline.js"
 import * as Reply from "../runtime/Reply.js"
@@ -40,24 +42,32 @@ import * as Subject from "../runtime/Subject.js"
 import * as Ask from "./Ask.js"
 import * as ExtendedResults from "./ExtendedResults.js"
 import * as ParamHeaders from "./ParamHeaders.js"
-import { Post } from "./Post.js"
-import * as ReadEnvelope from "./ReadEnvelope.js"
 import * as Routes from "./Routes.js"
 import { ModernServerSession } from "./ServerSession.js"
 import * as Status from "./Status.js"
+import type { Client } from "./Subscriptions.js"
 import { Subscriptions } from "./Subscriptions.js"
 import * as Tasks from "./Tasks.js"
 
+/** What was read of a POST before its request is served. */
+export interface Posted {
+  readonly envelope: Read
+  readonly headers: Headers
+}
+
 /** How a server serves modern messages. Made once for each server. */
 export interface Serving {
-  readonly request: (request: Request, incoming: IncomingRequest) => Work
+  /** Serves the requests of pipes. */
+  readonly piped: RequestSide
+  /** Serves the request of one POST. */
+  readonly posted: (posted: Posted) => RequestSide
   /** Answers a request with an error. The middleware sees both. */
   readonly refuse: (request: Request, incoming: IncomingRequest, error: McpError.McpError) => Work
-  readonly notification: (notification: Notification, channel: Channel) => Effect.Effect<void> | undefined
-  /** Whether requests of this method never wait for others to end. */
-  readonly neverWaits: (method: string) => boolean
-  /** Whether a modern request takes no place from others: it has a limit of its own. */
-  readonly hasOwnLimit: (request: Request) => boolean
+  readonly notification: (
+    notification: Notification,
+    channel: Channel,
+    isPosted: boolean
+  ) => Effect.Effect<void> | undefined
   /** The open subscriptions of all clients. */
   readonly subscriptions: Subscriptions
 }
@@ -73,8 +83,10 @@ export const make = (server: Server): Serving => {
     logging,
     rounds: Ask.make(server.rounds, server.sealKeys),
     tasks: extensions.byId.has(TasksExtension.id) ? Tasks.dialect : undefined,
-    listChanged: (channel: Channel, kind: Kind) => subscriptions.changedFor(channel, kind)
+    listChanged: (client: Client, kind: Kind) => subscriptions.changedFor(client, kind)
   }
+  const limitOfPost: RequestSide["ownLimit"] = (request, channel) =>
+    isListen(request) ? subscriptions.limitOf(RequestOrigin.of(channel).principal?.id) : undefined
   const unknownClient: Envelope = {
     version: Version.latestModern,
     capabilities: {},
@@ -82,28 +94,29 @@ export const make = (server: Server): Serving => {
     logLevel: undefined
   }
 
-  const request: Serving["request"] = (request, incoming) => {
-    if (incoming.channel instanceof Post) incoming.channel.started = true
+  const serve = (request: Request, incoming: IncomingRequest, posted?: Posted): Work => {
     const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
-    if (refusal !== undefined) return failed(incoming, refusal)
-    const envelope = ReadEnvelope.of(request, versions)
+    if (refusal !== undefined) return failed(refusal)
+    const envelope = posted?.envelope ?? envelopeOf(request.params, versions)
     if (Either.isLeft(envelope)) return refuse(request, incoming, envelope.left)
+    const isPosted = posted !== undefined
     const route = routes.find(request.method, envelope.right.version)
     if (route === undefined) {
       const error = new McpError.MethodNotFound({ method: Subject.quotable(request.method) })
-      return refuse(request, incoming, error, envelope.right)
+      return refuse(request, incoming, error, envelope.right, isPosted)
     }
-    const mismatch = paramHeaders(request, incoming.channel)
+    const mismatch = posted === undefined ? undefined : paramHeaders(request, posted.headers)
     if (mismatch !== undefined) {
       const unseen = server.unseenTool(String(request.params?.name))
       return unseen === undefined
-        ? refuse(request, incoming, mismatch, envelope.right)
+        ? refuse(request, incoming, mismatch, envelope.right, isPosted)
         : work(
           envelope.right,
           request,
           incoming,
           route,
-          () => Route.served(Effect.flatMap(unseen, (unknown) => Effect.fail(unknown ?? marked(incoming, mismatch))))
+          () => Route.served(Effect.flatMap(unseen, (unknown) => Effect.fail(unknown ?? mismatch))),
+          isPosted
         )
     }
     const { requires } = route
@@ -111,9 +124,9 @@ export const make = (server: Server): Serving => {
       ? undefined
       : Capabilities.missing(envelope.right.capabilities, requires)
     if (required !== undefined) {
-      return refuse(request, incoming, new McpError.MissingClientCapability({ required }), envelope.right)
+      return refuse(request, incoming, new McpError.MissingClientCapability({ required }), envelope.right, isPosted)
     }
-    return work(envelope.right, request, incoming, route, (session) => {
+    const handle = (session: ModernServerSession): Route.Served => {
       const params = route.method.decodeParams(request.params)
       if (Either.isLeft(params)) return Route.failed(McpError.ofIssue(params.left.issue))
       const served = route.serve(params.right, session, request.params)
@@ -124,33 +137,32 @@ export const make = (server: Server): Serving => {
       if (inputResponses === undefined && requestState === undefined) return served
       const resumed = session.questions.resume({ inputResponses, requestState })
       return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
-    })
+    }
+    return work(envelope.right, request, incoming, route, handle, isPosted)
   }
 
   const refuse = (
     request: Request,
     incoming: IncomingRequest,
     error: McpError.McpError,
-    envelope: Envelope = unknownClient
-  ): Work => {
-    const refused = failed(incoming, error)
-    return pipeline.isSurrounded
-      ? work(envelope, request, incoming, undefined, () => Route.failed(error))
-      : refused
-  }
+    envelope: Envelope = unknownClient,
+    isPosted = false
+  ): Work =>
+    pipeline.isSurrounded
+      ? work(envelope, request, incoming, undefined, () => Route.failed(error), isPosted, Status.of(error))
+      : failed(error)
 
   const work = (
     envelope: Envelope,
     request: Request,
     incoming: IncomingRequest,
     route: Routes.ModernRoute | undefined,
-    serve: (session: ModernServerSession) => Route.Served
+    serve: (session: ModernServerSession) => Route.Served,
+    isPosted: boolean,
+    /** The HTTP status of an error, where the request is refused. */
+    status?: number
   ): Work => {
-    // Before the middleware runs: no other limit holds for these requests.
-    const limited = isListen(request)
-    const overload = limited ? subscriptions.enter(incoming.channel) : undefined
-    if (overload !== undefined) return failed(incoming, overload)
-    const session = new ModernServerSession(envelope, request, incoming, shared)
+    const session = new ModernServerSession(envelope, request, incoming, shared, isPosted)
     const scope = new RequestScope()
     const { context, effect } = pipeline.start(session, scope, undefined, true, serve)
     const encode = (result: unknown): Outcome =>
@@ -158,7 +170,7 @@ export const make = (server: Server): Serving => {
     const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Outcome => {
       const round = session.existingRound
       if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
-      if (round?.hasQuestions !== true) return replyOf(request, session, exit, encode)
+      if (round?.hasQuestions !== true) return withStatus(replyOf(request, session, exit, encode), status)
       // The question has interrupted the handler. A finalizer may have died then.
       const bug = exit._tag === "Failure" && Cause.isDie(exit.cause)
         ? { died: exit.cause, subject: Subject.of(request) }
@@ -173,15 +185,11 @@ export const make = (server: Server): Serving => {
         const released = scope.release(exit)
         session.hasEnded = true
         const sealed = session.existingRound?.seal
-        const both = released === undefined || sealed === undefined
+        return released === undefined || sealed === undefined
           ? released ?? sealed
           : Effect.ensuring(released, sealed)
-        return limited ? Effect.ensuring(both ?? Effect.void, subscriptions.leave(incoming.channel)) : both
       },
-      reply: (exit) => {
-        if (incoming.channel instanceof Post) incoming.channel.refusal = Reply.refusalOf(exit)
-        return outcomeOf(exit)
-      },
+      reply: outcomeOf,
       closing: () => route?.closing === undefined ? closing() : route.encode(route.closing(session))
     }
   }
@@ -210,18 +218,27 @@ export const make = (server: Server): Serving => {
 
   return {
     subscriptions,
-    request,
+    piped: {
+      onRequest: serve,
+      neverWaits: isBrief,
+      ownLimit: (request, channel) => isListen(request) ? subscriptions.limitOf(channel) : undefined,
+      unavailableCode
+    },
+    posted: (posted) => ({
+      onRequest: (request, incoming) => serve(request, incoming, posted),
+      neverWaits: isBrief,
+      ownLimit: limitOfPost,
+      unavailableCode
+    }),
     refuse,
-    neverWaits: isBrief,
-    hasOwnLimit: isListen,
-    notification: ({ method, params }, channel) => {
+    notification: ({ method, params }, channel, isPosted) => {
       if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
       const listener = router.listener(method)
       if (listener === undefined && !pipeline.isSurrounded) return undefined
       return Effect.suspend(() => {
         const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
-        const envelope = Either.getOrElse(ReadEnvelope.of(received, versions), () => unknownClient)
-        const session = new ModernServerSession(envelope, received, { ...Outbound.none, channel }, shared)
+        const envelope = Either.getOrElse(envelopeOf(params, versions), () => unknownClient)
+        const session = new ModernServerSession(envelope, received, { ...Outbound.none, channel }, shared, isPosted)
         const scope = new RequestScope()
         const { context, effect } = pipeline.start(session, scope, undefined, true, () => {
           const isAllowed = listener !== undefined && Method.isIn(listener.method, envelope.version) &&
@@ -247,16 +264,28 @@ export const make = (server: Server): Serving => {
 
 const isListen = ({ method }: Request): boolean => method === Methods.listen.name
 
-/** An error whose HTTP status is that of a request that is refused. */
-const marked = <E extends Refuses>({ channel }: Pick<IncomingRequest, "channel">, error: E): E => {
-  if (channel instanceof Post) channel.refusedWith = Status.of(error)
-  return error
-}
+// SHOULD NOT send a code from -32000 to -32019.
+const unavailableCode = (): number => JsonRpcError.INTERNAL_ERROR
+
+type Read = Either.Either<Envelope, McpError.McpError>
+
+/** The envelope of a message, or why the message is refused. */
+export const envelopeOf = (params: Request["params"], versions: ReadonlyArray<string>): Read =>
+  Either.mapLeft(decode(params, versions), (error) =>
+    error._tag === "UnsupportedVersion"
+      ? new McpError.UnsupportedVersion({ requested: Subject.quotable(error.requested), supported: error.supported })
+      : error)
+
+/** The outcome of a request that is refused with an HTTP status, unless the outcome has one. */
+const withStatus = (outcome: Outcome, status: number | undefined): Outcome =>
+  status === undefined || outcome.error === undefined || outcome.notes !== undefined
+    ? outcome
+    : { ...outcome, notes: { status } }
 
 /** The work of a request that fails before any code of the application runs. */
-const failed = (incoming: IncomingRequest, error: Refuses): Work => ({
-  effect: Effect.fail(marked(incoming, error)),
-  reply: (exit) => Reply.fromExit(exit, "modern", unchecked),
+const failed = (error: Refuses): Work => ({
+  effect: Effect.fail(error),
+  reply: (exit) => withStatus(Reply.fromExit(exit, "modern", unchecked), Status.of(error)),
   closing
 })
 
@@ -282,5 +311,4 @@ const urlsOf = (
 
 const unchecked = (result: unknown): Outcome => ({ result: result as {} })
 
-// SHOULD NOT use the codes from -32000 to -32019.
-const closing = (): Outcome => ({ error: { code: JsonRpcError.INTERNAL_ERROR, message: "Connection closed" } })
+const closing = (): Outcome => ({ error: { code: unavailableCode(), message: "Connection closed" } })

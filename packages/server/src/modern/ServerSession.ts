@@ -42,8 +42,8 @@ export interface Shared {
   readonly rounds: Rounds
   /** How calls of this session become tasks; `undefined` on a server without the extension for tasks. */
   readonly tasks: ((session: ModernServerSession) => TaskDialect) | undefined
-  /** Notifies the subscriptions of the client of a channel that a list has changed. */
-  readonly listChanged: (channel: Channel, kind: Kind) => Effect.Effect<void>
+  /** Notifies the subscriptions of a client that a list has changed. */
+  readonly listChanged: (client: Channel | string | undefined, kind: Kind) => Effect.Effect<void>
 }
 
 /**
@@ -61,7 +61,9 @@ export class ModernServerSession extends RequestFacts implements TaskCapable {
     readonly envelope: Envelope,
     received: Request | Notification,
     outbound: RequestChannel,
-    private readonly shared: Shared
+    private readonly shared: Shared,
+    /** Whether the message came in a POST of its own. */
+    readonly isPosted: boolean
   ) {
     super(received, outbound)
   }
@@ -104,7 +106,7 @@ export class ModernServerSession extends RequestFacts implements TaskCapable {
 
   /** The session of the same message on another channel. */
   on(outbound: RequestChannel): ModernServerSession {
-    return new ModernServerSession(this.envelope, this.received, outbound, this.shared)
+    return new ModernServerSession(this.envelope, this.received, outbound, this.shared, this.isPosted)
   }
 
   /** The request that is being answered, for handlers of requests. */
@@ -120,6 +122,11 @@ export class ModernServerSession extends RequestFacts implements TaskCapable {
     const { channel } = this.outbound
     // Anonymous HTTP clients cannot be told apart.
     return channel.origin === undefined ? channel : this.principal?.id
+  }
+
+  /** Whose subscriptions are those of this client: those of the pipe, or of the principal. */
+  get subscriber(): Channel | string | undefined {
+    return this.isPosted ? this.principal?.id : this.outbound.channel
   }
 
   get logLevel(): LoggingLevel | undefined {
@@ -225,7 +232,7 @@ export class ModernServerSession extends RequestFacts implements TaskCapable {
   }
 
   private listChanged(kind: Kind): Effect.Effect<void> {
-    return this.shared.listChanged(this.outbound.channel, kind)
+    return this.shared.listChanged(this.subscriber, kind)
   }
 
   private askOne<A>(question: Ask.Question<A>): Effect.Effect<A, AskError> {

@@ -1,6 +1,6 @@
 /**
  * The HTTP status of an error response. A request that the server refuses before its handler runs gets the status of its
- * error. An error of a handler is a response as any other, with status 200, except for a missing capability of the client.
+ * error. An error of a handler is a response as any other, with status 200, except for the errors that the specification gives status 400.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
  */
@@ -21,4 +21,8 @@ export const of = (error: Refuses): number =>
 
 /** The status of the response to a request that was served. */
 export const ofError = ({ code, data }: ErrorObject): number =>
-  code === codes.modern.MissingClientCapability ? 400 : data === Overload.data ? 503 : 200
+  code === codes.modern.MissingClientCapability || code === codes.modern.HeaderMismatch
+    ? 400
+    : data === Overload.data
+    ? 503
+    : 200

@@ -8,10 +8,10 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
 import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
-import type { Channel, IncomingRequest } from "@effect-mcp/jsonrpc/Side"
+import type { Channel, IncomingRequest, OwnLimit } from "@effect-mcp/jsonrpc/Side"
+import { Places } from "@effect-mcp/jsonrpc/unstable/Places"
 import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { InternalError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Filter from "@effect-mcp/protocol/modern/Subscriptions"
@@ -23,8 +23,6 @@ import { Announcements } from "../runtime/Announcements.js"
 import { NotificationQueue } from "../runtime/NotificationQueue.js"
 import type { Server } from "../runtime/Server.js"
 import * as ExtensionFilters from "./ExtensionFilters.js"
-import * as Overload from "./Overload.js"
-import { Post } from "./Post.js"
 import type { ModernServerSession } from "./ServerSession.js"
 
 /** The default limit of open subscriptions, of all clients together. */
@@ -39,11 +37,15 @@ const BEGINNING = 16
 /** The default limit of the resources, and keys of extensions, that one subscription names. */
 export const MAX_RESOURCES = 1024
 
+/** A pipe, or the id of a principal. Anonymous HTTP clients cannot be told apart. */
+export type Client = Channel | string | undefined
+
 interface Open {
   readonly filter: Filter.SubscriptionFilter
   /** The part of the filter that extensions define. */
   readonly extended: ExtensionFilters.Wanted
   readonly incoming: IncomingRequest
+  readonly client: Client
   /** Open once the client has been sent the acknowledgement: MUST be the first message. */
   readonly acknowledged: Effect.Latch
   readonly announcements: Announcements
@@ -54,14 +56,16 @@ interface Open {
 export class Subscriptions {
   private readonly open = new Set<Open>()
   private readonly byUri = new Map<string, Set<Open>>()
-  private readonly perClient = new Map<Channel | string, number>()
-  private total = 0
+  private readonly places: Places<never>
+  private readonly perClient = new Map<Client, Places<never>>()
   /** Delivers a change for one principal to all nodes. Set before the first request. */
   deliver = (kind: Kind, principal: string): Effect.Effect<void> => this.announceTo(principal, kind)
 
   constructor(
     private readonly server: Pick<Server, "capabilities" | "extensions" | "listen" | "router" | "subscriptions">
-  ) {}
+  ) {
+    this.places = limited(server.listen.max ?? MAX_OPEN)
+  }
 
   /** How many subscriptions are open. */
   get size(): number {
@@ -123,13 +127,14 @@ export class Subscriptions {
   private keepOpen(
     filter: Filter.SubscriptionFilter,
     extended: ExtensionFilters.Wanted,
-    { incoming }: ModernServerSession
+    { incoming, isPosted, subscriber: client }: ModernServerSession
   ): Effect.Effect<Filter.ListenResult> {
     return Effect.suspend((): Effect.Effect<Filter.ListenResult> => {
       const open: Open = {
         filter,
         extended,
         incoming,
+        client,
         acknowledged: Effect.unsafeMakeLatch(),
         announcements: new Announcements(),
         notifications: new NotificationQueue()
@@ -147,17 +152,13 @@ export class Subscriptions {
               open.acknowledged.open
             )
           }),
-          Effect.async<Filter.ListenResult>((resume) => {
-            const { channel } = incoming
-            // A pipe carries many subscriptions, which end with the pipe.
-            if (channel instanceof Post) channel.endSubscription = () => resume(Effect.succeed(resultOf(incoming.id)))
-          })
+          Effect.never
         ),
         Effect.suspend(() => {
           this.remove(open)
           return Effect.zipRight(
             Effect.zipRight(open.announcements.stop(), open.notifications.stop()),
-            incoming.channel instanceof Post || incoming.open === false ? Effect.void : cancelled(incoming)
+            isPosted || incoming.open === false ? Effect.void : cancelled(incoming)
           )
         })
       )
@@ -169,18 +170,17 @@ export class Subscriptions {
     return Effect.suspend(() => this.notify(this.listening(kind), listChanged[kind].name, {}))
   }
 
-  /** Notifies the client of a channel, if it listens: on the same pipe, or by its principal, at any node. */
-  changedFor(channel: Channel, kind: Kind): Effect.Effect<void> {
-    const client = clientOf(channel)
+  /** Notifies a client, if it listens: on the same pipe, or by its principal, at any node. */
+  changedFor(client: Client, kind: Kind): Effect.Effect<void> {
     if (client === undefined) return Effect.void
     return typeof client === "string" ? this.deliver(kind, client) : this.announceTo(client, kind)
   }
 
-  /** Notifies a client, if it listens. */
-  announceTo(client: Channel | string, kind: Kind): Effect.Effect<void> {
+  /** Notifies a client of this node, if it listens. */
+  announceTo(client: Client, kind: Kind): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.notify(
-        this.listening(kind).filter(({ incoming }) => clientOf(incoming.channel) === client),
+        this.listening(kind).filter((open) => open.client === client),
         listChanged[kind].name,
         {}
       )
@@ -265,39 +265,32 @@ export class Subscriptions {
     }
   }
 
-  /** Counts a request that arrives on the channel; gives the error of one too many, which is not counted. */
-  enter(channel: Channel): InternalError | undefined {
-    const client = clientOf(channel)
-    const { max = MAX_OPEN, maxPerClient = MAX_OPEN_PER_CLIENT } = this.server.listen
-    const open = client === undefined ? 0 : this.perClient.get(client) ?? 0
-    const limit = open >= maxPerClient ? maxPerClient : this.total >= max ? max : undefined
-    if (limit !== undefined) return Overload.error(`Too many subscriptions: ${limit} are open; end one first`)
-    this.total++
-    if (client !== undefined) this.perClient.set(client, open + 1)
-    return undefined
-  }
-
-  /** Counts a request no longer, once for each that has entered. */
-  leave(channel: Channel): Effect.Effect<void> {
-    return Effect.sync(() => {
-      this.total--
-      const client = clientOf(channel)
-      if (client === undefined) return
-      const left = this.perClient.get(client)! - 1
-      if (left === 0) this.perClient.delete(client)
-      else this.perClient.set(client, left)
-    })
+  /** The limit of the subscriptions of a client. */
+  limitOf(client: Client): OwnLimit {
+    const { maxPerClient = MAX_OPEN_PER_CLIENT } = this.server.listen
+    if (client === undefined || !this.places.isFree || maxPerClient === 0) {
+      return client === undefined
+        ? this.places
+        : full
+    }
+    let places = this.perClient.get(client)
+    if (places === undefined) {
+      places = limited(maxPerClient, this.places, () => this.perClient.delete(client))
+      this.perClient.set(client, places)
+    }
+    return places
   }
 }
+
+const limited = (running: number, all?: Places<never>, onEmpty?: () => void): Places<never> =>
+  new Places({ running, waiting: 0, text: 0 }, all, onEmpty)
+
+const full: OwnLimit = { enter: () => false, leave: () => {} }
 
 const withId = (id: RequestId, params: Params): Params => Filter.withId(id, params as {})
 
 /** The result of a subscription that the server ends. */
 export const resultOf = (id: RequestId): Filter.ListenResult => withId(id, {}) as unknown as Filter.ListenResult
-
-// Anonymous HTTP clients cannot be told apart, so they share the limit of all clients.
-const clientOf = (channel: Channel): Channel | string | undefined =>
-  channel instanceof Post ? channel.origin.principal?.id : channel
 
 /** On a pipe, the server also sends a cancellation when it ends a subscription (2026-07-28 basic/patterns/cancellation). */
 const cancelled = (incoming: IncomingRequest): Effect.Effect<void> =>

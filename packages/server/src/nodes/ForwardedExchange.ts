@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import type * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "../http/HttpExchange.js"
-import * as Refusal from "../http/Refusal.js"
 import { SerialQueue } from "../runtime/SerialQueue.js"
 import type { Back, Forth } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
@@ -138,9 +137,7 @@ export class ForwardedExchange implements HttpExchange, Writer {
   abandon(): void {
     const { onLeave } = this
     if (this.hasBegun) return this.leave()
-    // A proof of DPoP is accepted once, and the authenticator of this node has had it.
-    if (this.headers["dpop"] === undefined) this.elsewhere(false)
-    else Refusal.send(this, Refusal.nodeLost)
+    this.elsewhere(false)
     onLeave?.()
   }
 

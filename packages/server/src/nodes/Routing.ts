@@ -27,6 +27,8 @@ export interface OwnSessions {
 /** A request that this node may not serve. */
 export interface Routed {
   readonly exchange: HttpExchange
+  /** Whether a session belongs to another user than the request. */
+  readonly isOfAnother: (session: SessionEntry) => boolean
   /** Reads the body; `undefined` for a request that has none. */
   readonly read: ((then: (body: string) => void) => void) | undefined
   /** Serves the request here, with its body if it was read. */
@@ -52,7 +54,7 @@ export class Routing {
 
   /** Serves a request of a session, also when there is no such session anywhere. */
   toSession(session: string, request: Routed): void {
-    const { exchange } = request
+    const { exchange, isOfAnother } = request
     const refuse = (refusal: HttpRefusal) => Effect.sync(() => Refusal.send(exchange, refusal))
     const withBody = reading(request)
     const again = (left: number, leaving?: string): void => {
@@ -67,7 +69,8 @@ export class Routing {
         if (place === undefined || left === 0) return refuse(Refusal.nodeLost)
         const { membership, node } = place
         return Effect.flatMap(membership.find(session), (found): Effect.Effect<void, SessionDirectoryError> => {
-          if (Option.isNone(found)) return withBody.here
+          // The session of another user looks as if there were none.
+          if (Option.isNone(found) || isOfAnother(found.value)) return withBody.here
           const entry = found.value
           if (entry.isServed && entry.node === node) {
             // Not any more: it is about to be released.

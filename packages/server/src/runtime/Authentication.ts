@@ -33,6 +33,11 @@ const TIMEOUT: Duration.DurationInput = "10 seconds"
 /** The default of the limit. */
 const CONCURRENCY = 1024
 
+/** Whether another node has counted the request whose user is being found. */
+export class IsCounted extends Context.Reference<IsCounted>()("@effect-mcp/server/Authenticator/IsCounted", {
+  defaultValue: () => false
+}) {}
+
 export interface Authentication {
   readonly authenticate: Authenticate
   /** See `Authenticator.Options`. */
@@ -101,10 +106,12 @@ const authenticate = <R>(
       ? Effect.succeed(services.unsafeMap.get(tag.key))
       : byTransport(caller)
     if (user === undefined) return noAnswer(caller._tag)
+    const isCounted = caller._tag === "Http" && caller.request.isForwarded === true
+    const given = isCounted ? Context.add(services ?? Context.empty(), IsCounted, true) : services
     return Effect.map(
-      services === undefined
+      given === undefined
         ? user
-        : Effect.mapInputContext(user, (own: Context.Context<R>) => Context.merge(own, services)),
+        : Effect.mapInputContext(user, (own: Context.Context<R>) => Context.merge(own, given)),
       found
     )
   }

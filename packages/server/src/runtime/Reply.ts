@@ -3,7 +3,7 @@
  * its era; anything else is a defect: the client receives "Internal error", and the log the whole cause. Of a tool,
  * "Internal error" is a result that the model reads; of anything else, a JSON-RPC error.
  *
- * `jsonrpc/runtime/InFlight` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
+ * `jsonrpc/runtime/Requests` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
@@ -21,7 +21,6 @@ import * as TextFormat from "@effect-mcp/protocol/unstable/TextFormat"
 import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
 import type * as Feature from "../Feature.js"
 import { HttpRefusal } from "../HttpRefusal.js"
@@ -68,7 +67,7 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
     if (failure instanceof JsonRpcError.JsonRpcError) return { error: failure }
     if (failure instanceof HttpRefusal) {
       const fault = RefusalFault.of(failure)
-      return fault === undefined ? { error: errorOf(failure, era) } : Outcome.died(Cause.die(fault))
+      return fault === undefined ? { error: errorOf(failure, era), notes: failure } : Outcome.died(Cause.die(fault))
     }
     if (isLocalError(failure)) return fromLocalError(failure, era)
   }
@@ -89,12 +88,10 @@ export const isProtocolError = (failure: unknown): failure is Feature.Fails =>
   McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure) ||
   failure instanceof ExtendedResult || failure instanceof HttpRefusal
 
-/** The refusal that a request has ended with, for the head of its response. */
-export const refusalOf = (exit: Exit.Exit<unknown, unknown>): HttpRefusal | undefined => {
-  if (exit._tag === "Success") return undefined
-  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
-  return failure instanceof HttpRefusal && RefusalFault.of(failure) === undefined ? failure : undefined
-}
+/** What the outcome of a request that was refused says of the head of an HTTP response. */
+export type Head = Pick<HttpRefusal, "status" | "headers">
+
+export const headOf = ({ notes }: Outcome.Outcome): Head | undefined => notes as Head | undefined
 
 // From 2026-07-28 on, SHOULD NOT send a code from -32000 to -32019.
 export const errorOf = ({ error }: HttpRefusal, era: Era): JsonRpcError.ErrorObject =>

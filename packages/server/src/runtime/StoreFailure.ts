@@ -4,6 +4,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as ClientLogger from "../ClientLogger.js"
 
 /**
  * Logs what a store reports as an error when it begins to fail, and again when it does so after an answer; each failure between at
@@ -20,7 +21,7 @@ export const once = <F extends { readonly message: string }>(
       const begins = !isAway
       isAway = true
       const message = `${what} failed: ${error.message}`
-      return begins ? Effect.logError(message) : Effect.logDebug(message)
+      return ClientLogger.forOperator(begins ? Effect.logError(message) : Effect.logDebug(message))
     })
   const answered = Effect.sync(() => {
     isAway = false

@@ -4,6 +4,8 @@
  * `TaskCall` makes a task of a call, `TaskSession` is what its handler has, `StoredTasks` is what clients see.
  */
 import { internal } from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
+import { Places } from "@effect-mcp/jsonrpc/unstable/Places"
 import * as Race from "@effect-mcp/jsonrpc/unstable/Race"
 import { InternalError } from "@effect-mcp/protocol/McpError"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
@@ -55,13 +57,11 @@ export const register = (
 
 /**
  * Its fields: `running` holds the tasks that this process runs, and those that the store does not have yet, by their owners,
- * with their fibers once they have one; no owner without tasks. `closing` refuses new ones; `waiting` counts the requests that
- * wait for a result, by client.
+ * with their fibers once they have one; no owner without tasks. `closing` refuses new ones.
  */
 export class TaskRunner {
   readonly tasks: StoredTasks
   private readonly running = new Map<string | null, Map<string, Fiber.RuntimeFiber<void> | undefined>>()
-  private readonly waiting = new Map<object, number>()
   private closing = false
 
   constructor(private readonly store: TaskStoreService, private readonly limits: Limits) {
@@ -145,21 +145,10 @@ export class TaskRunner {
   }
 
   /**
-   * Runs an effect that waits for the result of a task. It takes no place among the requests of its client, so it has a limit
-   * of its own: as many as tasks of one user may run.
+   * The limit of the requests of one client that wait for results of tasks: as many as tasks of one user may run.
    */
-  reading<A, E, R>(client: object, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | InternalError, R> {
-    const count = () => this.waiting.get(client) ?? 0
-    const { maxRunning } = this.limits
-    return Effect.acquireUseRelease(
-      Effect.suspend(() => {
-        if (count() < maxRunning) return Effect.succeed(this.waiting.set(client, count() + 1))
-        const message = `${maxRunning} requests wait for results of tasks, and no more may`
-        return Effect.fail(new InternalError({ message }))
-      }),
-      () => effect,
-      () => Effect.sync(() => count() === 1 ? this.waiting.delete(client) : this.waiting.set(client, count() - 1))
-    )
+  limitOfResults(): OwnLimit {
+    return new Places({ running: this.limits.maxRunning, waiting: 0, text: 0 })
   }
 
   private add({ owner, taskId }: StoredTask, fiber?: Fiber.RuntimeFiber<void>): void {

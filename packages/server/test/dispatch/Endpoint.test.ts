@@ -51,6 +51,18 @@ describe("the request line and headers", () => {
         }
       })))
 
+  it.effect("tells the operator once how to allow a Host that it refuses", () => {
+    const { layer, lines } = logbook()
+    return withEndpoint(serve(GreetLive), (http) =>
+      Effect.gen(function*() {
+        const refused = { ...proper, host: "mcp.example" }
+        for (let n = 0; n < 3; n++) assert.strictEqual(http.send("POST", refused, initialize()).status, 403)
+        yield* until(() => lines.length > 0)
+        assert.deepStrictEqual(lines.map(({ level }) => level), ["Warning"])
+        assert.match(lines[0]!.message, /allowedHosts/)
+      })).pipe(Effect.provide(layer))
+  })
+
   it.effect("sends CORS headers to an allowed origin, with every answer", () =>
     withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {

@@ -65,21 +65,6 @@ const found = (value: string) => ({ values: [value], total: 1, hasMore: false })
 const none = { values: [], total: 0, hasMore: false }
 
 describe("completion/complete", () => {
-  it.scoped("runs the completer of the argument, with the other arguments", () =>
-    Effect.gen(function*() {
-      const peer = yield* connect()
-      const city = (value: string, others?: Record<string, string>) =>
-        completion(peer, prompt("travel"), "city", value, others)
-      assert.deepStrictEqual(yield* city("P", { country: "France" }), {
-        values: ["Paris", "Pau"],
-        total: 2,
-        hasMore: false
-      })
-      assert.deepStrictEqual(yield* city("Pa", { country: "Italy" }), none)
-      assert.deepStrictEqual(yield* city("P"), none)
-      assert.deepStrictEqual(yield* city("P", {}), none)
-    }).pipe(Effect.provide(serve(TravelLive))))
-
   it.scoped("completes an argument that accepts only some strings, in upper or lower case", () =>
     Effect.gen(function*() {
       const peer = yield* connect()

@@ -8,9 +8,9 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import type { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
-import { Context, Deferred, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import * as Modern from "../modern/Modern.js"
-import { connect, GreetLive, logbook, serve, unchecked } from "../Serving.js"
+import { connect, logbook, serve, unchecked } from "../Serving.js"
 
 const get = (peer: TestPeer, name: string, args?: unknown) =>
   peer.request("prompts/get", args === undefined ? { name } : { name, arguments: args })
@@ -83,14 +83,6 @@ describe("prompts/list", () => {
         })
       }).pipe(Effect.provide(serve(ReviewLive))))
   }
-
-  it.scoped("is unknown to a server without prompts", () =>
-    Effect.gen(function*() {
-      const peer = yield* connect()
-      for (const method of ["prompts/list", "prompts/get"]) {
-        assert.strictEqual((yield* peer.expectError(yield* peer.request(method, { name: "a" }))).code, -32601)
-      }
-    }).pipe(Effect.provide(serve(GreetLive))))
 })
 
 describe("prompts/get", () => {
@@ -106,14 +98,6 @@ describe("prompts/get", () => {
         [said(`{"code":"","depth":3,"tone":"kind"}`)]
       )
     }).pipe(Effect.provide(serve(ReviewLive))))
-
-  it.scoped("needs no arguments where the prompt has none", () =>
-    Effect.gen(function*() {
-      const peer = yield* connect()
-      for (const args of [undefined, {}, { any: "thing" }]) {
-        assert.deepStrictEqual(yield* got(peer, "plain", args), { messages: [said("plain")] })
-      }
-    }).pipe(Effect.provide(serve(named("plain")))))
 
   it.scoped("SHOULD refuse arguments that are missing or do not decode, and name them", () =>
     Effect.gen(function*() {
@@ -224,26 +208,6 @@ describe("prompts/get", () => {
         Effect.scoped,
         Effect.provide(Layer.provide(serve(features), Layer.merge(layer, Layer.succeed(Db, "db"))))
       )
-    }))
-
-  it.scoped("is interrupted when the client cancels it", () =>
-    Effect.gen(function*() {
-      const started = yield* Deferred.make<void>()
-      const stopped = yield* Deferred.make<void>()
-      const slow = McpServer.prompt(Prompt.make("slow"), () =>
-        Effect.zipRight(Deferred.succeed(started, undefined), Effect.never).pipe(
-          Effect.onInterrupt(() =>
-            Deferred.succeed(stopped, undefined)
-          )
-        ))
-      yield* Effect.gen(function*() {
-        const peer = yield* connect()
-        const id = yield* get(peer, "slow")
-        yield* Deferred.await(started)
-        yield* peer.notify("notifications/cancelled", { requestId: id })
-        yield* Deferred.await(stopped)
-        yield* peer.expectSilence
-      }).pipe(Effect.provide(serve(slow)))
     }))
 })
 

@@ -8,7 +8,7 @@ import type { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Encoding, Layer } from "effect"
-import { connect, GreetLive, logbook, serve } from "../Serving.js"
+import { connect, logbook, serve } from "../Serving.js"
 
 const at = (uri: string, name = uri) => Resource.make(name, { uri })
 
@@ -58,30 +58,11 @@ describe("resources/list", () => {
       })
     }).pipe(Effect.provide(serve(resources("b:///2", "a:///1", "b:///10", "b:///1")))))
 
-  it.scoped("continues from page to page, each resource once", () =>
-    Effect.gen(function*() {
-      const peer = yield* connect()
-      const first = yield* page(peer)
-      const second = yield* page(peer, first.nextCursor)
-      assert.deepStrictEqual([first.uris, second.uris], [["a:///1", "a:///2"], ["a:///3"]])
-      assert.isUndefined(second.nextCursor)
-      assert.deepStrictEqual(yield* page(peer), first)
-    }).pipe(Effect.provide(serve(resources("a:///1", "a:///2", "a:///3"), { pageSize: 2 }))))
-
   it.scoped("is empty when there are templates only", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* list(peer), { resources: [] })
     }).pipe(Effect.provide(serve(McpServer.resourceTemplate(Note, () => Effect.succeed(""))))))
-
-  it.scoped("is unknown to a server without resources", () =>
-    Effect.gen(function*() {
-      const peer = yield* connect()
-      for (const method of ["resources/list", "resources/templates/list", "resources/read", "resources/subscribe"]) {
-        const error = yield* peer.expectError(yield* peer.request(method, { uri: "a:///1" }))
-        assert.deepStrictEqual([error.code, error.message], [-32601, `Method not found: ${method}`])
-      }
-    }).pipe(Effect.provide(serve(GreetLive))))
 
   it.scoped("refuses a cursor that it never gave", () =>
     Effect.gen(function*() {

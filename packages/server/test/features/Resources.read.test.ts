@@ -8,7 +8,7 @@ import * as Registry from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
-import { Context, Deferred, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import * as Features from "../../src/features/Resources.js"
 import { connect, logbook, serve, unchecked } from "../Serving.js"
 
@@ -31,17 +31,6 @@ const at = (uri: string, contents: Resource.Contents, mimeType?: string) =>
 class Db extends Context.Tag("Db")<Db, string>() {}
 
 describe("resources/read", () => {
-  it.scoped("gives the text of a resource, with its URI and its media type", () =>
-    Effect.gen(function*() {
-      const peer = yield* connect()
-      assert.deepStrictEqual(yield* contents(peer, "file:///a"), [{ uri: "file:///a", text: "A" }])
-      assert.deepStrictEqual(yield* contents(peer, "file:///b"), [{
-        uri: "file:///b",
-        mimeType: "text/markdown",
-        text: ""
-      }])
-    }).pipe(Effect.provide(serve(Layer.merge(at("file:///a", "A"), at("file:///b", "", "text/markdown"))))))
-
   it.scoped("MUST give bytes in base64", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
@@ -113,16 +102,6 @@ describe("resources/read", () => {
       }
     }).pipe(Effect.provide(serve(at("file:///a", "A")))))
 
-  it.scoped("is refused without a URI", () =>
-    Effect.gen(function*() {
-      const peer = yield* unchecked()
-      for (const params of [undefined, {}, { uri: 1 }]) {
-        const error = yield* peer.expectError(yield* peer.request("resources/read", params as never))
-        assert.strictEqual(error.code, -32602)
-        assert.include(error.message, "uri")
-      }
-    }).pipe(Effect.provide(serve(at("file:///a", "A")))))
-
   it.effect("fails as the reader fails; the client learns only \"Internal error\" of one that dies", () =>
     Effect.gen(function*() {
       const { layer, lines } = logbook()
@@ -158,23 +137,6 @@ describe("resources/read", () => {
           layer
         ))
       )
-    }))
-
-  it.scoped("is interrupted when the client cancels it", () =>
-    Effect.gen(function*() {
-      const started = yield* Deferred.make<void>()
-      const stopped = yield* Deferred.make<void>()
-      const slow = Effect.zipRight(Deferred.succeed(started, undefined), Effect.never).pipe(
-        Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
-      )
-      yield* Effect.gen(function*() {
-        const peer = yield* connect()
-        const id = yield* read(peer, "file:///slow")
-        yield* Deferred.await(started)
-        yield* peer.notify("notifications/cancelled", { requestId: id })
-        yield* Deferred.await(stopped)
-        yield* peer.expectSilence
-      }).pipe(Effect.provide(serve(McpServer.resource(Resource.make("slow", { uri: "file:///slow" }), slow))))
     }))
 
   for (const version of Version.legacy) {

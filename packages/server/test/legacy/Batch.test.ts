@@ -8,22 +8,10 @@ describe("refusal", () => {
   const why = (batch: ReadonlyArray<unknown>, version?: Parameters<typeof Batch.refusal>[1]) =>
     Batch.refusal(batch, version)?.error
 
-  it("accepts batches at 2025-03-26, and at no other revision", () => {
-    assert.isUndefined(why([ping], "2025-03-26"))
-    for (const version of [undefined, "2024-11-05", "2025-06-18", "2025-11-25"] as const) {
-      assert.strictEqual(why([ping], version)?.code, -32600)
-      assert.match(why([ping], version)!.message, /only 2025-03-26 has batches/)
-    }
-  })
-
   it("accepts one to a hundred messages", () => {
     assert.match(why([], "2025-03-26")!.message, /empty/)
     assert.isUndefined(why(Array(100).fill(ping), "2025-03-26"))
     assert.match(why(Array(101).fill(ping), "2025-03-26")!.message, /101 messages; 100 are allowed/)
-  })
-
-  it("refuses a batch with initialize", () => {
-    assert.match(why([ping, Message.request(2, "initialize")], "2025-03-26")!.message, /initialize must not be part/)
   })
 })
 

@@ -1,8 +1,14 @@
 /** An `HttpContext` for tests of single modules of a legacy endpoint. */
+import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import { Effect } from "effect"
 import * as EndpointContext from "../../src/http/EndpointContext.js"
 import * as HttpContext from "../../src/legacy/HttpContext.js"
+import * as Entrances from "../Entrances.js"
 
 export const makeContext = (options: HttpOptions = {}) =>
-  Effect.flatMap(EndpointContext.make(options), HttpContext.make)
+  Effect.flatMap(Entrances.entrances, ({ open, versions }) =>
+    Effect.flatMap(
+      EndpointContext.make(options),
+      (context) => HttpContext.make(context, versions.filter(Version.isLegacy), open)
+    ))

@@ -23,6 +23,10 @@ describe("EventId", () => {
     assert.isUndefined(EventId.decode("0c6d4c2e-31b3-4f5e-9f3c-0d3c2a5d1e11", id))
   })
 
+  it("begins at the same positions on nodes of every release, and no stream reaches those of the next node", () => {
+    assert.deepStrictEqual([undefined, 1, 2, 3].map((epoch) => EventId.before(epoch)), [0, 0, 1e10, 2e10])
+  })
+
   it("does not reveal the id of the session", () => {
     const id = EventId.encode(session, "g", 7)
     for (const part of session.split("-")) assert.notInclude(id, part)

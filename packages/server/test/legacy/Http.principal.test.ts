@@ -27,6 +27,28 @@ describe("a session of a principal", () => {
         assert.strictEqual(refused.status, 503)
         assert.match(refused.json.error.message, /2 sessions are in use/)
       }), { legacy: { sessions: { max: 20 } } }))
+
+  it.effect("outlives any number of clients without one, which are refused once principals need all places", () =>
+    withEndpoint(serve(GreetLive, byHeader), (http) =>
+      Effect.gen(function*() {
+        const named = yield* Effect.forEach(["ada", "bob"], (authorization) =>
+          http.open(undefined, {}, { authorization }))
+        for (let i = 0; i < 100; i++) {
+          yield* (yield* http.open()).ask(ping)
+        }
+        for (const one of named) {
+          assert.strictEqual((yield* one.ask(ping)).status, 200)
+        }
+        yield* Effect.forEach(
+          Array(18).keys(),
+          (i) =>
+            http.open(undefined, {}, { authorization: `user${i}` })
+        )
+        const refused = yield* http.ask(initialize())
+        assert.strictEqual(refused.status, 503)
+        assert.match(refused.json.error.message, /20 sessions are in use/)
+        for (const one of named) assert.strictEqual((yield* one.ask(ping)).status, 200)
+      }), { legacy: { sessions: { max: 20 } } }))
 })
 
 describe("a malformed response", () => {

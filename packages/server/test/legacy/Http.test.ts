@@ -104,15 +104,6 @@ describe("a session", () => {
         assert.strictEqual(http.endpoint.sessions(), 0)
       })))
 
-  it.effect("refuses a second initialize, and continues", () =>
-    withEndpoint(serve(GreetLive), (http) =>
-      Effect.gen(function*() {
-        const client = yield* http.open()
-        const again = yield* client.ask(initialize())
-        assert.strictEqual(again.json.error.code, -32600)
-        assert.strictEqual((yield* client.ask(ping)).status, 200)
-      })))
-
   it.effect("belongs to the principal that opened it", () =>
     withEndpoint(serve(GreetLive, byHeader), (http) =>
       Effect.gen(function*() {

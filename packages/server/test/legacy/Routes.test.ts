@@ -5,7 +5,6 @@ import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Version from "@effect-mcp/protocol/Version"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Registry from "@effect-mcp/server/Registry"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
@@ -16,6 +15,7 @@ import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
 import { Connection } from "../../src/legacy/Connection.js"
 import * as Routes from "../../src/legacy/Routes.js"
 import * as Router from "../../src/runtime/Router.js"
+import * as Entrances from "../Entrances.js"
 import { act, connect, GreetLive, info, result, serve } from "../Serving.js"
 
 const routes = (
@@ -213,7 +213,7 @@ describe("A feature that the server does not declare", () => {
 
   it.scoped("is not served without a session either, and subscriptions never are", () =>
     Effect.gen(function*() {
-      const { exchange } = yield* Dispatcher
+      const exchange = yield* Entrances.exchange
       const code = (method: string, params?: JsonObject) =>
         Effect.async<number | undefined>((resume) => {
           exchange(Message.request(1, method, params), {

@@ -14,7 +14,6 @@ import {
   names,
   result,
   serve,
-  unchecked,
   uninitialized
 } from "../Serving.js"
 
@@ -58,9 +57,13 @@ describe("A legacy conversation", () => {
   it.scoped("answers -32601 to the methods of features that the server does not have", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
-      for (const method of ["tools/list", "tools/call", "logging/setLevel"]) {
-        const error = yield* peer.expectError(yield* peer.request(method, { name: "greet", level: "info" }))
-        assert.strictEqual(error.code, -32601)
+      const resources = ["resources/list", "resources/templates/list", "resources/read", "resources/subscribe"]
+      for (
+        const method of ["tools/list", "tools/call", "logging/setLevel", "prompts/list", "prompts/get", ...resources]
+      ) {
+        const params = { name: "greet", level: "info", uri: "a:///1" }
+        const { code, message } = yield* peer.expectError(yield* peer.request(method, params))
+        assert.deepStrictEqual([code, message], [-32601, `Method not found: ${method}`])
       }
     }).pipe(Effect.provide(serve(Layer.empty, { logging: false }))))
 
@@ -97,18 +100,6 @@ describe("A legacy conversation", () => {
         assert.include(issues.map(({ path }) => path), path)
       }
       yield* peer.expectSilence
-    }).pipe(Effect.provide(serve(GreetLive))))
-
-  it.scoped("accepts unknown members beside known ones", () =>
-    Effect.gen(function*() {
-      const peer = yield* connect()
-      const id = yield* peer.request("tools/call", {
-        name: "greet",
-        arguments: { name: "Ada", more: [] },
-        later: true,
-        _meta: { "example.com/trace": { id: 1 } }
-      })
-      assert.deepStrictEqual((yield* peer.expectResult(id)).content, [{ type: "text", text: "Hello, Ada!" }])
     }).pipe(Effect.provide(serve(GreetLive))))
 
   it.scoped("never answers a notification, known or not, well-formed or not", () =>
@@ -153,23 +144,6 @@ describe("A legacy conversation", () => {
         }
         yield* peer.expectSilence
       }).pipe(Effect.scoped, Effect.provide(Layer.provide(serve(features), layer)))
-    }))
-
-  it.scoped("refuses an id that is in flight, and the first request goes on", () =>
-    Effect.gen(function*() {
-      const gate = yield* Deferred.make<void>()
-      yield* Effect.gen(function*() {
-        const peer = yield* unchecked()
-        yield* peer.request("tools/call", { name: "act" }, 7)
-        yield* peer.request("tools/call", { name: "act" }, 7)
-        yield* peer.request("tools/call", { name: "act" }, "7")
-        assert.strictEqual((yield* peer.expectError(7)).code, -32600)
-        yield* Deferred.succeed(gate, undefined)
-        yield* peer.expectResult(7)
-        yield* peer.expectResult("7")
-        yield* peer.request("tools/call", { name: "act" }, 7)
-        yield* peer.expectResult(7)
-      }).pipe(Effect.provide(serve(act(Deferred.await(gate)))))
     }))
 
   it.scoped("serves a limited number of requests of a client at once, and lets more of that client wait", () =>

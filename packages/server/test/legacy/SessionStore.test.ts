@@ -169,7 +169,76 @@ describe("SessionStore", () => {
       assert.strictEqual(looks, 3)
     }))
 
-  it.scoped("replaces an idle session of the same principal before one of others", () =>
+  it.scoped("replaces no session of a principal for one without, however many come", () =>
+    Effect.gen(function*() {
+      const { store: sessions } = yield* store(10, undefined, 5)
+      const named = ["a", "b", "c", "d"].map((id) => session(id, id))
+      for (const one of named) sessions.add(one)
+      yield* TestClock.adjust("1 minute")
+      const flood = Array.from({ length: 700 }, (_, i) => session(String(i)))
+      for (const one of flood) assert.isUndefined(sessions.add(one))
+      assert.isTrue(named.every(({ ended }) => !ended))
+      assert.strictEqual(sessions.size, 10)
+      // Principals take the places of the others, and then nothing is left for one without.
+      const late = Array.from({ length: 6 }, (_, i) => session(`late${i}`, `late${i}`))
+      for (const one of late) assert.isUndefined(sessions.add(one))
+      assert.isTrue(flood.every(({ ended }) => ended))
+      assert.isTrue([...named, ...late].every(({ ended }) => !ended))
+      assert.strictEqual(sessions.add(session("none")), 10)
+    }))
+
+  it.scoped("replaces sessions that were never used first, once their clients have had time", () =>
+    Effect.gen(function*() {
+      for (const owner of [undefined, "ada"]) {
+        const { plain, store: sessions } = yield* store(3, undefined, 4)
+        const [used, unused, next, last] = ["used", "unused", "next", "last"].map((id) => session(id, owner && id)) as [
+          Fake,
+          Fake,
+          Fake,
+          Fake
+        ]
+        for (const one of [used, unused]) sessions.add(one)
+        plain.use(used)
+        yield* TestClock.adjust(REPLACE_UNFINISHED_AFTER)
+        // A notification is no use.
+        sessions.add(next)
+        sessions.touch(unused)
+        yield* TestClock.adjust(REPLACE_UNFINISHED_AFTER - 1)
+        sessions.add(last)
+        assert.deepStrictEqual([used, unused, next].map(({ ended }) => ended), [true, false, false])
+        yield* TestClock.adjust(1)
+        sessions.add(session("more", owner && "more"))
+        assert.deepStrictEqual([unused, next, last].map(({ ended }) => ended), [false, true, false])
+      }
+    }))
+
+  it.scoped("replaces a session of the principal that has the most", () =>
+    Effect.gen(function*() {
+      const { plain, store: sessions } = yield* store(6, undefined, 4)
+      const one = ["1", "2"].map((id) => session(id, "ada"))
+      const many = ["3", "4", "5"].map((id) => session(id, "bob"))
+      const all = [...one, ...many, session("6", "cyd")]
+      for (const each of all) sessions.add(each)
+      for (const each of all) plain.use(each)
+      sessions.add(session("7", "dan"))
+      assert.deepStrictEqual(all.filter(({ ended }) => ended), [many[0]])
+    }))
+
+  it.scoped("replaces an unfinished session of a client without a principal at once for one with, and never the other way", () =>
+    Effect.gen(function*() {
+      const { plain: sessions } = yield* store(20, undefined, 20)
+      const flood = Array.from({ length: MIN_UNFINISHED }, (_, i) => session(String(i)))
+      for (const one of flood) sessions.add(one)
+      const named = Array.from({ length: MIN_UNFINISHED }, (_, i) => session(`named${i}`, "ada"))
+      for (const one of named) assert.isUndefined(sessions.add(one))
+      assert.isTrue(flood.every(({ ended }) => ended))
+      yield* TestClock.adjust(REPLACE_UNFINISHED_AFTER)
+      assert.strictEqual(sessions.add(session("none")), MIN_UNFINISHED)
+      assert.isUndefined(sessions.add(session("bob", "bob")))
+      assert.deepStrictEqual(named.filter(({ ended }) => ended), [named[0]])
+    }))
+
+  it.scoped("replaces an idle session of the same principal before one of other principals", () =>
     Effect.gen(function*() {
       const { store: sessions } = yield* store(3)
       const [ada, anonymous, ...bobs] = [
@@ -178,11 +247,10 @@ describe("SessionStore", () => {
         ...["b", "c", "d"].map((id) => session(id, "bob"))
       ] as const
       for (const one of [ada, anonymous, ...bobs]) assert.isUndefined(sessions.add(one))
-      assert.deepStrictEqual(bobs.map(({ ended }) => ended), [true, true, false])
-      assert.isFalse(ada.ended || anonymous.ended)
-      // A session without a principal replaces the one that was idle longest of all.
+      assert.isTrue(anonymous.ended)
+      assert.deepStrictEqual(bobs.map(({ ended }) => ended), [true, false, false])
       assert.isUndefined(sessions.add(session("e", "eve")))
-      assert.isTrue(ada.ended)
+      assert.deepStrictEqual([ada, ...bobs].map(({ ended }) => ended), [false, true, true, false])
     }))
 
   it.scoped("limits the sessions of a principal, and anonymous ones only in all", () =>

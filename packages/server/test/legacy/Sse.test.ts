@@ -5,6 +5,7 @@ import * as Handler from "@effect-mcp/server/Handler"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Layer, TestClock } from "effect"
+import * as Entrances from "../Entrances.js"
 import type { EndpointClient, TestExchange } from "../http/TestExchange.js"
 import { answered, call, initialize, proper, withEndpoint } from "../http/TestExchange.js"
 import { act, byHeader, GreetLive, serve, until } from "../Serving.js"
@@ -291,11 +292,25 @@ describe("HTTP+SSE of 2024-11-05", () => {
         }), { ...options, legacy: { ...options.legacy, sessions: { max: 1000 } } })
     }))
 
+  it.effect("gives a client with a principal the place of one without, and never the other way round", () =>
+    withEndpoint(serve(GreetLive, byHeader), (http) =>
+      Effect.gen(function*() {
+        const user = (name: string) => listen(http, { authorization: name })
+        const flood = Array.from({ length: 30 }, () => listen(http))
+        const named = ["ada", "bob"].map(user)
+        yield* until(() => flood.filter(({ ended, isStream }) => isStream && ended).length === 2)
+        const full = Array.from({ length: 14 }, (_, i) => user(`user${i}`))
+        yield* until(() => flood.every(({ ended, isStream }) => !isStream || ended))
+        yield* TestClock.adjust("5 seconds")
+        assert.strictEqual(listen(http).status, 503)
+        for (const { ended, status } of [...named, ...full]) assert.deepStrictEqual([status, ended], [200, false])
+      }), { ...options, legacy: { ...options.legacy, sessions: { max: 16 } } }))
+
   it.effect("refuses a stream without looking at all others", () => {
     let looks = 0
     const counting = Layer.effect(
       Dispatcher,
-      Effect.map(Dispatcher, (dispatcher) => ({
+      Effect.map(Entrances.entrances, (dispatcher) => ({
         ...dispatcher,
         open: (...args: Parameters<typeof dispatcher.open>) => {
           const conversation = dispatcher.open(...args)

@@ -7,8 +7,7 @@ import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
-import { Deferred, Effect, Exit, Layer, TestClock } from "effect"
-import type { TestExchange } from "../http/TestExchange.js"
+import { Deferred, Effect, Layer, TestClock } from "effect"
 import { answered, call, initialize, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 
@@ -72,23 +71,6 @@ describe("without sessions", () => {
         }), stateless)
     }))
 
-  it.effect("a handler can send notifications to the client, and no requests", () => {
-    let outcome: Exit.Exit<unknown, unknown> | undefined
-    const handler = Effect.flatMap(ServerSession, (session) =>
-      session.progress(1).pipe(
-        Effect.zipRight(Effect.exit(session.request("roots/list"))),
-        Effect.map((exit) => outcome = exit)
-      ))
-    return withEndpoint(serve(act(handler)), (http) =>
-      Effect.gen(function*() {
-        const exchange = yield* http.ask(call(1, "act", {}, "token"))
-        assert.isTrue(exchange.isStream)
-        assert.deepStrictEqual(exchange.messages.map(({ id, method }) => id ?? method), ["notifications/progress", 1])
-        assert.isTrue(outcome !== undefined && Exit.isFailure(outcome))
-        assert.include(String(outcome), "NoBackChannel")
-      }), stateless)
-  })
-
   it.effect("MUST declare `logging` to send logs: it cannot keep a log level, so it does neither", () =>
     withEndpoint(
       serve(act(Effect.flatMap(ServerSession, (session) => session.log("error", "hello")))),
@@ -131,26 +113,6 @@ describe("without sessions", () => {
         assert.strictEqual(http.post({ id: 4 }).json.error.code, -32600)
       }), stateless))
 
-  it.effect("a handler runs on after its client has disconnected, at most for abandonAfter", () =>
-    Effect.gen(function*() {
-      const stopped = yield* Deferred.make<void>()
-      let running = true
-      const handler = Effect.onInterrupt(Effect.never, () => {
-        running = false
-        return Deferred.succeed(stopped, undefined)
-      })
-      yield* withEndpoint(serve(act(handler)), (http) =>
-        Effect.gen(function*() {
-          const gone = http.post([call(1, "act")])
-          gone.hangUp()
-          yield* TestClock.adjust("29 seconds")
-          assert.isTrue(running)
-          yield* TestClock.adjust("1 seconds")
-          yield* Deferred.await(stopped)
-          assert.strictEqual((yield* http.ask(ping)).status, 200)
-        }), stateless)
-    }))
-
   it.effect("a handler whose client has disconnected does not affect another of the same id", () =>
     Effect.gen(function*() {
       let running = 0
@@ -168,20 +130,5 @@ describe("without sessions", () => {
           assert.isFalse(staying.cut)
           assert.strictEqual(running, 1)
         }), stateless)
-    }))
-
-  it.effect("closing answers and interrupts running requests", () =>
-    Effect.gen(function*() {
-      const stopped = yield* Deferred.make<void>()
-      let exchange!: TestExchange
-      const handler = Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
-      yield* withEndpoint(serve(act(handler)), (http) =>
-        Effect.gen(function*() {
-          exchange = http.post(call(1, "act"))
-          yield* http.endpoint.close
-          yield* Deferred.await(stopped)
-        }), stateless)
-      assert.deepStrictEqual(exchange.json.error, { code: -32000, message: "Connection closed" })
-      assert.strictEqual(exchange.answers, 1)
     }))
 })

@@ -9,6 +9,7 @@ import { byHeader, connect, serve } from "../Serving.js"
 import {
   accept,
   answer,
+  begin,
   error,
   features,
   legacy,
@@ -319,6 +320,24 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
         assert.deepStrictEqual([listed, pages], [ids, 3])
       }),
       serving(undefined, {}, { ...byHeader, pageSize: 3 })
+    ))
+
+  it.effect("MUST NOT list the tasks of 2026-07-28, which no client of this revision can read", () =>
+    onServer(
+      Effect.gen(function*() {
+        const [old, young] = [yield* legacy("ada"), yield* modern("ada")]
+        const ids: Array<unknown> = []
+        for (let n = 0; n < 3; n++) {
+          yield* begin(young, "wait")
+          ids.push((yield* start(old, "wait")).taskId)
+        }
+        const first: JsonObject = yield* result(old, "tasks/list")
+        const rest: JsonObject = yield* result(old, "tasks/list", { cursor: first.nextCursor })
+        const listed = [first, rest].flatMap(({ tasks }) => tasks as ReadonlyArray<JsonObject>)
+        assert.deepStrictEqual(listed.map(({ taskId }) => taskId), ids)
+        assert.isUndefined(rest.nextCursor)
+      }),
+      serving(undefined, {}, { ...byHeader, pageSize: 4 })
     ))
 
   it.effect("MUST keep the tasks of a user from all others, in every request", () =>

@@ -9,7 +9,7 @@ import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
 import type { FedTransport } from "@effect-mcp/jsonrpc/unstable/Feed"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
-import type { Dispatcher, FedConversation } from "@effect-mcp/server/Dispatcher"
+import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as TransportLaws from "@effect-mcp/testing/TransportLaws"
 import type { Scope } from "effect"
 import { Effect, Exit } from "effect"
@@ -17,6 +17,7 @@ import type { Headers, Reader, Writer } from "../../src/http/HttpExchange.js"
 import * as Http from "../../src/legacy/Http.js"
 import { HttpContext } from "../../src/legacy/HttpContext.js"
 import * as SseEndpoint from "../../src/legacy/Sse.js"
+import type { FedConversation } from "../../src/runtime/FedConversation.js"
 import { initialize, proper, TestExchange } from "../http/TestExchange.js"
 import { GreetLive, serve } from "../Serving.js"
 import { makeContext } from "./Context.js"
@@ -33,7 +34,7 @@ class ReadableContext extends HttpContext {
 
 const readableContext = Effect.map(
   makeContext({ legacy: { ssePath: "/sse" } }),
-  (context) => new ReadableContext(context, context.dispatcher, context.events)
+  (context) => new ReadableContext(context, context.versions, () => undefined as never, context.events)
 )
 
 /** A GET whose events the test reads as they arrive. */

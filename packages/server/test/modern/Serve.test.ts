@@ -253,6 +253,12 @@ describe("Log messages", () => {
       yield* call(peer, "act")
     }).pipe(Effect.provide(serve(logs))))
 
+  it.scoped("are not sent by a server without them, whatever level the request names", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect
+      yield* call(peer, "act", {}, { logLevel: "debug" })
+    }).pipe(Effect.provide(serve(logs, { logging: false }))))
+
   it.scoped("are sent from the level on that the request names, before its response", () =>
     Effect.gen(function*() {
       const peer = yield* connect
@@ -264,25 +270,6 @@ describe("Log messages", () => {
       })
       yield* peer.expectResult(id)
     }).pipe(Effect.provide(serve(logs))))
-})
-
-describe("Progress", () => {
-  it.scoped("is sent for a request with a token, before its response", () =>
-    Effect.gen(function*() {
-      const peer = yield* connect
-      const id = yield* request(peer, "tools/call", { name: "act" }, { progressToken: "t" })
-      for (const progress of [1, 2]) {
-        assert.deepStrictEqual(yield* peer.expectNotification("notifications/progress"), {
-          progressToken: "t",
-          progress,
-          total: 2
-        })
-      }
-      yield* peer.expectResult(id)
-    }).pipe(Effect.provide(
-      serve(act(Effect.flatMap(ServerSession, ({ progress }) =>
-        Effect.forEach([1, 2], (step) => progress(step, { total: 2 })))))
-    )))
 })
 
 describe("The session layer of a server", () => {

@@ -63,6 +63,40 @@ describe("a lease", () => {
       assert.isFalse(yield* isLost(lost))
     }))
 
+  for (
+    const [what, answers, lost] of [
+      ["counts from when the renewal was sent, not from its answer", [3500], 4000],
+      ["counts from the renewal that was sent last, also when the one before it is answered later", [3500, 500], 5000]
+    ] as const
+  ) {
+    it.scoped(what, () =>
+      Effect.gen(function*() {
+        const sent = yield* Ref.make(0)
+        // A renewal is sent every second. Those without a number are not answered.
+        const renew = Effect.flatMap(Ref.getAndUpdate(sent, (n) => n + 1), (n) =>
+          answers[n] === undefined ? Effect.never : Effect.delay(Effect.succeed(true), answers[n]))
+        const lease = yield* hold(renew)
+        yield* TestClock.adjust(lost - 1)
+        assert.isFalse(yield* isLost(lease))
+        yield* TestClock.adjust(1)
+        assert.isTrue(yield* isLost(lease))
+      }))
+  }
+
+  it.scoped("counts from when it was asked for, not from when the store gave it", () =>
+    Effect.gen(function*() {
+      const take = Effect.sleep("3 seconds")
+      const holding = yield* Effect.fork(
+        Lease.hold({ length: "4 seconds", take, renew: Effect.never, release: Effect.void })
+      )
+      yield* TestClock.adjust("3 seconds")
+      const lost = yield* Fiber.join(holding)
+      yield* TestClock.adjust("999 millis")
+      assert.isFalse(yield* isLost(lost))
+      yield* TestClock.adjust("1 millis")
+      assert.isTrue(yield* isLost(lost))
+    }))
+
   it.scoped("does not hold up the end of a node when the store does not answer", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as EventStore from "@effect-mcp/server/EventStore"
+import type * as HttpOptions from "@effect-mcp/server/HttpOptions"
 import * as Inbox from "@effect-mcp/server/Inbox"
 import type { Membership } from "@effect-mcp/server/SessionDirectory"
 import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
@@ -10,12 +11,14 @@ import { GreetLive, logbook, serve } from "../Serving.js"
 const SECRET = "connect ECONNREFUSED redis.internal:6379"
 
 /** An endpoint whose directory can be away, what the directory knows, and what closes the endpoint. */
-const serving = Effect.gen(function*() {
+const servingWith = Effect.fnUntraced(function*(responses: HttpOptions.HttpOptions["responses"]) {
   const memory = yield* SessionDirectory.memory()
   const other = yield* memory.join("other")
   const state = { isAway: false, removals: 0 }
   const failing = <A>(effect: Effect.Effect<A, SessionDirectory.SessionDirectoryError>) =>
-    Effect.suspend(() => state.isAway ? new SessionDirectory.SessionDirectoryError({ message: SECRET }) : effect)
+    Effect.suspend(() => state.isAway ? away : effect)
+  // A network takes its time to fail.
+  const away = Effect.zipRight(Effect.yieldNow(), new SessionDirectory.SessionDirectoryError({ message: SECRET }))
   const directory: SessionDirectory.SessionDirectoryService = {
     join: (node) =>
       Effect.map(memory.join(node), (own): Membership => ({
@@ -36,13 +39,15 @@ const serving = Effect.gen(function*() {
   const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
   const { layer, lines } = logbook()
   const context = yield* Effect.provide(Layer.build(Layer.merge(serve(GreetLive), services)), layer)
-  const http = yield* makeClient({ drainTimeout: 0 }).pipe(
+  const http = yield* makeClient({ drainTimeout: 0, responses }).pipe(
     Effect.provide(context),
     Effect.provide(layer),
     Scope.extend(scope)
   )
   return { http, lines, state, find: other.find, close: Scope.close(scope, Exit.void) }
 })
+
+const serving = servingWith("auto")
 
 describe("while the directory of sessions is away", () => {
   it.scoped("a new session is refused with 503 and a time to wait; the log has the cause, the client has not", () =>
@@ -65,6 +70,14 @@ describe("while the directory of sessions is away", () => {
       assert.strictEqual(http.endpoint.sessions(), 0)
       state.isAway = false
       assert.strictEqual((yield* http.ask(initialize())).status, 200)
+    }))
+
+  it.scoped("a new session is refused with 503 also where responses are streams, which have a status from their beginning", () =>
+    Effect.gen(function*() {
+      const { http, state } = yield* servingWith("stream")
+      state.isAway = true
+      const { sent, status } = yield* http.ask(initialize())
+      assert.deepStrictEqual([status, sent["retry-after"], sent["mcp-session-id"]], [503, "1", undefined])
     }))
 
   it.scoped("a request that changes what other nodes must know fails with the same, and the session goes on", () =>

@@ -44,7 +44,8 @@ describe("a stream that the store does not have yet", () => {
       yield* one.stop
       yield* one.faults.opening.open
       yield* TestClock.adjust("2 seconds")
-      assert.deepStrictEqual((yield* answered(passedOn)).json, failed)
+      const { json, status } = yield* answered(passedOn)
+      assert.deepStrictEqual([status, json], [200, failed])
       assert.isUndefined(own.status)
     }))
 
@@ -76,7 +77,8 @@ describe("the stream of a call whose node has ended", () => {
   for (
     const [what, version, handler] of [
       ["the event that names a position", "2025-11-25", Effect.void],
-      ["a message", "2025-06-18", log("a")]
+      ["a message", "2025-06-18", log("a")],
+      ["a message that comes in two pieces", "2025-06-18", log("x".repeat(80_000))]
     ] as const
   ) {
     it.scoped(`is cut when the client has had the id of ${what}, and has the error when it is resumed`, () =>

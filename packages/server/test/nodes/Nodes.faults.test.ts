@@ -107,6 +107,34 @@ describe("a node that others do not reach, or that does not reach them", () => {
       assert.strictEqual((yield* Cluster.later(answered(exchange))).status, 503)
     }))
 
+  for (const answers of ["answers", "does not answer"]) {
+    it.scoped(`serves no session that it has claimed in the name that it had before, when the directory ${answers}`, () =>
+      Effect.gen(function*() {
+        const { node } = yield* Cluster.make(serve(GreetLive))
+        const [one, two, three] = [yield* node, yield* node, yield* node]
+        const client = yield* one.http.open()
+        yield* one.stop
+        two.faults.hidesClaims = answers === "does not answer"
+        two.faults.claiming = Effect.unsafeMakeLatch(false)
+        const exchange = two.of(client).post(call(2, "greet", { name: "you" }))
+        for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+        const finding = two.faults.finding = Effect.unsafeMakeLatch(false)
+        if (two.faults.hidesClaims) {
+          yield* two.faults.claiming.open
+          assert.strictEqual((yield* answered(exchange)).status, 503)
+        }
+        yield* two.closeInbox
+        yield* until(() => two.of(client).post(call(3, "greet", { name: "you" })).status === 503)
+        yield* two.faults.claiming.open
+        yield* finding.open
+        assert.strictEqual((yield* answered(exchange)).status, 503)
+        for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+        assert.strictEqual(two.endpoint.sessions(), 0)
+        yield* two.expire
+        assert.deepStrictEqual(resultOf(yield* three.of(client).ask(call(4, "greet", { name: "you" }))), hello)
+      }))
+  }
+
   it.scoped("leaves its sessions to others when its inbox has expired", () =>
     Effect.gen(function*() {
       const { node } = yield* Cluster.make(serve(GreetLive))
@@ -235,6 +263,24 @@ describe("a node that others do not reach, or that does not reach them", () => {
       for (const at of [two, three]) {
         assert.deepStrictEqual(resultOf(yield* at.of(client).ask(call(2, "greet", { name: "you" }))), hello)
       }
+    }))
+
+  it.scoped("serves no session that another node has claimed, when the directory did not answer its own claim", () =>
+    Effect.gen(function*() {
+      const { node } = yield* Cluster.make(serve(GreetLive))
+      const [one, two, three] = [yield* node, yield* node, yield* node]
+      const client = yield* one.http.open()
+      yield* one.stop
+      two.faults.hidesClaims = true
+      two.faults.claiming = Effect.unsafeMakeLatch(false)
+      const exchange = two.of(client).post(call(1, "greet", { name: "you" }))
+      for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+      assert.deepStrictEqual(resultOf(yield* three.of(client).ask(call(2, "greet", { name: "you" }))), hello)
+      yield* two.faults.claiming.open
+      assert.strictEqual((yield* answered(exchange)).status, 503)
+      for (let n = 0; n < 100; n++) yield* Effect.yieldNow()
+      assert.deepStrictEqual([two.endpoint.sessions(), three.endpoint.sessions()], [0, 1])
+      assert.deepStrictEqual(resultOf(yield* two.of(client).ask(call(3, "greet", { name: "you" }))), hello)
     }))
 })
 

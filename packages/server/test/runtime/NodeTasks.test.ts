@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
 import type { StoredTask } from "@effect-mcp/server/TaskStore"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
-import { Deferred, Effect, Exit, Fiber, Option, Scope, Stream, TestClock } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Option, Scope, Stream, TestClock } from "effect"
 import * as NodeTasks from "../../src/runtime/NodeTasks.js"
 
 const task = (taskId: string): StoredTask => ({
@@ -24,6 +24,7 @@ const cluster = Effect.gen(function*() {
   const tasks = yield* TaskStore.memory()
   const directory = yield* SessionDirectory.memory()
   let isAway = false
+  let isHidden = false
   let failures = 0
   let looks = 0
   let replacing: (task: StoredTask) => Effect.Effect<void> = () => Effect.void
@@ -58,7 +59,7 @@ const cluster = Effect.gen(function*() {
                 looks++
                 return isAway
                   ? new SessionDirectory.SessionDirectoryError({ message: "away" })
-                  : membership.isAlive(other)
+                  : Effect.map(membership.isAlive(other), (isAlive) => isAlive && !isHidden)
               }),
             lost: Deferred.await(lost)
           }
@@ -77,6 +78,10 @@ const cluster = Effect.gen(function*() {
     tasks,
     away: (away: boolean) => {
       isAway = away
+    },
+    /** While it is hidden, no node is alive for the directory. */
+    hide: (hidden: boolean) => {
+      isHidden = hidden
     },
     /** The next replacements in the store fail. */
     fail: (times: number) => {
@@ -231,6 +236,46 @@ describe("tasks of several nodes", () => {
       yield* statusOf(other.store, "u")
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* statusOf(other.store, "u"), "working")
+    }))
+
+  it.scoped("have the whole time again when their node is missing once more, after it was there", () =>
+    Effect.gen(function*() {
+      const { hide, node } = yield* cluster
+      const [one, other] = [yield* node, yield* node]
+      yield* one.store.create(task("t"))
+      for (const isHidden of [true, false, true]) {
+        hide(isHidden)
+        assert.strictEqual(yield* statusOf(other.store, "t"), "working")
+        yield* TestClock.adjust(Duration.times(NodeTasks.GRACE, 0.6))
+      }
+      assert.strictEqual(yield* statusOf(other.store, "t"), "working")
+      yield* TestClock.adjust(Duration.times(NodeTasks.GRACE, 0.4))
+      assert.strictEqual(yield* statusOf(other.store, "t"), "failed")
+    }))
+
+  it.scoped("go on for their own node, also when the directory does not know that the node lives", () =>
+    Effect.gen(function*() {
+      const { hide, node } = yield* cluster
+      const one = yield* node
+      yield* one.store.create(task("t"))
+      hide(true)
+      for (const _ of ["at once", "after the time"]) {
+        assert.strictEqual(yield* statusOf(one.store, "t"), "working")
+        yield* TestClock.adjust(NodeTasks.GRACE)
+      }
+    }))
+
+  it.scoped("have the whole time again when a thousand other nodes have ended since theirs did", () =>
+    Effect.gen(function*() {
+      const { node, tasks } = yield* cluster
+      const other = yield* node
+      for (let n = 0; n < 1000; n++) yield* tasks.create({ ...task(`${n}`), node: `gone-${n}` })
+      yield* tasks.create({ ...task("one more"), owner: "bob", node: "gone-1000" })
+      yield* other.store.list("ada", { limit: 1000 })
+      yield* other.store.get("bob", "one more")
+      yield* TestClock.adjust(NodeTasks.GRACE)
+      assert.strictEqual(yield* statusOf(other.store, "2"), "failed")
+      assert.strictEqual(yield* statusOf(other.store, "0"), "working")
     }))
 
   it.scoped("are listed with one look at the directory for each node", () =>

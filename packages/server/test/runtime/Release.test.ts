@@ -3,6 +3,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
+import * as Entrances from "../Entrances.js"
 import { act, call, connect, GreetLive, logbook, names, serve, until } from "../Serving.js"
 
 /** A layer whose release waits for a gate; without one it never ends. */
@@ -79,7 +80,7 @@ describe("A session layer whose release hangs", () => {
   it.scoped("delays the end of a conversation that its caller feeds", () =>
     Effect.gen(function*() {
       const { context, lines } = yield* server(serve(GreetLive, { session: slow(), closeTimeout }))
-      const { open } = yield* Effect.provide(Dispatcher, context)
+      const { open } = yield* Effect.provide(Entrances.entrances, context)
       const sent: Array<unknown> = []
       const fed = open(
         { incoming: Stream.never, send: () => Effect.void, unsafeSend: (message) => sent.push(message) > 0 },

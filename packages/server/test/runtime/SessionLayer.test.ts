@@ -6,13 +6,13 @@ import * as Tool from "@effect-mcp/definition/Tool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as Handler from "@effect-mcp/server/Handler"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Layer, Queue, Schema } from "effect"
+import * as Entrances from "../Entrances.js"
 import { act, connect, result, serve, uninitialized } from "../Serving.js"
 
 class Cart extends Context.Tag("Cart")<Cart, { readonly of: number; readonly items: Array<string> }>() {}
@@ -238,7 +238,7 @@ describe("Where there is no session", () => {
         )
       )
       yield* Effect.gen(function*() {
-        const { exchange } = yield* Dispatcher
+        const exchange = yield* Entrances.exchange
         const answers = yield* Queue.unbounded<Message.Message>()
         const channel = (): Channel => ({
           send: () => Effect.void,
@@ -262,7 +262,7 @@ describe("Where there is no session", () => {
 
   it.scoped("a request is refused as the layer is", () =>
     Effect.gen(function*() {
-      const { exchange } = yield* Dispatcher
+      const exchange = yield* Entrances.exchange
       const answer = yield* Deferred.make<Message.Message>()
       const channel: Channel = {
         send: () => Effect.void,

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Scope } from "effect"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
-import { node } from "../Fixture.js"
 import { bundledOnce } from "./Bundle.js"
+import { node } from "./Fixture.js"
 
 const program = bundledOnce("scopes.ts")
 

@@ -12,7 +12,8 @@ import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as OfficialSchema from "@effect-mcp/testing/OfficialSchema"
 import { Deferred, Effect, Exit, Layer, Queue, Schema, Scope } from "effect"
 import * as RequestOrigin from "../../src/runtime/RequestOrigin.js"
-import { act, GreetLive, info, internalError, logbook, serve, until } from "../Serving.js"
+import * as Entrances from "../Entrances.js"
+import { act, GreetLive, info, serve, until } from "../Serving.js"
 
 /** The way for answers to one POST, and what has left on it. */
 const post = (facts?: RequestOrigin.RequestOrigin) =>
@@ -45,7 +46,7 @@ const ask = (
   } = {}
 ) =>
   Effect.gen(function*() {
-    const { exchange } = yield* Dispatcher
+    const exchange = yield* Entrances.exchange
     const { channel, next } = yield* post(options.facts)
     exchange(Message.request(options.id ?? 1, method, params), channel, options.version ?? "2025-11-25")
     return (yield* next) as Message.Response & { readonly result: JsonObject; readonly error: { code: number } }
@@ -92,7 +93,7 @@ describe("A request without a session", () => {
   it.effect("remembers nothing for the next: it serves neither a log level nor subscriptions, and sends no logs", () =>
     Effect.gen(function*() {
       const { channel, next } = yield* post()
-      const { exchange } = yield* Dispatcher
+      const exchange = yield* Entrances.exchange
       exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
       assert.deepInclude(yield* next, { id: 1 })
       assert.strictEqual((yield* ask("logging/setLevel", { level: "emergency" })).error.code, -32601)
@@ -125,7 +126,7 @@ describe("A request without a session", () => {
 
   it.effect("sends notifications on its own channel, before its answer", () =>
     Effect.gen(function*() {
-      const { exchange } = yield* Dispatcher
+      const exchange = yield* Entrances.exchange
       const posts = yield* Effect.all([post(), post()])
       for (const [i, { channel }] of posts.entries()) {
         const params = { name: "act", _meta: { progressToken: `token ${i}` } }
@@ -144,7 +145,7 @@ describe("A request without a session", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
-        const { exchange } = yield* Dispatcher
+        const exchange = yield* Entrances.exchange
         const slow = yield* post()
         const quick = yield* post()
         exchange(Message.request(7, "tools/call", { name: "act" }), slow.channel, "2025-11-25")
@@ -156,36 +157,6 @@ describe("A request without a session", () => {
         assert.deepInclude(yield* slow.next, { id: 7 })
       }).pipe(Effect.provide(serve(Layer.merge(act(Deferred.await(gate)), GreetLive))))
     }))
-
-  it.effect("is not reached by the cancellation of another, nor by any other message", () =>
-    Effect.gen(function*() {
-      const gate = yield* Deferred.make<void>()
-      yield* Effect.gen(function*() {
-        const { exchange } = yield* Dispatcher
-        const slow = yield* post()
-        const other = yield* post()
-        exchange(Message.request(7, "tools/call", { name: "act" }), slow.channel, "2025-11-25")
-        for (const { channel } of [other, slow]) {
-          exchange(Message.notification("notifications/cancelled", { requestId: 7 }), channel, "2025-11-25")
-          exchange(Message.notification("notifications/initialized"), channel, "2025-11-25")
-          exchange(Message.success(1, {}), channel, "2025-11-25")
-          exchange(Message.failure(1, { code: 1, message: "no" }), channel, "2025-11-25")
-        }
-        yield* Deferred.succeed(gate, undefined)
-        assert.property(yield* slow.next, "result")
-        yield* other.silent
-      }).pipe(Effect.provide(serve(act(Deferred.await(gate)))))
-    }))
-
-  it.effect("is answered when it is malformed", () =>
-    Effect.gen(function*() {
-      const { exchange } = yield* Dispatcher
-      const { channel, next } = yield* post()
-      exchange(Message.fromUnknown({ jsonrpc: "2.0", id: 1, method: 1 }), channel, "2025-11-25")
-      assert.strictEqual(((yield* next) as Message.Failure).error.code, -32600)
-      exchange(Message.fromUnknown([]), channel, "2025-03-26")
-      assert.strictEqual(((yield* next) as Message.Failure).error.code, -32600)
-    }).pipe(Effect.provide(serve(GreetLive))))
 
   it.effect("cannot send requests to the client", () =>
     Effect.gen(function*() {
@@ -224,7 +195,7 @@ describe("A request without a session", () => {
       const context = yield* Layer.buildWithScope(serve(act(forever)), scope)
       const { channel, next } = yield* post()
       yield* Effect.gen(function*() {
-        const { exchange } = yield* Dispatcher
+        const exchange = yield* Entrances.exchange
         exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
         yield* Deferred.await(started)
         yield* Scope.close(scope, Exit.void)
@@ -240,8 +211,9 @@ describe("A request without a session", () => {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
         const dispatcher = yield* Dispatcher
+        const exchange = yield* Entrances.exchange
         const { channel, next, silent } = yield* post()
-        dispatcher.exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
+        exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
         assert.strictEqual(dispatcher.conversations(), 0)
         yield* ask("tools/call", { name: "touch" })
         yield* silent
@@ -255,35 +227,23 @@ describe("A request without a session", () => {
       ))))
     }))
 
-  it.effect("is answered with \"Internal error\" on its channel when its handler dies, and the operator learns the cause", () =>
-    Effect.gen(function*() {
-      const { layer, lines } = logbook()
-      yield* Effect.gen(function*() {
-        const { result } = yield* ask("tools/call", { name: "act" })
-        assert.deepStrictEqual<unknown>(result, internalError)
-        yield* until(() => lines.length > 0)
-        assert.include(lines[0]?.message ?? "", `The handler of tool "act" died`)
-        assert.include(String(lines[0]?.cause), "hunter2")
-      }).pipe(Effect.provide(Layer.provide(serve(act(Effect.die(new Error("hunter2")))), layer)))
-    }))
-
   it.effect("is interrupted by its caller, and no other of its id is", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       let stopped = 0
       const waiting = Effect.onInterrupt(Deferred.await(gate), () => Effect.sync(() => stopped++))
       yield* Effect.gen(function*() {
-        const { exchange } = yield* Dispatcher
+        const exchange = yield* Entrances.exchange
         const [one, two] = yield* Effect.all([post(), post()])
-        const stop = exchange(Message.request(7, "tools/call", { name: "act" }), one.channel, "2025-11-25")
+        const active = exchange(Message.request(7, "tools/call", { name: "act" }), one.channel, "2025-11-25")
         exchange(Message.request(7, "tools/call", { name: "act" }), two.channel, "2025-11-25")
-        stop()
+        active!.cancel()
         yield* until(() => stopped === 1)
         yield* Deferred.succeed(gate, undefined)
         assert.property(yield* two.next, "result")
         yield* one.silent
         // Too late: it has ended.
-        stop()
+        active!.cancel()
         assert.strictEqual(stopped, 1)
       }).pipe(Effect.provide(serve(act(waiting))))
     }))
@@ -292,7 +252,7 @@ describe("A request without a session", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
-        const { exchange } = yield* Dispatcher
+        const exchange = yield* Entrances.exchange
         const posts = yield* Effect.all([post(), post(), post(), post()])
         for (const { channel } of posts) {
           exchange(Message.request(7, "tools/call", { name: "act" }), channel, "2025-11-25")
@@ -312,7 +272,7 @@ describe("A request without a session", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* Effect.gen(function*() {
-        const { exchange } = yield* Dispatcher
+        const exchange = yield* Entrances.exchange
         const facts = (id: string) => ({ ...RequestOrigin.none, principal: { id } })
         const send = (id: number, { channel }: { readonly channel: Channel }) =>
           exchange(Message.request(id, "tools/call", { name: "act" }), channel, "2025-11-25")
@@ -343,12 +303,12 @@ describe("A request without a session", () => {
       let served = 0
       const handler = Effect.zipRight(Effect.sync(() => served++), Deferred.await(gate))
       yield* Effect.gen(function*() {
-        const { exchange } = yield* Dispatcher
+        const exchange = yield* Entrances.exchange
         const [one, other] = yield* Effect.all([post(), post()])
-        const [, cancel] = [one, other].map(({ channel }) =>
+        const [, waiting] = [one, other].map(({ channel }) =>
           exchange(Message.request(1, "tools/call", { name: "act" }), channel, "2025-11-25")
         )
-        cancel!()
+        waiting!.cancel()
         yield* Deferred.succeed(gate, undefined)
         assert.property(yield* one.next, "result")
         yield* other.silent

@@ -3,7 +3,7 @@
  */
 import { afterAll, beforeAll } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import { bundled } from "../Fixture.js"
+import { bundled } from "./Fixture.js"
 
 /** The path of the program, until all tests of the file have run. */
 export const bundledOnce = (name: string): Effect.Effect<string> => {

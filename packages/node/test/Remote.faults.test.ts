@@ -9,7 +9,7 @@ import type { Layer, Scope } from "effect"
 import { Effect, Exit, Fiber, Schedule, Scope as Scopes } from "effect"
 import type { AddressInfo, Socket } from "node:net"
 import { createServer } from "node:net"
-import { talk, until } from "../Fixture.js"
+import { talk, until } from "./Fixture.js"
 
 const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
   "fetch": FetchHttpClient.layer,

@@ -2,16 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import type { Options } from "@effect-mcp/client/ClientSession"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { fixture, node, pidsOf, until } from "../Fixture.js"
+import { fixture, node } from "./Fixture.js"
+import { pidsOf } from "./Processes.js"
 
 const connect = (wrong: string, mark: string, options?: Options) =>
   Client.make(
     StdioClient.connector({
       command: node,
       args: [fixture("badServer.mjs"), wrong, mark],
-      stderr: "ignore",
+      stderr: () => Effect.void,
       closeTimeouts: { grace: "1 minute" }
     }),
     options
@@ -26,7 +27,7 @@ const refusal = (wrong: string, options?: Options) =>
     return error
   })
 
-describe("A client of Effect MCP", () => {
+describe.concurrent("A client of Effect MCP", () => {
   it.scopedLive("fails with the exit code and stderr of a server that crashes at its start", () =>
     Effect.gen(function*() {
       const error = yield* refusal("crash")
@@ -42,34 +43,5 @@ describe("A client of Effect MCP", () => {
       const error = yield* refusal("silent", { timeout: "500 millis" })
       assert.strictEqual(error._tag, "RequestTimeout")
       assert.strictEqual(error.message, "Request \"initialize\" timed out after 500 ms")
-    }))
-
-  it.scopedLive("fails when it has no revision in common with a server, and ends it", () =>
-    Effect.gen(function*() {
-      assert.strictEqual((yield* refusal("foreign"))._tag, "NoCommonVersion")
-    }))
-
-  it.scopedLive("fails when a program does not exist", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(Client.make(StdioClient.connector({ command: "no-such-program" })))
-      assert.deepInclude(error as object, { _tag: "TransportError", reason: "Open" })
-    }))
-
-  it.scopedLive("ignores lines on standard output that are no messages", () =>
-    Effect.gen(function*() {
-      const client = yield* connect("banner", randomUUID())
-      assert.strictEqual(client.serverInfo.name, "bad")
-      yield* Effect.repeatN(client.ping(), 10)
-    }))
-
-  it.scopedLive("sees that a server has exited by itself", () =>
-    Effect.gen(function*() {
-      const mark = randomUUID()
-      const client = yield* connect("brief", mark)
-      yield* Effect.ignore(client.ended)
-      yield* Stream.runDrain(client.notifications)
-      const error = yield* Effect.flip(client.ping())
-      assert.strictEqual(error._tag, "ConnectionClosed")
-      yield* until(() => pidsOf(mark).length === 0)
     }))
 })

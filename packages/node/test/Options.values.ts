@@ -1,0 +1,126 @@
+/**
+ * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
+ * accepted, and what a layer then requires; nothing runs.
+ */
+import type { HttpClient } from "@effect/platform"
+import type { ClientSessionGroup } from "@effect-mcp/client/ClientSessionGroup"
+import * as Features from "@effect-mcp/client/Features"
+import type { JoinError } from "@effect-mcp/client/ServersConfig"
+import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
+import * as NodeHandler from "@effect-mcp/node/NodeHandler"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import * as StdioServer from "@effect-mcp/node/StdioServer"
+import { Console, Context, Effect, Layer, type ParseResult, Schedule } from "effect"
+import { createServer } from "node:http"
+import { PassThrough } from "node:stream"
+import { expectTypeOf } from "vitest"
+
+/** A new option is missing here until it has a value. */
+type Every<O> = { readonly [K in keyof O]-?: Exclude<O[K], undefined> }
+
+class Vault extends Context.Tag("test/Vault")<Vault, { readonly token: Effect.Effect<string, "locked"> }>() {}
+
+class Home extends Context.Tag("test/Home")<Home, string>() {}
+
+const features = Layer.mergeAll(
+  Features.roots(Effect.map(Home, (uri) => [{ uri }])),
+  Features.elicitation(() => Effect.succeed({ action: "decline" })),
+  Layer.effectDiscard(Effect.fail("no model" as const))
+)
+
+const configured = {
+  nameHook: (name, server) => `${server.name}_${name}`,
+  uriHook: (uri) => uri,
+  onCollision: "fail",
+  maxNameLength: 64,
+  server: { features, reconnect: Schedule.spaced("1 second") },
+  onFailure: "skip",
+  authorize: {
+    headers: () => Effect.flatMap(Vault, ({ token }) => Effect.map(token, (token) => ({ authorization: token }))),
+    onRefused: () => Effect.as(Vault, false)
+  },
+  environment: { HOME: "/home/ada", TOKEN: undefined },
+  stderr: (line) => Console.error(line)
+} satisfies Every<ConfiguredServers.Options<Vault, "no model", Features.Features | Home>>
+
+const Configured = ConfiguredServers.layer({ mcpServers: {} }, configured)
+expectTypeOf(Configured).toEqualTypeOf<
+  Layer.Layer<
+    ClientSessionGroup,
+    ParseResult.ParseError | JoinError | "no model",
+    HttpClient.HttpClient | Home | Vault
+  >
+>()
+
+const lines = {
+  maxLineBytes: 1_000_000,
+  invalidBytes: "replace",
+  maxDepth: 64,
+  maxNodes: 1_000_000,
+  maxResponseNodes: 1_000_000
+} as const
+
+const program = {
+  ...lines,
+  command: "npx",
+  args: ["-y", "server"],
+  env: { TOKEN: "secret" },
+  cwd: "/tmp",
+  stderr: "inherit",
+  encoding: "utf-8",
+  closeTimeouts: { flush: "1 second", grace: "2 seconds", terminate: "1 second", kill: "1 second" },
+  maxBacklog: 1_000_000
+} satisfies Every<StdioClient.Options>
+
+const stdio = {
+  ...lines,
+  input: new PassThrough(),
+  output: new PassThrough(),
+  encoding: "utf-8",
+  maxBacklog: 1_000_000
+} satisfies Every<StdioServer.Options>
+
+const browser = { port: 8765, path: "/callback", open: (url) => Console.log(url.href) } satisfies Every<
+  LoopbackBrowser.Options
+>
+
+const http = {
+  port: 3000,
+  host: "0.0.0.0",
+  node: { keepAliveTimeout: 60_000, maxHeaderSize: 32_768 },
+  allowedHosts: ["mcp.example.com"],
+  allowedOrigins: ["https://app.example.com"],
+  path: "/mcp",
+  documents: { "/.well-known/shop": { name: "shop" } },
+  health: { maxLag: "1 second" },
+  responses: "json",
+  maxBodyBytes: 1_000_000,
+  maxDepth: 64,
+  maxNodes: 1_000_000,
+  capacity: 16,
+  maxQueued: 64,
+  maxUnsent: 1_000_000,
+  keepAlive: "15 seconds",
+  stallTimeout: "30 seconds",
+  closeTimeout: "5 seconds",
+  drainTimeout: 0,
+  legacy: { sessions: false }
+} satisfies Every<HttpServer.Options>
+
+const platform = { port: 3000, host: "::", closeTimeout: "5 seconds" } satisfies Pick<
+  Every<PlatformHttpServer.Options>,
+  "closeTimeout" | "host" | "port"
+>
+
+export const values = [
+  StdioClient.connector(program),
+  StdioClient.connector({ command: "node", stderr: (line) => Console.error(line) }),
+  StdioServer.layerWith(stdio),
+  LoopbackBrowser.layer(browser),
+  HttpServer.layer(http),
+  PlatformHttpServer.layer(createServer, platform),
+  NodeHandler.make({ ...http, user: Vault })
+]

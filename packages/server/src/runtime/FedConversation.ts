@@ -1,0 +1,49 @@
+/**
+ * A conversation that has no reader: its owner, an HTTP session or a stream of HTTP+SSE, passes it each message. Where several
+ * nodes serve an endpoint, another node can take over its session.
+ */
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { InternalError } from "@effect-mcp/protocol/McpError"
+import type { Version } from "@effect-mcp/protocol/Version"
+import type * as Effect from "effect/Effect"
+import type { HttpRefusal } from "../HttpRefusal.js"
+
+/**
+ * Begins a conversation whose messages the caller passes to `receive`; the transport is used to send only. It runs in the
+ * server's context until it is closed. `onEnd` runs when the server closes it.
+ */
+export type Open = (
+  transport: Transport,
+  onEnd: () => void,
+  options?: {
+    /** The revisions that the conversation may have. Default: all that the server supports. */
+    readonly versions?: ReadonlyArray<Version> | undefined
+    /** The session of the conversation, where several nodes may serve it one after another. */
+    readonly shared?: SharedSession | undefined
+  }
+) => FedConversation
+
+/** A session that one node of a server serves, and that another can take over. */
+export interface SharedSession {
+  /** What `store` got last, at another node; `undefined` for a session that begins here. */
+  readonly facts: JsonObject | undefined
+  /** Stores what another node needs. The requests that change it wait until this has ended, and fail with it. */
+  readonly store: (facts: JsonObject) => Effect.Effect<void, InternalError | HttpRefusal>
+}
+
+/** An open conversation that its caller feeds. */
+export interface FedConversation {
+  /** Handles one more message of the client; its response leaves on the channel. Default: the transport. */
+  readonly receive: (incoming: Delivery, channel?: Channel) => void
+  /**
+   * Ends the conversation: interrupts the handlers, and answers what they have not answered. Can be run again; the first
+   * run waits for the end.
+   */
+  readonly close: Effect.Effect<void>
+  /** The revision that both sides agreed on; `undefined` before `initialize` has succeeded. */
+  readonly version: () => Version | undefined
+  /** The number of the client's requests that have no response yet. */
+  readonly inFlight: () => number
+}

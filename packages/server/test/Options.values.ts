@@ -1,0 +1,259 @@
+/**
+ * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
+ * accepted, and what a layer then requires; nothing runs.
+ */
+import * as AppView from "@effect-mcp/definition/AppView"
+import * as Prompt from "@effect-mcp/definition/Prompt"
+import * as Resource from "@effect-mcp/definition/Resource"
+import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Apps from "@effect-mcp/server/Apps"
+import * as Ask from "@effect-mcp/server/Ask"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
+import type * as CacheOptions from "@effect-mcp/server/CacheOptions"
+import * as ChangeBus from "@effect-mcp/server/ChangeBus"
+import * as ClientLogger from "@effect-mcp/server/ClientLogger"
+import type * as Dispatcher from "@effect-mcp/server/Dispatcher"
+import * as EventStore from "@effect-mcp/server/EventStore"
+import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
+import type * as HttpOptions from "@effect-mcp/server/HttpOptions"
+import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
+import * as Inbox from "@effect-mcp/server/Inbox"
+import type * as ListenOptions from "@effect-mcp/server/ListenOptions"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Middleware from "@effect-mcp/server/Middleware"
+import * as RateLimit from "@effect-mcp/server/RateLimit"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import type * as RoundOptions from "@effect-mcp/server/RoundOptions"
+import type * as ServerOptions from "@effect-mcp/server/ServerOptions"
+import * as ServerSession from "@effect-mcp/server/ServerSession"
+import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
+import * as SharedLimits from "@effect-mcp/server/SharedLimits"
+import * as Skills from "@effect-mcp/server/Skills"
+import * as Tasks from "@effect-mcp/server/Tasks"
+import * as TaskStore from "@effect-mcp/server/TaskStore"
+import * as WebHandler from "@effect-mcp/server/WebHandler"
+import { Context, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { expectTypeOf } from "vitest"
+
+/** A new option is missing here until it has a value. */
+type Every<O> = { readonly [K in keyof O]-?: Exclude<O[K], undefined> }
+
+class User extends Context.Tag("test/User")<User, { readonly name: string }>() {}
+class Basket extends Context.Tag("test/Basket")<Basket, Array<string>>() {}
+class Trace extends Context.Tag("test/Trace")<Trace, string>() {}
+class Tenant extends Context.Tag("test/Tenant")<Tenant, string>() {}
+class Db extends Context.Tag("test/Db")<Db, { readonly find: Effect.Effect<string> }>() {}
+class Audit extends Context.Tag("test/Audit")<Audit, { readonly write: Effect.Effect<void> }>() {}
+
+type OfSession = Db | RequestContext | User
+type OfMiddleware = User | Audit
+
+const users = {
+  id: ({ name }) => name,
+  http: ({ headers, isForwarded }) =>
+    headers.authorization === undefined
+      ? Effect.fail(HttpRefusal.unauthorized("Bearer"))
+      : Effect.map(Db, () => ({ name: `ada${String(isForwarded)}` })),
+  stdio: ({ USER }) => Effect.map(Audit, () => ({ name: USER ?? "" })),
+  inProcess: Effect.as(Db, { name: "test" }),
+  permit: ({ name }, scopes) => name === "ada" || scopes.length === 0 ? undefined : HttpRefusal.forbidden(),
+  documents: { "/.well-known/shop": { name: "shop" } },
+  timeout: "5 seconds",
+  concurrency: 100
+} satisfies Every<Authenticator.Options<{ readonly name: string }, Db, Audit, Db>>
+
+const cache = { ttl: "1 minute", scope: "public" } as const satisfies Every<CacheOptions.CacheOptions>
+
+const serverCache = { ...cache, methods: { "tools/list": cache, "resources/read": { ttl: 0 } } } satisfies Every<
+  CacheOptions.ServerCacheOptions
+>
+
+const dispatcher = {
+  maxInFlight: 10,
+  maxWaiting: 100,
+  maxWaitingText: 1_000_000,
+  maxExchanges: 1000,
+  closeTimeout: "5 seconds",
+  heartbeat: { interval: "30 seconds" },
+  requestTimeout: "1 minute",
+  onDefect: (defect) => Effect.logError(defect)
+} satisfies Every<Dispatcher.Options>
+
+const listen = { max: 100, maxPerClient: 5, maxResources: 50 } satisfies Every<ListenOptions.ListenOptions>
+
+const rounds = {
+  secrets: [Redacted.make("a secret of 32 characters at least")],
+  ttl: "10 minutes",
+  max: 5
+} satisfies Every<
+  RoundOptions.RoundOptions
+>
+
+const rate = { burst: 10, every: "1 second", whenAway: "refuse" } satisfies Every<RateLimit.Options>
+
+const perTool = { ...rate, by: () => Effect.map(User, ({ name }) => name), perTool: true } satisfies Every<
+  RateLimit.MiddlewareOptions<User>
+>
+
+const options = {
+  ...dispatcher,
+  versions: ["2026-07-28", "2025-11-25"],
+  instructions: "Search before you answer",
+  logging: false,
+  elicitationTimeout: "10 minutes",
+  pageSize: 50,
+  subscriptions: true,
+  maxSubscriptions: 100,
+  listen,
+  cache: serverCache,
+  rounds,
+  capabilities: { experimental: { "example.com/x": {} } },
+  extensions: [Tasks.extension, Skills.extension, Apps.extension],
+  session: Layer.effect(Basket, Effect.as(Effect.all([RequestContext, User, Db]), [])),
+  middleware: Middleware.compose(
+    RateLimit.middleware("tools", perTool),
+    Middleware.provide(Trace, () => Effect.map(Effect.zip(User, Audit), ([{ name }]) => name))
+  ),
+  sessionMiddleware: Middleware.provide(Tenant, () => Effect.map(Effect.zip(Basket, Db), () => "shop")),
+  authenticator: Authenticator.make(User, users)
+} satisfies
+  & Every<
+    ServerOptions.ServerOptions<Basket, never, OfSession, Trace, OfMiddleware, User, Db | Audit, Tenant, Basket | Db>
+  >
+  & Every<McpServer.Options<Basket, never, OfSession, Trace, OfMiddleware, User, Db | Audit, Tenant, Basket | Db>>
+
+const html = Effect.flatMap(Db, ({ find }) => find)
+
+const app = {
+  view: AppView.make("view", { uri: "ui://shop/view.html" }),
+  html,
+  visibility: ["model", "app"]
+} satisfies Every<Apps.Options<never, Db>>
+
+const skill = {
+  description: "Refund an order",
+  instructions: html,
+  frontmatter: { license: "MIT" },
+  files: { "forms/large.md": "Order, amount", "prices.md": html },
+  maxFiles: 10,
+  maxBytes: 100_000,
+  maxSkills: 1
+} satisfies Every<Skills.Options>
+
+const files = { prefix: "acme", maxFiles: 10, maxBytes: 100_000, maxSkills: 10 } satisfies Every<Skills.FilesOptions>
+
+const directory = { ...files, dotfiles: false, maxEntries: 1000 } satisfies Every<Skills.DirectoryOptions>
+
+const skills = { cache, pageSize: 10, reload: Stream.flatMap(Audit, () => Stream.never) } satisfies Every<
+  Skills.LayerOptions<Audit>
+>
+
+const tasks = { maxRunning: 5, ttl: "1 hour", maxTtl: "1 day", pollInterval: "1 second" } satisfies Every<Tasks.Options>
+
+const features = Layer.mergeAll(
+  McpServer.tool(
+    Tool.make("find", { success: Schema.String, task: "optional" }),
+    () => Effect.flatMap(Effect.all([Db, User, Basket, Trace, Tenant, RequestContext]), ([{ find }]) => find),
+    { startsTask: true }
+  ),
+  McpServer.resource(Resource.make("today", { uri: "notes://today" }), html, { cache }),
+  McpServer.resourceTemplate(
+    ResourceTemplate.fromString("day", "notes://{day}"),
+    () => html,
+    {
+      complete: { day: () => Effect.map(Db, () => ["monday"]) },
+      list: Effect.map(Audit, () => [Resource.make("monday", { uri: "notes://monday" })]),
+      cache
+    }
+  ),
+  McpServer.prompt(
+    Prompt.make("plan", { arguments: { day: Schema.String } }),
+    () => html,
+    { complete: { day: () => Effect.map(Audit, () => ["monday"]) } }
+  ),
+  Apps.tool(Tool.make("show"), app, () => Effect.void),
+  Skills.layer(Skills.make("refunds", { ...skill, instructions: html }), skills),
+  Skills.layer(Effect.succeed([])),
+  Layer.provide(Tasks.layer(tasks), TaskStore.layerMemory())
+)
+
+export const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, features, options)
+expectTypeOf<Layer.Layer.Context<typeof Server>>().toEqualTypeOf<Db | Audit>()
+
+export const defined = McpServer.define({ name: "shop", version: "1.0.0" }, options)
+
+const health = {
+  livePath: "/live",
+  readyPath: "/ready",
+  maxLag: "1 second",
+  timeout: "1 second",
+  maxAge: "1 second",
+  grace: "10 seconds"
+} satisfies Every<HttpOptions.HealthOptions>
+
+const sessions = {
+  max: 100,
+  maxPerPrincipal: 10,
+  idleTimeout: "30 minutes",
+  handshakeTimeout: "1 minute",
+  idPrefix: "a-"
+} satisfies Every<HttpOptions.SessionOptions>
+
+const legacy = {
+  sessions,
+  ssePath: "/sse",
+  retry: "1 second",
+  abandonAfter: "5 minutes",
+  maxResponseNodes: 1_000_000
+} satisfies Every<HttpOptions.LegacyOptions>
+
+const http = {
+  allowedHosts: ["mcp.example.com"],
+  allowedOrigins: ["https://app.example.com"],
+  path: "/mcp",
+  documents: { "/.well-known/shop": { name: "shop" } },
+  health,
+  responses: "stream",
+  maxBodyBytes: 1_000_000,
+  maxDepth: 64,
+  maxNodes: 1_000_000,
+  capacity: 16,
+  maxQueued: 64,
+  maxUnsent: 1_000_000,
+  keepAlive: "15 seconds",
+  stallTimeout: "30 seconds",
+  closeTimeout: "5 seconds",
+  drainTimeout: 0,
+  legacy
+} satisfies Every<HttpOptions.HttpOptions>
+
+const hosted = { ...http, user: User } satisfies Every<HttpOptions.HostedOptions<User>>
+
+export const handlers = [HttpEndpoint.make(hosted), HttpEndpoint.make(http), WebHandler.make(hosted)]
+
+const bus = { capacity: 100 } satisfies Every<ChangeBus.MemoryOptions>
+const events = { maxEvents: 100, maxSize: 1_000_000, retention: "5 minutes" } satisfies Every<EventStore.MemoryOptions>
+const inbox = { maxSize: 1_000_000 } satisfies Every<Inbox.MemoryOptions>
+const places = { ttl: "1 hour" } satisfies Every<SessionDirectory.MemoryOptions>
+const limits = { maxKeys: 1000 } satisfies Every<SharedLimits.MemoryOptions>
+const stored = { maxTasks: 100, maxSize: 1_000_000, maxOwnerSize: 100_000 } satisfies Every<TaskStore.MemoryOptions>
+
+export const stores = Layer.mergeAll(
+  ChangeBus.layerMemory(bus),
+  EventStore.layerMemory(events),
+  Inbox.layerMemory(inbox),
+  SessionDirectory.layerMemory(places),
+  SharedLimits.layerMemory(limits),
+  TaskStore.layerMemory(stored),
+  ClientLogger.layer
+)
+
+const question = { ttl: "1 hour", timeout: "10 seconds" } satisfies Every<ServerSession.AskAsTaskOptions>
+
+export const asked = Effect.flatMap(
+  ServerSession.ServerSession,
+  ({ askAsTask }) => askAsTask(Ask.confirm("Sure?"), question)
+)
+
+export const made = [Skills.fromDirectory("skills", directory), Skills.fromFiles({}, files), Skills.make("one", skill)]
