@@ -1,8 +1,22 @@
+import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import type { ViteUserConfig } from "vitest/config"
 
 /** Tests run the sources: the custom condition picks `src` where a published package would pick `dist`. */
 const conditions = ["@effect-mcp/source", "node", "import", "module", "default"]
+
+/** How many commits there are; a tarball of the sources has none. */
+const commits = (): number => {
+  try {
+    const git = { cwd: import.meta.dirname, encoding: "utf8", stdio: "pipe" } as const
+    return Number(execFileSync("git", ["rev-list", "--count", "HEAD"], git))
+  } catch {
+    return 0
+  }
+}
+
+// Of each large matrix a run takes a third, which the commit chooses (packages/node/test/Third.ts).
+process.env.EFFECT_MCP_TEST_THIRD ??= String(commits() % 3)
 
 const config: ViteUserConfig = {
   resolve: { conditions },

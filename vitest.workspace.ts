@@ -1,3 +1,3 @@
 import { defineWorkspace } from "vitest/config"
 
-export default defineWorkspace(["packages/*/vitest.config.ts"])
+export default defineWorkspace(["packages/*/vitest.config.ts", "packages/*/vitest.*.config.ts"])

@@ -32,6 +32,8 @@ const stages = [
   ["public API", script("api.mjs", "--check")],
   ["methods", script("methods.mjs", "--check")],
   ["deviations", script("deviations.mjs", "--check")],
+  ["walk", script("walk.mjs", "--check")],
+  ["size", script("size.mjs")],
   ["docs", script("docs.mjs")],
   ["tarballs", script("packages.mjs", "--dry-run")]
 ]

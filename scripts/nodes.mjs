@@ -14,21 +14,22 @@ const home = join(root, "scripts/nodes")
 /** The versions besides the oldest one, on which `npm test` runs; the newest first. */
 export const majors = ["24", "22"]
 
-const shared = ["redis", "sql"]
+/** As in `npm test`. */
+const options = ["--no-isolate", "--minWorkers=3", "--maxWorkers=3"]
 
-const run = (projects, ...args) => ["run", ...projects.flatMap((name) => ["--project", name]), ...args]
+const run = (projects, ...args) => ["run", ...options, ...projects.flatMap((name) => ["--project", name]), ...args]
 
-// As in `npm test`: most tests of `node` wait for a child process or for a socket.
-const node = (...args) => run(["node"], "--maxWorkers=2", ...args)
+/** The packages that touch Node. */
+const touching = (...args) => run(["node", "redis", "sql"], ...args)
 
-/** What other programs answer, which no version of Node changes, and nodes that share the memory of one process. */
-const elsewhere = ["interop/Official!(BothEras)*", "deviations/*", "behaviour/Behaviours.nodes*"]
+/** Tables of messages, which no version of Node changes, and nodes that share the memory of one process. */
+const elsewhere = ["deviations/*", "behaviour/Behaviours.nodes*"]
 
 /** A server over each transport, a client that starts one, and nodes over each engine. */
 const smoke = ["StdioServer", "StdioClient", "HttpServer", "NodeHandler", "RedisNodes", "SqlNodes", "PgNodes"]
 
 /**
- * Which versions to run, and the arguments of each run of vitest. `--all` is for the tests of every package. `--brief` is for
+ * Which versions to run, and the arguments of vitest. `--all` is for the tests of every package. `--brief` is for
  * continuous integration: the newest version leaves out what is `elsewhere`, and the others run `smoke` only.
  */
 export const parse = (args) => {
@@ -36,16 +37,13 @@ export const parse = (args) => {
   const [isAll, isBrief] = ["--all", "--brief"].map((option) => args.includes(option))
   const rest = args.filter((arg) => !majors.includes(arg) && arg !== "--all" && arg !== "--brief")
   const wanted = named.length > 0 ? named : majors
-  const runsOf = (major) => {
-    if (isAll) return [run([], "--maxWorkers=2", ...rest)]
-    if (rest.length > 0) return [run(["node", ...shared], "--maxWorkers=2", ...rest)]
-    if (!isBrief) return [run(shared, "--no-isolate"), node()]
-    if (major !== wanted[0]) {
-      return [run(["node", ...shared], "--maxWorkers=2", ...smoke.map((name) => `/${name}.test.ts`))]
-    }
-    return [run(shared, "--no-isolate"), node(...elsewhere.flatMap((files) => ["--exclude", `test/${files}.test.ts`]))]
+  const argsOf = (major) => {
+    if (isAll) return run([], ...rest)
+    if (rest.length > 0 || !isBrief) return touching(...rest)
+    if (major !== wanted[0]) return touching(...smoke.map((name) => `/${name}.test.ts`))
+    return touching(...elsewhere.flatMap((files) => ["--exclude", `test/${files}.test.ts`]))
   }
-  return wanted.map((major) => ({ major, runs: runsOf(major) }))
+  return wanted.map((major) => ({ major, args: argsOf(major) }))
 }
 
 /** The name of the package that has a version for a platform. */
@@ -82,18 +80,16 @@ const find = (major) => {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const versions = parse(process.argv.slice(2))
   install()
-  for (const { path, runs, version } of versions.map(({ major, runs }) => ({ ...find(major), runs }))) {
-    for (const vitest of runs) {
-      console.log(`\n--- Node ${version}: vitest ${vitest.join(" ")}`)
-      const { error, signal, status } = spawnSync(path, [join(root, "node_modules/vitest/vitest.mjs"), ...vitest], {
-        cwd: root,
-        stdio: "inherit"
-      })
-      if (error !== undefined) throw error
-      if (status !== 0) {
-        console.log(`--- Node ${version}: FAILED (${signal ?? `status ${status}`})`)
-        process.exit(1)
-      }
+  for (const { args, path, version } of versions.map(({ args, major }) => ({ ...find(major), args }))) {
+    console.log(`\n--- Node ${version}: vitest ${args.join(" ")}`)
+    const { error, signal, status } = spawnSync(path, [join(root, "node_modules/vitest/vitest.mjs"), ...args], {
+      cwd: root,
+      stdio: "inherit"
+    })
+    if (error !== undefined) throw error
+    if (status !== 0) {
+      console.log(`--- Node ${version}: FAILED (${signal ?? `status ${status}`})`)
+      process.exit(1)
     }
     console.log(`--- Node ${version}: passed`)
   }

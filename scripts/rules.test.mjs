@@ -94,7 +94,7 @@ const cases = {
     { [`${at}/src/runtime/Hidden.ts`]: `${hidden}import type { A } from "@effect-mcp/protocol/Version"\n` },
     /declare @effect-mcp\/protocol/
   ]],
-  "size": [[{ [`${at}/test/Long.test.ts`]: many(401, (index) => `export const a${index} = 1`) }, /401 lines/]],
+  "size": [[{ [`${at}/test/Long.test.ts`]: many(601, (index) => `export const a${index} = 1`) }, /601 lines/]],
   "header": [
     [{ [`${at}/src/runtime/Bare.ts`]: "export const bare = 1\n" }, /it has 0/],
     [{ [`${at}/src/runtime/Chatty.ts`]: `/**\n${many(9, () => " * More.")}\n */\nexport const c = 1\n` }, /it has 9/]
@@ -110,6 +110,16 @@ const cases = {
     /of its lines are comments/
   ]],
   "test": [[{ [`${at}/test/Public.test.ts`]: undefined }, /test it in packages\/jsonrpc\/test\/Public\.test\.ts/]],
+  "options": [
+    [
+      {
+        [`${at}/src/Public.ts`]: `${header}export interface OpenOptions {}\n`,
+        [`${at}/test/Options.values.ts`]: "Every<A>"
+      },
+      /satisfies Every<Public\.OpenOptions>/
+    ],
+    [{ [`${at}/test/Options.values.ts`]: "export const a = {} as never\n" }, /without a cast/]
+  ],
   "name": [
     [{ [`${at}/src/runtime/StringUtils.ts`]: hidden }, /"Utils" says nothing/],
     [{ [`${at}/src/runtime/lower.ts`]: hidden }, /PascalCase/]

@@ -1,0 +1,16 @@
+// A reporter of vitest: prints the files whose tests took longest, so that a run of the tests says where its time goes.
+import { relative } from "node:path"
+
+const COUNT = 10
+
+export default class Slowest {
+  onTestRunEnd(modules) {
+    const files = modules.map((one) => ({
+      name: relative(process.cwd(), one.moduleId),
+      took: one.diagnostic().duration
+    }))
+      .sort((a, b) => b.took - a.took).slice(0, COUNT)
+    console.log("\n The files that took longest:")
+    for (const { name, took } of files) console.log(`${(took / 1000).toFixed(1).padStart(8)} s  ${name}`)
+  }
+}
