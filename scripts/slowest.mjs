@@ -1,4 +1,5 @@
-// A reporter of vitest: prints the files whose tests took longest, so that a run of the tests says where its time goes.
+// A reporter of vitest: prints the files whose tests took longest, so that a run of the tests says where its time goes, and the tests
+// that passed only when they ran a second time.
 import { relative } from "node:path"
 
 const COUNT = 10
@@ -12,5 +13,11 @@ export default class Slowest {
       .sort((a, b) => b.took - a.took).slice(0, COUNT)
     console.log("\n The files that took longest:")
     for (const { name, took } of files) console.log(`${(took / 1000).toFixed(1).padStart(8)} s  ${name}`)
+    const again = modules.flatMap((one) => [...one.children.allTests("passed")])
+      .filter((test) => test.diagnostic()?.flaky === true)
+    if (again.length > 0) console.log("\n Passed only when they ran again:")
+    for (const { fullName, module } of again) {
+      console.log(`          ${fullName} (${relative(process.cwd(), module.moduleId)})`)
+    }
   }
 }

@@ -52,23 +52,36 @@ interface Sent {
 
 const launch = (settings: Settings): Effect.Effect<readonly [ChildProcess, string], never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.async<readonly [ChildProcess, string]>((resume) => {
-      const program = fileURLToPath(new URL("./provider.mjs", import.meta.url))
-      const child = fork(program, [JSON.stringify(settings)], {
+    Effect.sync(() =>
+      fork(fileURLToPath(new URL("./provider.mjs", import.meta.url)), [JSON.stringify(settings)], {
         execPath: process.execPath,
         execArgv: [],
         stdio: ["ignore", "ignore", "pipe", "ipc"]
       })
-      let stderr = ""
-      child.stderr!.setEncoding("utf8").on("data", (text: string) => stderr += text)
-      child.once(
-        "exit",
-        (code) => resume(Effect.dieMessage(`The authorization server did not start: it ended with ${code}. ${stderr}`))
-      )
-      child.once("message", ({ issuer }: Sent) => resume(Effect.succeed([child, issuer!])))
-    }),
-    ([child]) => Effect.sync(() => child.kill("SIGKILL"))
+    ),
+    (child) => Effect.sync(() => child.kill("SIGKILL"))
+  ).pipe(
+    Effect.flatMap((child) =>
+      Effect.timeoutFail(started(child), {
+        duration: START_LIMIT,
+        onTimeout: () => new Error(`The authorization server did not start within ${START_LIMIT}`)
+      })
+    ),
+    Effect.orDie
   )
+
+const START_LIMIT = "30 seconds"
+
+const started = (child: ChildProcess): Effect.Effect<readonly [ChildProcess, string]> =>
+  Effect.async((resume) => {
+    let stderr = ""
+    child.stderr!.setEncoding("utf8").on("data", (text: string) => stderr += text)
+    child.once(
+      "exit",
+      (code) => resume(Effect.dieMessage(`The authorization server did not start: it ended with ${code}. ${stderr}`))
+    )
+    child.once("message", ({ issuer }: Sent) => resume(Effect.succeed([child, issuer!])))
+  })
 
 /** Starts an authorization server. */
 export const make = (settings: Settings = {}): Effect.Effect<Provider, never, Scope.Scope> =>
