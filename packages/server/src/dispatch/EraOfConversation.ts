@@ -12,7 +12,6 @@ import type { Connection } from "../legacy/Connection.js"
 import type { Serving as Legacy } from "../legacy/Serve.js"
 import type { Serving as Modern } from "../modern/Serve.js"
 import * as EraOfMessage from "./EraOfMessage.js"
-import * as ModernRefusal from "./ModernRefusal.js"
 
 /** The eras that a server serves: one or both. */
 export type Eras =
@@ -42,7 +41,7 @@ const onlyLegacy = (
 ): Side => ({
   ...side,
   onRequest: (request, incoming) => {
-    const error = isLegacy(connection) ? undefined : ModernRefusal.of(request, versions)
+    const error = isLegacy(connection) ? undefined : EraOfMessage.refusedByLegacy(request, versions)
     return error === undefined
       ? side.onRequest(request, incoming)
       : legacy.refuse(connection, request, incoming, error)

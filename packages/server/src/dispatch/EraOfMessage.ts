@@ -1,12 +1,15 @@
 /**
  * The era of one message, as `protocol/Era` classifies it, with what the server supports: an envelope that names a legacy
- * revision of the server makes no message modern.
+ * revision of the server makes no message modern. And the errors with which a server of one era refuses messages of the other one, in
+ * conversations (`EraOfConversation`) and in single HTTP requests (`HttpTransports`).
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import * as Era from "@effect-mcp/protocol/Era"
-import { UnsupportedVersion } from "@effect-mcp/protocol/McpError"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import { MethodNotFound, UnsupportedVersion } from "@effect-mcp/protocol/McpError"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import { quotable } from "../runtime/Subject.js"
 
@@ -24,6 +27,26 @@ export const unsupported = ({ params }: Request, versions: ReadonlyArray<string>
     requested: typeof requested === "string" ? quotable(requested) : "",
     supported: versions
   })
+}
+
+/**
+ * The error of a modern message, from a server without modern revisions: one of the legacy era, because a client of both eras that got
+ * an error of a modern server, such as -32022, would not fall back to `initialize`. `undefined` for a legacy message, and for a message
+ * that names a revision of the server in its own era.
+ */
+export const refusedByLegacy = (
+  message: Request | Notification,
+  versions: ReadonlyArray<string>,
+  header?: string
+): McpError | undefined => {
+  if (Era.ofMessage(message, header) === "legacy") return undefined
+  const { method } = message
+  if (method === Methods.discover.name) return new MethodNotFound({ method })
+  const named = namedBy(message)
+  const requested = typeof named === "string" ? named : header ?? ""
+  return versions.includes(requested)
+    ? undefined
+    : new UnsupportedVersion({ requested: quotable(requested), supported: versions })
 }
 
 // Over HTTP, a client that also sends the header of a modern revision is modern: it has no method `initialize`.

@@ -51,9 +51,9 @@ export interface HttpExchange {
   readonly onGone: (listener: () => void) => void
   /**
    * For a request that arrived at another node, and of which nothing has run: instead of an answer, that node looks again for the
-   * node that serves the session. With `isLeaving` it waits until this node has given the session away.
+   * node that serves the session. With `isDraining` it waits until this node has given the session away.
    */
-  readonly elsewhere?: ((isLeaving: boolean) => void) | undefined
+  readonly moved?: ((isDraining: boolean) => void) | undefined
   /** For a request that arrived at another node: from now on something of it may have run. */
   readonly begins?: (() => void) | undefined
 }

@@ -40,7 +40,7 @@ export interface Http {
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
   readonly delete: (exchange: HttpExchange, principal: Principal | undefined) => void
   /** From now on no request begins here; where other nodes can go on with the sessions, standalone streams end. */
-  readonly leave: () => void
+  readonly drain: () => void
   /** Gives the sessions to other nodes of which no request runs; whether no request runs any more. */
   readonly release: () => boolean
   /** Ends all sessions and waits for them. */
@@ -64,7 +64,7 @@ export const make = (context: HttpContext): Http => {
   const { events, options, runtime, versions } = context
   const sessions = new SessionStore<HttpSession>(context.sweeper, { ...options, max: options.maxSessions })
   const closing = new Set<Fiber.RuntimeFiber<void>>()
-  let leaving = false
+  let isDraining = false
   let closed = false
 
   /** The session that a request names; `undefined` when the request has been refused. */
@@ -138,10 +138,10 @@ export const make = (context: HttpContext): Http => {
 
   /** Refuses a request that another node can serve. */
   const refuse = (exchange: HttpExchange): void =>
-    exchange.elsewhere === undefined ? HttpRefusal.send(exchange, HttpRefusal.closing) : exchange.elsewhere(true)
+    exchange.moved === undefined ? HttpRefusal.send(exchange, HttpRefusal.closing) : exchange.moved(true)
 
   const initialize = (exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void => {
-    if (leaving) return refuse(exchange)
+    if (isDraining) return refuse(exchange)
     const { nodes } = context
     const place = nodes?.place()
     if (nodes !== undefined && place === undefined) {
@@ -180,7 +180,7 @@ export const make = (context: HttpContext): Http => {
     expected: number,
     batch: boolean
   ): void => {
-    if (leaving) return refuse(exchange)
+    if (isDraining) return refuse(exchange)
     const onDone = () => sessions.use(session)
     const post = new Post(context, exchange, { principal, expected, incoming, batch, session, onDone })
     if (!session.receive(incoming, post)) return HttpRefusal.send(exchange, Refusal.tooManyMessages)
@@ -254,8 +254,8 @@ export const make = (context: HttpContext): Http => {
       session.end()
       exchange.reply(200, {}, "")
     },
-    leave: () => {
-      leaving = true
+    drain: () => {
+      isDraining = true
       if (context.nodes !== undefined) sessions.all().forEach((session) => session.pause())
     },
     release: () => {

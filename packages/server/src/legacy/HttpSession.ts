@@ -119,14 +119,14 @@ export class HttpSession implements StoredSession {
   }
 
   /**
-   * Ends it: running requests are interrupted and answered, streams end. Safe to call twice. With `isLeaving`, another node
+   * Ends it: running requests are interrupted and answered, streams end. Safe to call twice. With `isMoving`, another node
    * goes on with it.
    */
-  end(isLeaving = false): void {
+  end(isMoving = false): void {
     if (this.ended) return
     this.ended = true
-    if (isLeaving && this.place !== undefined) this.pause()
-    this.standalone.end(isLeaving)
+    if (isMoving && this.place !== undefined) this.pause()
+    this.standalone.end(isMoving)
     for (const stream of this.streams?.values() ?? []) stream.stop()
     const { close } = this.conversation
     const { context: { events }, place } = this
@@ -139,10 +139,10 @@ export class HttpSession implements StoredSession {
       // The next node refuses what this one has not stored.
       : Effect.zipRight(
         this.stored,
-        Effect.flatMap(place.end(isLeaving), (hasEnded) => hasEnded ? forget : Effect.void)
+        Effect.flatMap(place.end(isMoving), (hasEnded) => hasEnded ? forget : Effect.void)
       )
     // Otherwise the directory would keep it for this node. That of a node that leaves is free when the lease of the node ends.
-    const again = isLeaving ? Effect.void : Effect.retry(ended, ENDING_AGAIN)
+    const again = isMoving ? Effect.void : Effect.retry(ended, ENDING_AGAIN)
     this.onEnd(Effect.zipRight(close, Effect.catchAll(ended, () => this.context.inBackground(again))))
   }
 

@@ -59,12 +59,12 @@ export class SessionPlace {
    * The session ends here: for good, or, when this node leaves, to go on at another one. Whether it has ended for all nodes; when
    * it fails, the directory may still have it for this node.
    */
-  end(isLeaving: boolean): Effect.Effect<boolean, SessionDirectoryError> {
+  end(isMoving: boolean): Effect.Effect<boolean, SessionDirectoryError> {
     return Effect.suspend(() => {
       const { epoch, id, isStored, lost, membership } = this
       if (lost) return Effect.succeed(false)
       if (!isStored) return Effect.succeed(true)
-      return isLeaving ? Effect.as(membership.release(id, epoch), false) : membership.remove(id, epoch)
+      return isMoving ? Effect.as(membership.release(id, epoch), false) : membership.remove(id, epoch)
     })
   }
 }

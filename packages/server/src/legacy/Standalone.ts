@@ -43,7 +43,7 @@ export class Standalone implements FedTransport {
   private flushes = 0
   private ended = false
   /** It has ended here, and goes on at another node. */
-  private hasLeft = false
+  private hasMoved = false
 
   constructor(
     private readonly context: HttpContext,
@@ -72,12 +72,12 @@ export class Standalone implements FedTransport {
   }
 
   /** Ends both directions, for good or to go on at another node. Safe to call twice. */
-  end(isLeaving = false): void {
+  end(isMoving = false): void {
     if (this.ended) return
     this.ended = true
-    this.hasLeft = isLeaving
+    this.hasMoved = isMoving
     this.feed.end()
-    if (!isLeaving) this.stream.notes = undefined
+    if (!isMoving) this.stream.notes = undefined
     this.stream.stop()
     this.stream.response?.end()
   }
@@ -129,7 +129,7 @@ export class Standalone implements FedTransport {
   private opening(exchange: HttpExchange): Reader {
     const open = (): EventStream | undefined => {
       if (this.ended) {
-        HttpRefusal.send(exchange, this.hasLeft ? HttpRefusal.streamAway : Refusal.unknownSession)
+        HttpRefusal.send(exchange, this.hasMoved ? HttpRefusal.streamAway : Refusal.unknownSession)
         return undefined
       }
       this.queuedChanges = undefined

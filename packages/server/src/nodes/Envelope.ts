@@ -46,8 +46,8 @@ export type Back =
   | { readonly type: "end"; readonly id: string }
   /** The answer is not complete, and there will be no more of it. */
   | { readonly type: "cut"; readonly id: string }
-  /** The node does not serve the session, or will not soon because it leaves. Nothing has run. */
-  | { readonly type: "elsewhere"; readonly id: string; readonly isLeaving?: boolean }
+  /** The node does not serve the session, or gives it away soon because the node drains. Nothing has run. */
+  | { readonly type: "moved"; readonly id: string; readonly isDraining?: boolean }
 
 export type Envelope = Forth | Back
 
@@ -62,7 +62,7 @@ export const decode = (text: string): Envelope | undefined => {
 }
 
 const TYPES = new Set<string>(
-  ["request", "taken", "gone", "reply", "stream", "text", "end", "cut", "elsewhere"] satisfies Array<Envelope["type"]>
+  ["request", "taken", "gone", "reply", "stream", "text", "end", "cut", "moved"] satisfies Array<Envelope["type"]>
 )
 
 export const isForth = (envelope: Envelope): envelope is Forth => "from" in envelope

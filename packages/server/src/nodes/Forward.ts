@@ -21,9 +21,9 @@ const REPORTED = 64 * 1024
 
 /**
  * Called when the other node has run nothing of the request, and will not: it does not serve the session, or, when it
- * `isLeaving`, gives the session away when its requests have ended.
+ * `isDraining`, gives the session away when its requests have ended.
  */
-export type Elsewhere = (isLeaving: boolean) => void
+export type Moved = (isDraining: boolean) => void
 
 export interface Options {
   /** The node that serves the session. */
@@ -36,7 +36,7 @@ export interface Options {
   readonly isResumable: boolean
   /** Sends an envelope to the other node, and ends the request here when that is not possible. */
   readonly send: (envelope: Forth) => Effect.Effect<void>
-  readonly elsewhere: Elsewhere
+  readonly moved: Moved
   /** Called once, when nothing more is to come. */
   readonly onDone: () => void
 }
@@ -105,15 +105,15 @@ export class Forward {
         if (this.writer === undefined || this.isFlowing) return this.fail()
         this.writer.cut()
         return this.done()
-      case "elsewhere":
-        return this.elsewhere(envelope.isLeaving === true)
+      case "moved":
+        return this.moved(envelope.isDraining === true)
     }
   }
 
-  elsewhere(isLeaving = false): void {
+  moved(isDraining = false): void {
     if (this.over) return
     this.done()
-    this.options.elsewhere(isLeaving)
+    this.options.moved(isDraining)
   }
 
   /** The other node has no place for the request: nothing has run. */

@@ -80,7 +80,7 @@ export class ForwardedExchange implements HttpExchange, Writer {
     this.finish()
   }
 
-  readonly elsewhere = (isLeaving: boolean): void => this.close({ type: "elsewhere", id: this.request.id, isLeaving })
+  readonly moved = (isDraining: boolean): void => this.close({ type: "moved", id: this.request.id, isDraining })
 
   readonly begins = (): void => {
     this.hasBegun = true
@@ -137,7 +137,7 @@ export class ForwardedExchange implements HttpExchange, Writer {
   abandon(): void {
     const { onLeave } = this
     if (this.hasBegun) return this.leave()
-    this.elsewhere(false)
+    this.moved(false)
     onLeave?.()
   }
 

@@ -12,7 +12,7 @@ import type { HttpExchange } from "../http/HttpExchange.js"
 import * as Metrics from "../runtime/Metrics.js"
 import type { Forth } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
-import type { Elsewhere } from "./Forward.js"
+import type { Moved } from "./Forward.js"
 import { Forward } from "./Forward.js"
 import { ForwardedExchange } from "./ForwardedExchange.js"
 import type { Place } from "./Place.js"
@@ -29,7 +29,7 @@ export class Forwarding {
     private readonly runtime: Runtime.Runtime<never>,
     /** Whether clients can resume a stream that was cut. */
     private readonly isResumable: boolean,
-    /** Serves a request that arrived at another node, or says that its session is elsewhere. */
+    /** Serves a request that arrived at another node, or says that its session has moved. */
     private readonly serve: (exchange: HttpExchange) => void
   ) {}
 
@@ -50,13 +50,13 @@ export class Forwarding {
     for (const forward of [...this.forwards.values()]) forward.pause(retry)
   }
 
-  /** Has another node serve a request, or calls `elsewhere`. */
+  /** Has another node serve a request, or calls `moved`. */
   forward(
     to: string,
     { mailbox, node: from }: Place,
     exchange: HttpExchange,
     body: string | undefined,
-    elsewhere: Elsewhere
+    moved: Moved
   ): void {
     const id = `${++this.lastId}`
     const forward: Forward = new Forward(exchange, {
@@ -65,7 +65,7 @@ export class Forwarding {
       from,
       body,
       isResumable: this.isResumable,
-      elsewhere,
+      moved,
       onDone: () => this.forwards.delete(id),
       send: (envelope) => {
         const text = Envelope.encode(envelope)
@@ -87,7 +87,7 @@ export class Forwarding {
             Effect.sync(() => {
               if (reason === "Unavailable" || !isRequest) return forward.fail()
               // It has ended since the directory was read.
-              if (reason === "Gone") forward.elsewhere()
+              if (reason === "Gone") forward.moved()
               else forward.refuse()
             })
         )

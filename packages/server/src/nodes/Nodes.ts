@@ -21,7 +21,7 @@ export interface Sessions extends OwnSessions {
   readonly ids: () => Iterable<string>
   /** Ends all sessions here: other nodes may serve them already. */
   readonly abandon: () => void
-  /** Serves a request that arrived at another node, or says that its session is elsewhere. */
+  /** Serves a request that arrived at another node, or says that its session has moved. */
   readonly handle: (exchange: HttpExchange) => void
 }
 
@@ -35,7 +35,7 @@ export interface Nodes {
   /** Has a node serve a request that no other one can serve; serves it here when there is no such node. */
   readonly toNode: (node: string, request: Routed) => void
   /** From now on this node takes no session over, and the streams that other nodes serve end with this text. */
-  readonly leave: (retry: string) => void
+  readonly drain: (retry: string) => void
   /** Whether no request that arrived here is served by another node. */
   readonly isIdle: () => boolean
 }
@@ -82,8 +82,8 @@ export const make = (isResumable: boolean): Effect.Effect<Nodes | undefined, nev
       },
       toSession: (session, request) => routing.toSession(session, request),
       toNode: (node, request) => routing.toNode(node, request),
-      leave: (retry) => {
-        routing.isLeaving = true
+      drain: (retry) => {
+        routing.isDraining = true
         forwarding.pause(retry)
       },
       isIdle: () => forwarding.isIdle
@@ -96,5 +96,5 @@ const none: Sessions = {
   ids: () => [],
   adopt: () => true,
   abandon: () => {},
-  handle: (exchange) => exchange.elsewhere?.(false)
+  handle: (exchange) => exchange.moved?.(false)
 }

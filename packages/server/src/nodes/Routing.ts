@@ -3,7 +3,7 @@
  * has ended, the one that takes the session over first.
  *
  * A class, because a claim may succeed without an answer: `doubts` holds the sessions of which this node does not know whether it
- * has claimed them. `place` is there while this node is a member, and nothing is claimed once it `isLeaving`.
+ * has claimed them. `place` is there while this node is a member, and nothing is claimed once it `isDraining`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -43,7 +43,7 @@ const PAUSE = "100 millis"
 
 export class Routing {
   place: Place | undefined
-  isLeaving = false
+  isDraining = false
   private readonly doubts = new Set<string>()
 
   constructor(
@@ -57,12 +57,12 @@ export class Routing {
     const { exchange, isOfAnother } = request
     const refuse = (refusal: HttpRefusal) => Effect.sync(() => Refusal.send(exchange, refusal))
     const withBody = reading(request)
-    const again = (left: number, leaving?: string): void => {
-      if (leaving !== undefined && exchange.isGone) return
-      Runtime.runFork(this.runtime, Effect.delay(attempt(left, leaving), PAUSE))
+    const again = (left: number, draining?: string): void => {
+      if (draining !== undefined && exchange.isGone) return
+      Runtime.runFork(this.runtime, Effect.delay(attempt(left, draining), PAUSE))
     }
-    /** `leaving` is a node that gives the session away when its requests have ended: the request waits for that. */
-    const attempt = (left: number, leaving?: string): Effect.Effect<void> =>
+    /** `draining` is a node that gives the session away when its requests have ended: the request waits for that. */
+    const attempt = (left: number, draining?: string): Effect.Effect<void> =>
       Effect.suspend(() => {
         const { place } = this
         if (this.sessions.has(session)) return withBody.here
@@ -74,16 +74,16 @@ export class Routing {
           const entry = found.value
           if (entry.isServed && entry.node === node) {
             // Not any more: it is about to be released.
-            if (this.isLeaving) return refuse(Refusal.closing)
+            if (this.isDraining) return refuse(Refusal.closing)
             // It is about to be removed, or released when there was no place for it.
             if (!this.doubts.has(session)) return Effect.sync(() => again(left - 1))
             this.settle(entry, place)
             return attempt(left - 1)
           }
-          if (entry.isServed && entry.node === leaving) return Effect.sync(() => again(left, leaving))
+          if (entry.isServed && entry.node === draining) return Effect.sync(() => again(left, draining))
           if (entry.isServed) {
             // Its stream would hold up this node to the end of its time.
-            if (this.isLeaving && exchange.method === "GET") return refuse(Refusal.closing)
+            if (this.isDraining && exchange.method === "GET") return refuse(Refusal.closing)
             if (hasServices(exchange)) return refuse(Refusal.staysHere)
             return Effect.sync(() =>
               withBody.read((body) => {
@@ -94,12 +94,12 @@ export class Routing {
                   place,
                   exchange,
                   body,
-                  (isLeaving) => isLeaving ? again(left, entry.node) : again(left - 1)
+                  (isDraining) => isDraining ? again(left, entry.node) : again(left - 1)
                 )
               })
             )
           }
-          if (this.isLeaving) return refuse(Refusal.closing)
+          if (this.isDraining) return refuse(Refusal.closing)
           const claim = Effect.tapError(membership.claim(session, entry.epoch), () => this.doubt(entry, place))
           return Effect.flatMap(claim, (claimed) => {
             // A node that has lost its lease meanwhile serves nothing in its old name.

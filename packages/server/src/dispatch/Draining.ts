@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 
-export interface Leaving {
+export interface Draining {
   readonly hasBegun: () => boolean
   /** A request has arrived. */
   readonly onRequest: () => void
@@ -20,7 +20,7 @@ export const make = (parts: {
   readonly begin: () => void
   /** Whether nothing runs any more. Ends what can end. */
   readonly release: () => boolean
-}): Leaving => {
+}): Draining => {
   const { begin, hasOthers, release, timeout } = parts
   let hasBegun = false
   let arrived = 0

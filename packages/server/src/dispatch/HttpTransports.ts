@@ -1,0 +1,211 @@
+/**
+ * The HTTP transports of one endpoint as a whole: which of them serves a path and an era, and how all of them drain and close.
+ * `legacy/Http` or `legacy/Stateless` serve legacy messages, `modern/Http` modern messages; `legacy/Sse` has a path of its own.
+ *
+ * The era of a POST is chosen here. A server of one era refuses the messages of the other one with an error from which a client of both
+ * eras learns what to do.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
+ */
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Events from "@effect-mcp/jsonrpc/Sse"
+import * as Era from "@effect-mcp/protocol/Era"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Effect from "effect/Effect"
+import type { Headers, HttpExchange } from "../http/HttpExchange.js"
+import { pathOf } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import * as Http from "../legacy/Http.js"
+import type { HttpContext } from "../legacy/HttpContext.js"
+import * as Sse from "../legacy/Sse.js"
+import * as Stateless from "../legacy/Stateless.js"
+import * as ModernHttp from "../modern/Http.js"
+import type { Sessions } from "../nodes/Nodes.js"
+import type { Routed } from "../nodes/Routing.js"
+import type { Principal } from "../Principal.js"
+import * as SecretId from "../runtime/SecretId.js"
+import type { Entrances } from "./Dispatch.js"
+import * as EraOfMessage from "./EraOfMessage.js"
+
+type Serve = (exchange: HttpExchange, principal: Principal | undefined) => void
+
+type Post = (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+
+/** How requests to one path are served. */
+export interface ServedPath {
+  readonly allow: string
+  readonly get: Serve | undefined
+  readonly delete: Serve | undefined
+  /** The media types that a POST must accept; `undefined` when its headers accept them. */
+  readonly accepts: (headers: Headers) => string | undefined
+  readonly post: Post
+  /** What passes a request on to the owner of its session; `undefined` when this node serves the session, or there is none. */
+  readonly toOwner: (exchange: HttpExchange) => ((request: Routed) => void) | undefined
+}
+
+export interface HttpTransports {
+  /** How a URL is served; `undefined` when no transport has its path. */
+  readonly find: (url: string) => ServedPath | undefined
+  /** The sessions of this node, for the other nodes. */
+  readonly sessions: Omit<Sessions, "handle">
+  /** From now on this node takes no session over. */
+  readonly drain: () => void
+  /** Ends what can end while the endpoint drains; `true` when nothing runs any more. */
+  readonly release: () => boolean
+  /** Answers and interrupts what runs, and waits until the sessions have ended. */
+  readonly close: Effect.Effect<void>
+  /** How many sessions there are. */
+  readonly size: () => number
+}
+
+interface Parts {
+  readonly http: Http.Http | undefined
+  readonly stateless: Stateless.Stateless | undefined
+  readonly sse: Sse.SseEndpoint | undefined
+  readonly modern: ModernHttp.Http | undefined
+}
+
+export const make = (context: HttpContext, entrances: Entrances, isDraining: () => boolean): HttpTransports => {
+  const { legacy, modern: serving, requests, versions } = entrances
+  const { nodes, options: { path, retry, sessions, ssePath } } = context
+  const parts: Parts = {
+    http: legacy !== undefined && sessions ? Http.make(context) : undefined,
+    stateless: legacy === undefined || sessions ? undefined : Stateless.make(context, requests, legacy),
+    sse: ssePath === undefined || legacy === undefined ? undefined : Sse.make(context),
+    modern: serving && ModernHttp.make(context, requests, serving, versions)
+  }
+  const { http, modern, sse, stateless } = parts
+  const main = mainPath(context, parts, isDraining, versions)
+  return {
+    find: finder(path, main, ssePath, sse && pathOfSse(context, sse)),
+    sessions: {
+      has: (id) => http?.has(id) === true,
+      ids: () => http?.ids() ?? [],
+      adopt: (entry, membership) => http?.adopt(entry, membership) !== false,
+      abandon: () => {
+        http?.abandon()
+        sse?.abandon()
+      }
+    },
+    drain: () => {
+      nodes?.drain(Events.encode({ retry }))
+      http?.drain()
+    },
+    release: () => {
+      // A subscription may have been beginning until now.
+      modern?.endSubscriptions()
+      const released = [http?.release(), sse?.release(), nodes?.isIdle(), !stateless?.size(), !modern?.size()]
+      return !released.includes(false)
+    },
+    close: Effect.suspend(() => {
+      stateless?.close()
+      modern?.close()
+      const sessions = [http?.close ?? Effect.void, sse?.close ?? Effect.void]
+      return Effect.all(sessions, { concurrency: "unbounded", discard: true })
+    }),
+    size: () => (http?.size() ?? 0) + (sse?.size() ?? 0)
+  }
+}
+
+const mainPath = (
+  { nodes, options: { responses } }: HttpContext,
+  { http, modern, stateless }: Parts,
+  isDraining: () => boolean,
+  versions: ReadonlyArray<string>
+): ServedPath => {
+  /** Nothing of the request is at this node: any other one can serve it. */
+  const unlessDraining = (post: Post): Post => (exchange, incoming, principal) =>
+    isDraining() ? Refusal.send(exchange, Refusal.closing) : post(exchange, incoming, principal)
+  return {
+    allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",
+    get: http?.get,
+    delete: http?.delete,
+    accepts: ({ accept }) => {
+      const { events, json } = MediaType.accepted(accept)
+      if (json && (events || responses === "json")) return undefined
+      return responses === "json" ? "application/json" : "application/json and text/event-stream"
+    },
+    post: byEra(
+      http?.post ?? (stateless && unlessDraining(stateless.post)),
+      modern && unlessDraining(modern.post),
+      versions
+    ),
+    toOwner: ({ headers }) => {
+      if (nodes === undefined || http === undefined) return undefined
+      const session = headers["mcp-session-id"] ?? ""
+      if (http.has(session) || !SecretId.isSession(session)) return undefined
+      return (request) => nodes.toSession(session, request)
+    }
+  }
+}
+
+/** Only 2024-11-05 has this transport, so there is no era to choose. */
+const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => ({
+  allow: "GET, POST, OPTIONS",
+  get: sse.get,
+  delete: undefined,
+  accepts: () => undefined,
+  post: sse.post,
+  toOwner: ({ method, url }) => {
+    const session = nodes !== undefined && method === "POST" ? Sse.sessionOf(url) : undefined
+    const node = session === undefined || sse.has(session) ? undefined : Sse.nodeOf(session)
+    return node === undefined ? undefined : (request) => nodes!.toNode(node, request)
+  }
+})
+
+const finder = (
+  path: string | undefined,
+  main: ServedPath,
+  ssePath: string | undefined,
+  ofSse: ServedPath | undefined
+): HttpTransports["find"] => {
+  const [mainAt, sseAt] = [path && withoutSlash(path), ssePath && withoutSlash(ssePath)]
+  return (url) => {
+    if (url === path) return main
+    const at = withoutSlash(pathOf(url))
+    if (ofSse !== undefined && at === sseAt) return ofSse
+    return path === undefined || at === mainAt ? main : undefined
+  }
+}
+
+/** "/mcp/" is the same path as "/mcp": some clients add a slash to the URL that they are given. */
+const withoutSlash = (path: string): string => path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+
+/** The POST of a server that has one era, or both. */
+const byEra = (legacy: Post | undefined, modern: Post | undefined, versions: ReadonlyArray<string>): Post => {
+  if (legacy === undefined) {
+    return (exchange, incoming, principal) =>
+      Http.isInitialize(incoming) && eraOf(exchange, incoming, versions) === "legacy"
+        // SHOULD name the supported revisions to a client that sends `initialize`
+        ? refuse(exchange, incoming, EraOfMessage.unsupported(incoming, versions), "modern")
+        : modern!(exchange, incoming, principal)
+  }
+  if (modern === undefined) {
+    return (exchange, incoming, principal) => {
+      const error = Message.isMalformed(incoming) || Message.isResponse(incoming)
+        ? undefined
+        : EraOfMessage.refusedByLegacy(incoming, versions, versionOf(exchange))
+      // MUST answer 400 to an unsupported revision (2025-11-25 basic/transports#protocol-version-header)
+      if (error !== undefined) return refuse(exchange, incoming, error, "legacy")
+      legacy(exchange, incoming, principal)
+    }
+  }
+  return (exchange, incoming, principal) =>
+    (eraOf(exchange, incoming, versions) === "modern" ? modern : legacy)(exchange, incoming, principal)
+}
+
+const eraOf = (exchange: HttpExchange, incoming: Message.Incoming, versions: ReadonlyArray<string>): Era.Era => {
+  const header = versionOf(exchange)
+  if (!Message.isMalformed(incoming) && !Message.isResponse(incoming)) {
+    return EraOfMessage.of(incoming, versions, header)
+  }
+  return header !== undefined && Era.ofVersion(header) === "modern" ? "modern" : "legacy"
+}
+
+const versionOf = ({ headers }: HttpExchange): string | undefined => headers["mcp-protocol-version"]
+
+const refuse = (exchange: HttpExchange, incoming: Message.Incoming, error: McpError.McpError, era: Era.Era): void => {
+  const id = !Message.isMalformed(incoming) && Message.isRequest(incoming) ? incoming.id : undefined
+  Refusal.failure(exchange, 400, Message.failure(id, McpError.toWire(error, era)))
+}
