@@ -48,6 +48,12 @@ export interface SendOptions {
   readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
 }
 
+/** A call as the transport sees it that carries its request and its cancel. */
+export interface OpenCall {
+  /** What a transport that sends each request on its own keeps of this one, for as long as the call is open. */
+  exchange?: unknown
+}
+
 /** Runs an effect during which the timeouts of our requests stand still. */
 export type PauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
@@ -64,8 +70,11 @@ export interface Transport {
   readonly incoming: Stream.Stream<Delivery, TransportError>
   /** Sends a message, in order. Suspends while too much waits; fails with `Write` when the pipe is closed. */
   readonly send: (message: Message.Message) => Effect.Effect<void, TransportError>
-  /** Sends a message without suspending, in order; `false` when the pipe is closed. Never throws. */
-  readonly unsafeSend: (message: Message.Message, options?: SendOptions) => boolean
+  /**
+   * Sends a message without suspending, in order; `false` when the pipe is closed. Never throws. A request and its cancel
+   * come with the same `call`.
+   */
+  readonly unsafeSend: (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
   /**
    * Passes every incoming message to `receive` until the peer closes the pipe: a faster way to read the same messages,
    * for pipes that need no stream in between. Default: `incoming` is read.

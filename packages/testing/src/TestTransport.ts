@@ -80,9 +80,9 @@ export const observed = (
       incoming: Stream.map(transport.incoming, received),
       run: (receive) => Transport.run(transport, (delivery) => receive(received(delivery))),
       send: (message) => Effect.zipRight(Effect.sync(() => observe(end, message)), transport.send(message)),
-      unsafeSend: (message, options) => {
+      unsafeSend: (message, options, call) => {
         observe(end, message)
-        return transport.unsafeSend(message, options)
+        return transport.unsafeSend(message, options, call)
       }
     }
   })

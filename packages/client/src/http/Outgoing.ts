@@ -1,13 +1,13 @@
 /**
  * Sends the messages of a conversation, each on an HTTP request and a fiber of its own. No message waits for another,
  * except that no request overtakes `initialized`. A request that is cancelled before it is sent is never sent; one that is
- * cancelled later is interrupted.
+ * cancelled later is interrupted. The call that sent a request holds the fiber of its POST, as its `exchange`.
  *
  * A `Sender` knows how a message travels: `legacy/Http`, `legacy/Sse` and `modern/Http`. `HttpTransport` chooses.
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { SendOptions, Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { OpenCall, SendOptions, Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
@@ -31,8 +31,8 @@ export interface Sender {
   readonly canResume: boolean
 }
 
-/** A request that has not ended. */
-interface InFlight {
+/** The exchange of an open call. */
+interface Exchange {
   readonly fiber: Fiber.RuntimeFiber<void>
   isSent: boolean
   /** Whether its cancel is sent to the server. */
@@ -47,19 +47,20 @@ export const make = (
   senderOf: (message: Message.Message) => Effect.Effect<Sender>
 ): Pick<Transport, "send" | "unsafeSend"> => {
   const { messages, reader, requests, settings: { acceptTimeout } } = connection
-  const inFlight = new Map<Message.RequestId, InFlight>()
 
-  const request = (message: Message.Request, text: string, options: SendOptions | undefined): Effect.Effect<void> =>
+  const request = (
+    message: Message.Request,
+    text: string,
+    options: SendOptions | undefined,
+    call: OpenCall
+  ): Effect.Effect<void> =>
     Effect.withFiberRuntime<void>((fiber) => {
       const { id } = message
-      const entry: InFlight = { fiber, isSent: false, sendsCancel: true, sentAs: sentAs(id, options) }
-      inFlight.set(id, entry)
-      fiber.addObserver(() => {
-        if (inFlight.get(id) === entry) inFlight.delete(id)
-      })
+      const exchange: Exchange = { fiber, isSent: false, sendsCancel: true, sentAs: sentAs(id, options) }
+      call.exchange = exchange
       const sending = Effect.flatMap(senderOf(message), (sender) => {
-        entry.isSent = true
-        entry.sendsCancel = !sender.cancelsByClosing
+        exchange.isSent = true
+        exchange.sendsCancel = !sender.cancelsByClosing
         return options?.resumptionToken !== undefined && !sender.canResume
           ? reader.deliver(new Undelivered(id, cannotResume(message.method)))
           : sender.request(message, text, options)
@@ -108,15 +109,16 @@ export const make = (
   const take = (
     message: Message.Message,
     onFailure: (error: TransportError) => Effect.Effect<void>,
-    options?: SendOptions
+    options?: SendOptions,
+    call: OpenCall = {}
   ): Effect.Effect<void, TransportError> | undefined => {
     const text = connection.isOpen() ? Json.stringify(message) : undefined
     if (text === undefined) return undefined
     if (Message.isRequest(message)) {
-      connection.fork(request(message, text, options))
+      connection.fork(request(message, text, options, call))
       return Effect.void
     }
-    const cancelled = cancelledBy(message)
+    const cancelled = call.exchange as Exchange | undefined
     if (cancelled !== undefined && !(cancelled.isSent && cancelled.sendsCancel)) {
       cancelled.fiber.unsafeInterruptAsFork(FiberId.none)
       return Effect.void
@@ -134,12 +136,6 @@ export const make = (
     )
   }
 
-  const cancelledBy = (message: Message.Message): InFlight | undefined => {
-    if (!Message.isNotification(message) || message.method !== CANCELLED) return undefined
-    const id = message.params?.requestId
-    return Message.isRequestId(id) ? inFlight.get(id) : undefined
-  }
-
   /** Nothing waits for this message, so only the log can tell. */
   const log = (message: Message.Message) => (error: TransportError): Effect.Effect<void> =>
     Effect.suspend(() => {
@@ -149,7 +145,7 @@ export const make = (
     })
 
   return {
-    unsafeSend: (message, options) => take(message, log(message), options) !== undefined,
+    unsafeSend: (message, options, call) => take(message, log(message), options, call) !== undefined,
     // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
     send: (message) =>
       Effect.zipRight(

@@ -2,9 +2,13 @@
  * The events that one GET brings, as a stream. It ends with the body of the response. A failure says whether another attempt
  * makes sense: after a `TransportError` it does, after `NoEventStream` it does not.
  *
+ * `listen` reads the standalone stream, which brings what the server sends outside of requests. When it ends, the client
+ * opens it again, as long as the server offers one; a conversation goes on without it.
+ *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
@@ -15,6 +19,8 @@ import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as HttpSession from "./HttpSession.js"
+import * as Incoming from "./Incoming.js"
+import * as ResumePoint from "./ResumePoint.js"
 
 /** The server does not offer the stream. */
 export class NoEventStream extends Data.TaggedError("NoEventStream")<{
@@ -50,3 +56,43 @@ export const open = (
         Effect.zipRight(Body.discard(response), Effect.fail(new NoEventStream({ status, message })))
       )
     })))
+
+/** A stream that was open this long has worked, even if it brought no event. In milliseconds. */
+const LONG_OPEN = 10_000
+
+/** Reads the standalone stream until the server offers none any more. */
+export const listen = (
+  connection: HttpConnection,
+  session: Ref.Ref<HttpSession.HttpSession>
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const point = yield* Ref.make(ResumePoint.initial)
+    const pause = yield* ResumePoint.pauses(point, connection.settings.reconnect)
+
+    const onEvent = (event: Events.Event) =>
+      Effect.zipRight(
+        Ref.update(point, ResumePoint.after(event)),
+        Effect.flatMap(Ref.get(session), (current) => Incoming.deliver(current, Incoming.fromEvent(current, event)))
+      )
+
+    /** Fails when the stream cannot be opened any more. */
+    const attempt = Effect.gen(function*() {
+      const start = yield* Clock.currentTimeMillis
+      const { lastEventId } = yield* Ref.get(point)
+      const reading = Stream.runForEach(open(connection, session, lastEventId), onEvent)
+      const error = yield* Effect.catchAll(reading, Effect.succeed)
+      if ((yield* Clock.currentTimeMillis) - start >= LONG_OPEN) {
+        yield* Ref.update(point, (now) => ({ ...now, attempts: 0 }))
+      }
+      if (error?._tag !== "NoEventStream") return
+      // The server may have deleted the events of before, and have others.
+      if ((yield* Ref.get(point)).lastEventId === undefined || isFinal.has(error.status)) {
+        return yield* Effect.fail(error)
+      }
+      yield* Ref.update(point, (now) => ({ ...now, lastEventId: undefined }))
+    })
+
+    yield* Effect.ignore(Effect.forever(Effect.zipRight(attempt, pause)))
+  })
+
+const isFinal = new Set([401, 403, 405])

@@ -2,7 +2,7 @@
  * Streamable HTTP as a client of the legacy era speaks it: each message is a POST, the response of a request brings its
  * answer, and one standalone stream brings what belongs to no request.
  *
- * `Post` carries requests, `Renewal` begins a new session when the server has lost one, `Standalone` reads the stream.
+ * `Post` carries requests, `Renewal` begins a new session when the server has lost one, `EventStream` reads the stream.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
@@ -17,10 +17,10 @@ import * as Body from "../http/Body.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import type { Sender } from "../http/Outgoing.js"
 import * as Refusal from "../http/Refusal.js"
+import * as EventStream from "./EventStream.js"
 import * as HttpSession from "./HttpSession.js"
 import * as Post from "./Post.js"
 import * as Renewal from "./Renewal.js"
-import * as Standalone from "./Standalone.js"
 
 export interface Http extends Sender {
   /** Ends the session, if there is one. */
@@ -64,7 +64,7 @@ export const make = (connection: HttpConnection, fallback: Post.Fallback | undef
 
     const listen: Effect.Effect<void> = Effect.suspend(() => {
       if (!settings.standalone) return Effect.void
-      const fiber = fork(Standalone.run(connection, session))
+      const fiber = fork(EventStream.listen(connection, session))
       return Effect.flatMap(
         Ref.getAndSet(standalone, fiber),
         (last) => last === undefined ? Effect.void : Fiber.interruptFork(last)

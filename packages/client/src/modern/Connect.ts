@@ -1,15 +1,23 @@
 /**
  * Makes a session of the modern era over an open conversation with a server whose description is known. No message is
  * exchanged for it. The subscription for changes of the server's lists opens in the background.
+ *
+ * `enveloped` writes what every request of this era carries: the revision, the capabilities and the name of the client, and
+ * the log level once the application has set one.
  */
 import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Narrow from "@effect-mcp/protocol/modern/Narrow"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type { CallOptions } from "../CallOptions.js"
 import { fromCall } from "../ClientError.js"
 import * as Calls from "../session/Calls.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
@@ -17,30 +25,65 @@ import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
+import * as ModernCalls from "./Calls.js"
 import * as InputAnswers from "./InputAnswers.js"
 import * as InputRounds from "./InputRounds.js"
 import * as Listen from "./Listen.js"
 import * as ResponseCache from "./ResponseCache.js"
 import * as ResultReaders from "./ResultReaders.js"
-import * as Stamped from "./Stamped.js"
 import * as Tasks from "./Tasks.js"
-import * as Verbs from "./Verbs.js"
 
-/** An `Outbound` of a client in a revision. A client that reads log messages asks for those of level `info` and above. */
-export const stamped = (
-  { conversation }: Opening,
-  options: Options,
-  version: ModernVersion
-): Stamped.Stamped => {
+export interface Enveloped extends Outbound {
+  /** Later requests ask for log messages from this level on. Without a level the server sends none. */
+  readonly setLogLevel: (level: LoggingLevel) => void
+}
+
+/**
+ * An `Outbound` whose requests and notifications carry the envelope of a client in a revision. A client that reads log
+ * messages asks for those of level `info` and above.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ */
+export const enveloped = ({ conversation }: Opening, options: Options, version: ModernVersion): Enveloped => {
   const { clientInfo, extensions, features, telemetry } = options
-  const methods = Spans.methodsOf(Methods.table, extensions)
-  return Stamped.make(telemetry ? Spans.traced(conversation, () => version, methods) : conversation, {
+  const outbound = telemetry
+    ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
+    : conversation
+  const capabilities = declaredBy(options, version)
+  // A new level is a new writer, so that a request pays for one comparison at most.
+  let current = {
     version,
     clientInfo,
-    capabilities: declaredBy(options, version),
-    logLevel: features.logging === undefined ? undefined : "info"
-  })
+    capabilities,
+    logLevel: features.logging === undefined ? undefined : "info" as LoggingLevel
+  }
+  let write = Envelope.writer(current)
+  return {
+    setLogLevel: (logLevel) => {
+      current = { ...current, logLevel }
+      write = Envelope.writer(current)
+    },
+    request: (method, params, options?: CallOptions) => {
+      const { capabilities, logLevel } = options ?? noOptions
+      const writing = capabilities === undefined && logLevel === undefined ? write : Envelope.writer({
+        ...current,
+        capabilities: capabilities ?? current.capabilities,
+        logLevel: logLevel ?? current.logLevel
+      })
+      return outbound.request(method, writing(params ?? noParams) as Params, options)
+    },
+    // This era has no notification of changed roots: the server asks for them again with the next call. The envelope of
+    // others tells a server of both eras which of them they belong to.
+    notify: (method, params) =>
+      method === ROOTS_CHANGED ? Effect.void : outbound.notify(method, write(params ?? noParams) as Params)
+  }
 }
+
+const noParams: Params = {}
+
+const noOptions: CallOptions = {}
+
+const ROOTS_CHANGED = "notifications/roots/list_changed"
 
 /** The capabilities of a client, as this revision knows them. */
 const declaredBy = ({ extensions, features }: Options, version: ModernVersion): ClientCapabilities =>
@@ -66,7 +109,7 @@ const resultTypes = (
 /** The subscription ends with the scope. */
 export const connect = (
   opening: Opening,
-  outbound: Stamped.Stamped,
+  outbound: Enveloped,
   facts: ServerFacts<ModernVersion>,
   options: Options
 ): Effect.Effect<NegotiatedSession, never, Scope.Scope> =>
@@ -107,11 +150,11 @@ export const connect = (
     const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities, options.extensions)
     const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
     const readers = ResultReaders.make(options.features, () => extended)
-    const verbs = Verbs.make({
+    const modern = ModernCalls.make({
       ...options,
       serverCapabilities: facts.serverCapabilities,
       version,
-      outbound,
+      setLogLevel: outbound.setLogLevel,
       request,
       listen,
       cache,
@@ -120,7 +163,7 @@ export const connect = (
       report: hub.report
     })
     const era: ExtensionVerbs.EraCalls = {
-      ...verbs.extended,
+      ...modern.extended,
       subscribe: (filter, keys, onReopened) => Effect.mapError(listen.include(filter, keys, onReopened), fromCall)
     }
     const extended = ExtensionVerbs.make({
@@ -135,10 +178,10 @@ export const connect = (
     })
     return {
       facts,
-      call: verbs.call,
+      call: modern.call,
       extended,
       tasks: Tasks.make({
-        call: verbs.call,
+        call: modern.call,
         extended: era,
         extensions: options.extensions,
         features: options.features,

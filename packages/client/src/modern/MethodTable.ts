@@ -1,5 +1,5 @@
 /**
- * The modern era's methods in the table that the neutral modules ask for: those that a client's verbs send. `Verbs` serves
+ * The modern era's methods in the table that the neutral modules ask for: those that a client's verbs send. `Calls` serves
  * the verbs whose methods this era does not have.
  */
 import * as Methods from "@effect-mcp/protocol/modern/Methods"

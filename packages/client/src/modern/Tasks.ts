@@ -35,9 +35,9 @@ import type { EraTasks, OpenTask } from "../session/EraTasks.js"
 import { goneOr } from "../session/EraTasks.js"
 import type { EraCalls } from "../session/ExtensionVerbs.js"
 import * as Joint from "../session/Joint.js"
+import * as ModernCalls from "./Calls.js"
 import * as InputRounds from "./InputRounds.js"
 import * as MethodTable from "./MethodTable.js"
-import * as Verbs from "./Verbs.js"
 
 export interface Options {
   readonly call: Calls.Call
@@ -104,7 +104,7 @@ export const make = ({ call, extended, extensions, features, rounds, version }: 
       ? invalid("the task is completed, and has no result")
       : Effect.map(
         decoded(Methods.callTool.name, decodeResult, result),
-        (result) => Verbs.withoutStamp(result as unknown as JsonObject) as unknown as CallToolResult
+        (result) => ModernCalls.withoutEnvelope(result as unknown as JsonObject) as unknown as CallToolResult
       )
   }
 

@@ -1,10 +1,15 @@
 /**
  * Opens a transport over HTTP that speaks both eras. The era of each request decides how it travels: a modern one by
- * `modern/Http`, any other by the legacy transport that `Fallback` chooses. Other messages travel as the last request did.
+ * `modern/Http`, any other by one of the two legacy transports. Other messages travel as the last request did.
+ *
+ * A client that does not know which legacy transport a server implements sends `initialize` over Streamable HTTP first; when
+ * the server refuses that, it tries HTTP+SSE of 2024-11-05.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
  */
 import { HttpClient } from "@effect/platform/HttpClient"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Era from "@effect-mcp/protocol/Era"
@@ -16,8 +21,12 @@ import * as HttpConnection from "../http/HttpConnection.js"
 import * as Outgoing from "../http/Outgoing.js"
 import * as PlatformClient from "../http/PlatformClient.js"
 import type { Reader } from "../http/Reader.js"
+import * as Refusal from "../http/Refusal.js"
 import type { Settings } from "../http/Settings.js"
-import * as Fallback from "../legacy/Fallback.js"
+import type { HttpRefused } from "../HttpRefused.js"
+import * as Legacy from "../legacy/Http.js"
+import type { Fallback } from "../legacy/Post.js"
+import * as Sse from "../legacy/Sse.js"
 import * as Modern from "../modern/Http.js"
 import { GivenExtensions } from "../session/GivenExtensions.js"
 
@@ -28,7 +37,7 @@ export const open = (
 ): Effect.Effect<Transport, TransportError, HttpClient | Scope.Scope> =>
   PlatformClient.configure(settings.tracing)(Effect.gen(function*() {
     const connection = yield* HttpConnection.make(url, settings, yield* HttpClient)
-    const { sender, terminate } = yield* Fallback.choose(connection)
+    const { sender, terminate } = yield* legacy(connection)
     yield* Effect.addFinalizer(() => connection.finish(terminate))
     const { onConversation } = connection
     const { incoming, run } = connection.reader
@@ -64,3 +73,44 @@ const withoutModern = ({ deliver }: Reader): Outgoing.Sender => ({
     })),
   send: () => Effect.void
 })
+
+/**
+ * SHOULD then try the older transport (2025-03-26 basic/transports#backwards-compatibility): at any 4xx. A server that asks
+ * for authorization is of any age, and its older transport asks for the same.
+ */
+const mayBeOlder = ({ headers, status }: HttpRefused): boolean =>
+  status >= 400 && status < 500 && !((status === 401 || status === 403) && headers["www-authenticate"] !== undefined)
+
+interface LegacyTransport {
+  /** The current transport. It changes once, when the server implements only the older one. */
+  readonly sender: Ref.Ref<Outgoing.Sender>
+  /** Ends the session, if there is one. */
+  readonly terminate: Effect.Effect<void, TransportError>
+}
+
+/** Takes the transport that the settings name. Fails when HTTP+SSE is wanted and cannot be opened. */
+const legacy = (connection: HttpConnection.HttpConnection): Effect.Effect<LegacyTransport, TransportError> =>
+  Effect.gen(function*() {
+    const { transport } = connection.settings
+    if (transport === "sse") {
+      return { sender: yield* Ref.make(yield* Sse.open(connection)), terminate: Effect.void }
+    }
+    const fallback: Fallback = (refused, request, text) =>
+      mayBeOlder(refused)
+        ? Effect.matchEffect(Sse.open(connection), {
+          onFailure: (error) => Effect.fail(neither(refused, error)),
+          onSuccess: (sse) => Effect.zipRight(Ref.set(sender, sse), sse.request(request, text))
+        })
+        : undefined
+    const http = yield* Legacy.make(connection, transport === "auto" ? fallback : undefined)
+    const sender = yield* Ref.make<Outgoing.Sender>(http)
+    return { sender, terminate: http.terminate }
+  })
+
+const neither = (refused: HttpRefused, error: TransportError): TransportError =>
+  new TransportError({
+    reason: Refusal.toError(refused).reason,
+    message: `${refused.message}. The server does not implement HTTP+SSE of 2024-11-05 either: ${error.message}` +
+      (refused.status === 404 ? ". Look at the path of the URL: that of a server is often \"/mcp\"" : ""),
+    cause: refused
+  })

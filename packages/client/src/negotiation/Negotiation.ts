@@ -70,7 +70,7 @@ export const connect = <R>(
     version: Version.ModernVersion,
     isFirst = true
   ): Session<ConnectError | NotModern> => {
-    const outbound = Modern.stamped(opening, options, version)
+    const outbound = Modern.enveloped(opening, options, version)
     const timeout = options.timeouts.get(Discover.METHOD) ??
       (isDual && !hasExchanges(opening) ? shorter(PROBE_TIMEOUT, options.timeout) : options.timeout)
     return Effect.flatMap(
@@ -108,7 +108,7 @@ export const connect = <R>(
     // Only a legacy session outlives its connection.
     if (latest === undefined || (isDual && opening.transport.isResumed === true)) return yield* handshake(opening)
     if (isModern(prior, modern)) {
-      return yield* Modern.connect(opening, Modern.stamped(opening, options, prior.version), prior, options)
+      return yield* Modern.connect(opening, Modern.enveloped(opening, options, prior.version), prior, options)
     }
     const expected = prior?.version ?? known.of(connector)
     // A server that is silent may only be slow: the next one is probed again.

@@ -58,12 +58,13 @@ describe("Requests over HTTP", () => {
   it.scoped("let the next one start when they are cancelled, and never start when they are cancelled while they wait", () =>
     Effect.gen(function*() {
       const { expect, idle, next, quiet, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 1 })
-      for (const id of [0, 1, 2]) transport.unsafeSend(request(id, `r${id}`))
+      const calls = [{}, {}, {}]
+      calls.forEach((call, id) => transport.unsafeSend(request(id, `r${id}`), undefined, call))
       yield* expect("r0")
-      transport.unsafeSend(cancel(1))
+      transport.unsafeSend(cancel(1), undefined, calls[1])
       yield* quiet
-      transport.unsafeSend(cancel(0))
-      transport.unsafeSend(cancel(0))
+      transport.unsafeSend(cancel(0), undefined, calls[0])
+      transport.unsafeSend(cancel(0), undefined, calls[0])
       for (let i = 0; i < 3; i++) {
         yield* Effect.flatMap(next, (exchange) => exchange.message.id === 2 ? exchange.result() : exchange.accept)
       }
@@ -82,9 +83,10 @@ describe("Requests over HTTP", () => {
       const { expect, idle, quiet, received, transport } = yield* ScriptedServer.raw({ headers })
       onHeaders = () => {
         onHeaders = () => {}
-        transport.unsafeSend(cancel(0))
+        transport.unsafeSend(cancel(0), undefined, call)
       }
-      transport.unsafeSend(request(0, "r0"))
+      const call = {}
+      transport.unsafeSend(request(0, "r0"), undefined, call)
       yield* Effect.flatMap(expect("notifications/cancelled"), ({ accept }) => accept)
       yield* quiet
       yield* idle
@@ -112,13 +114,14 @@ describe("Requests over HTTP", () => {
     Effect.gen(function*() {
       const { expect, quiet, transport } = yield* ScriptedServer.raw({ maxInFlight: 1, capacity: 1 })
       yield* transport.send(request(0, "r0"))
-      yield* transport.send(request(1, "r1"))
+      const [one, three] = [{}, {}]
+      assert.isTrue(transport.unsafeSend(request(1, "r1"), undefined, one))
       const sending = yield* Effect.fork(transport.send(request(2, "r2")))
       yield* Effect.flatMap(expect("r0"), (exchange) => Effect.zipRight(quiet, Effect.succeed(exchange)))
       assert.strictEqual((yield* Fiber.poll(sending))._tag, "None")
-      assert.isTrue(transport.unsafeSend(request(3, "r3")))
-      transport.unsafeSend(cancel(1))
-      transport.unsafeSend(cancel(3))
+      assert.isTrue(transport.unsafeSend(request(3, "r3"), undefined, three))
+      transport.unsafeSend(cancel(1), undefined, one)
+      transport.unsafeSend(cancel(3), undefined, three)
       yield* quiet
       yield* Fiber.join(sending)
     }))

@@ -94,9 +94,10 @@ describe("A cancelled request over HTTP", () => {
   it.scoped("is interrupted after the server is notified", () =>
     Effect.gen(function*() {
       const { expect, idle, transport } = yield* ScriptedServer.raw()
-      transport.unsafeSend(Message.request(1, "r"))
+      const call = {}
+      transport.unsafeSend(Message.request(1, "r"), undefined, call)
       const exchange = yield* expect("r")
-      transport.unsafeSend(cancel(1))
+      transport.unsafeSend(cancel(1), undefined, call)
       // The notification was sent while the request was still open.
       const isOpen = !exchange.isOver
       yield* Effect.flatMap(expect("notifications/cancelled"), ({ accept }) => accept)
@@ -112,11 +113,12 @@ describe("A cancelled request over HTTP", () => {
   it.scoped("is not sent, and nothing is sent of it, when it was still waiting", () =>
     Effect.gen(function*() {
       const { expect, idle, quiet, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 1 })
-      transport.unsafeSend(Message.request(1, "r"))
-      transport.unsafeSend(Message.request(2, "s"))
+      const [first, second] = [{}, {}]
+      transport.unsafeSend(Message.request(1, "r"), undefined, first)
+      transport.unsafeSend(Message.request(2, "s"), undefined, second)
       yield* expect("r")
-      transport.unsafeSend(cancel(2))
-      transport.unsafeSend(cancel(1))
+      transport.unsafeSend(cancel(2), undefined, second)
+      transport.unsafeSend(cancel(1), undefined, first)
       const cancelling = yield* expect("notifications/cancelled")
       assert.deepStrictEqual(cancelling.message.params, { requestId: 1 })
       yield* cancelling.accept
@@ -125,13 +127,14 @@ describe("A cancelled request over HTTP", () => {
       assert.deepStrictEqual(received, [])
     }))
 
-  it.scoped("is the latest of its id when an id is used twice, and the first one lives on", () =>
+  it.scoped("is that of the call that is cancelled when an id is used twice, and the other one lives on", () =>
     Effect.gen(function*() {
       const { expect, quiet, received, transport } = yield* ScriptedServer.raw()
+      const call = {}
       transport.unsafeSend(Message.request(1, "r"))
-      transport.unsafeSend(Message.request(1, "s"))
+      transport.unsafeSend(Message.request(1, "s"), undefined, call)
       const [first, second] = [yield* expect("r"), yield* expect("s")]
-      transport.unsafeSend(cancel(1))
+      transport.unsafeSend(cancel(1), undefined, call)
       yield* Effect.flatMap(expect("notifications/cancelled"), ({ accept }) => accept)
       yield* quiet
       assert.isTrue(second.isOver)

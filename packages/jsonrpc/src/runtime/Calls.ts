@@ -16,7 +16,7 @@ import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Progress from "../Progress.js"
-import type { SendOptions, Undelivered } from "../Transport.js"
+import type { OpenCall, SendOptions, Undelivered } from "../Transport.js"
 import * as Attempt from "./Attempt.js"
 import * as DeadlineTimer from "./DeadlineTimer.js"
 import * as Json from "./Json.js"
@@ -36,12 +36,12 @@ const RUNNING = 64
 const MAX_TEXT = 16 * 1024 * 1024
 
 /** Sends a message at once; `false` when the transport is closed. */
-type Send = (message: Message.Message, options?: SendOptions) => boolean
+type Send = (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
 
 type CallExit = Effect.Effect<Message.Params, CallError>
 
 /** What is known of a call from before it is sent until its caller is resumed. */
-interface Call {
+interface Call extends OpenCall {
   readonly id: Message.RequestId
   readonly method: string
   readonly send: Send
@@ -181,7 +181,8 @@ export class Calls {
       deadline: now + millis,
       isSent: false,
       text: 0,
-      answer: undefined
+      answer: undefined,
+      exchange: undefined
     }
     options?.onId?.(id)
     this.calls.set(id, call)
@@ -212,7 +213,7 @@ export class Calls {
     call.isSent = true
     this.sent++
     this.text += call.text
-    const sent = Attempt.attempt(() => call.send(message, call.options), (defect) => {
+    const sent = Attempt.attempt(() => call.send(message, call.options, call), (defect) => {
       this.resume(call, Effect.failCause(defect))
       return true
     })
@@ -378,7 +379,8 @@ export class Calls {
 
   private cancel(call: Call, reason: string): void {
     if (!call.isSent || !call.cancelOnAbandon || call.answer !== undefined) return
-    Attempt.attempt(() => call.send(Message.notification(CANCELLED, { requestId: call.id, reason })), () => false)
+    const message = Message.notification(CANCELLED, { requestId: call.id, reason })
+    Attempt.attempt(() => call.send(message, undefined, call), () => false)
   }
 
   private expire(now: number): number {

@@ -2,13 +2,18 @@
  * Calls the methods that a client's verbs name, in the modern era: through the cache, in as many rounds as the server
  * needs, and with results that hold no member of the era. Four verbs have no method of their own any more: `ping` sends
  * `server/discover`, subscribing changes the subscription, and the log level travels with later requests.
+ *
+ * A call whose answer was lost is sent again, with a new id, where the application allows it: the server may have run it.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
-import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
+import { RequestTimeout, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type * as Tools from "@effect-mcp/protocol/Tools"
@@ -16,9 +21,12 @@ import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
 import { fromCall, invalidResult, NotNegotiated } from "../ClientError.js"
+import { reconnect } from "../RemoteOptions.js"
 import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import type * as ExtensionVerbs from "../session/ExtensionVerbs.js"
@@ -27,11 +35,9 @@ import * as Pages from "../session/Pages.js"
 import * as TimeLeft from "../session/TimeLeft.js"
 import * as InputRounds from "./InputRounds.js"
 import type { Listen } from "./Listen.js"
-import * as LostCalls from "./LostCalls.js"
 import * as MethodTable from "./MethodTable.js"
 import type { ResponseCache } from "./ResponseCache.js"
 import type { ResultReaders } from "./ResultReaders.js"
-import type { Stamped } from "./Stamped.js"
 
 export interface Options
   extends
@@ -39,7 +45,8 @@ export interface Options
 {
   readonly serverCapabilities: ServerCapabilities
   readonly version: ModernVersion
-  readonly outbound: Pick<Stamped, "setLogLevel">
+  /** Later requests ask for log messages from this level on. */
+  readonly setLogLevel: (level: LoggingLevel) => void
   readonly request: Calls.Calls["request"]
   readonly listen: Listen
   readonly cache: ResponseCache
@@ -48,15 +55,15 @@ export interface Options
   readonly report: Decoding.Report
 }
 
-export interface Verbs {
+export interface ModernCalls {
   readonly call: Calls.Call
   readonly extended: Omit<ExtensionVerbs.EraCalls, "subscribe">
 }
 
-export const make = (options: Options): Verbs => {
-  const { cache, cacheResults, enforceCapabilities, listen, maxRetries, outbound, readers, report, request, rounds } =
-    options
-  const { serverCapabilities, timeout, timeouts, version } = options
+export const make = (options: Options): ModernCalls => {
+  const { cache, cacheResults, enforceCapabilities, listen, maxRetries, readers, report, request, rounds } = options
+  const { serverCapabilities, setLogLevel, timeout, timeouts, version } = options
+
   /** Changes the subscription: the request that does so stays open, and the time until it is acknowledged is limited. */
   const subscribing = (
     method: MethodTable.Replaced,
@@ -80,7 +87,7 @@ export const make = (options: Options): Verbs => {
     "resources/subscribe": ({ uri }, options) => subscribing("resources/subscribe", listen.subscribe(uri), options),
     "resources/unsubscribe": ({ uri }, options) =>
       subscribing("resources/unsubscribe", listen.unsubscribe(uri), options),
-    "logging/setLevel": ({ level }) => Effect.sync(() => outbound.setLogLevel(level))
+    "logging/setLevel": ({ level }) => Effect.sync(() => setLogLevel(level))
   }
 
   const send = (
@@ -94,7 +101,7 @@ export const make = (options: Options): Verbs => {
       let isLaterRound = false
       const sent = InputRounds.run(rounds, name, params, (now) => {
         isLaterRound = now !== params
-        return LostCalls.run({
+        return sendAgain({
           maxRetries: isKnown ? options?.maxRetries ?? maxRetries : 0,
           tool: name === Methods.callTool.name ? String(now?.name) : undefined,
           tools,
@@ -128,7 +135,7 @@ export const make = (options: Options): Verbs => {
     })
     // What the application adds to a request may change its result.
     const isCached = options?.meta === undefined && (options?.cache ?? cacheResults)
-    return Effect.map(isCached ? cache.through(name, narrowed, calling) : calling, withoutStamp)
+    return Effect.map(isCached ? cache.through(name, narrowed, calling) : calling, withoutEnvelope)
   }
 
   const narrow = (name: MethodTable.Name, params: JsonObject | undefined): JsonObject | undefined => {
@@ -141,7 +148,7 @@ export const make = (options: Options): Verbs => {
     return Effect.flatMap(send(name, narrow(name, params), options), (result): ReturnType<typeof either> => {
       const resultType = extendedBy(name, result)
       return resultType === undefined
-        ? Effect.map(decode(name, result), (result) => Either.right(withoutStamp(result)))
+        ? Effect.map(decode(name, result), (result) => Either.right(withoutEnvelope(result)))
         : resultType.type === wanted.type
         ? Effect.map(readers.decode(resultType, result), Either.left)
         : Effect.map(readers.read(resultType, result), Either.right)
@@ -163,20 +170,78 @@ export const make = (options: Options): Verbs => {
   // The table of methods gives each name the types of its parameters and its result.
   return {
     call: any as Calls.Call,
-    extended: { call: (name, params, options) => Effect.map(send(name, params, options), withoutEnvelope), either }
+    extended: { call: (name, params, options) => Effect.map(send(name, params, options), withoutType), either }
   }
 }
+
+interface Repeat {
+  /** How many times a call is sent again. */
+  readonly maxRetries: number
+  /** The name of the tool that is called; `undefined` when the call only reads. */
+  readonly tool: string | undefined
+  readonly tools: Stream.Stream<Tools.Tool, ClientError>
+  /** How long the list may take. */
+  readonly timeout: Duration.DurationInput
+}
+
+/**
+ * Runs `send` again after each loss, where the call may run twice: it reads, or the server lists its tool as read-only or
+ * idempotent. The list is read after the loss, so that it is the newest. When no attempt brings an answer, it fails with the
+ * first loss, because the server may have run that attempt.
+ */
+const sendAgain = (
+  { maxRetries, timeout, tool, tools }: Repeat,
+  send: Effect.Effect<Params, ClientError>
+): Effect.Effect<Params, ClientError> =>
+  maxRetries <= 0 ? send : Effect.suspend(() => {
+    let loss: ClientError | undefined
+    let mayRunTwice = tool === undefined ? true : undefined
+    const listed = Effect.tap(
+      Stream.runHead(Stream.filter(tools, ({ name }) => name === tool)),
+      (found) => {
+        mayRunTwice = Option.exists(found, isRepeatable)
+      }
+    )
+    const attempt = Effect.suspend(() => {
+      if (loss === undefined || mayRunTwice === true) return send
+      const lost = Effect.fail(loss)
+      return Effect.matchEffect(Effect.timeout(listed, timeout), {
+        onFailure: () => lost,
+        onSuccess: () => mayRunTwice ? send : lost
+      })
+    })
+    return attempt.pipe(
+      Effect.mapError((error) => {
+        if (!isUnanswered(error)) return error
+        if (loss === undefined && error.reason === "Read") loss = error
+        return loss ?? error
+      }),
+      Effect.retry({
+        schedule: reconnect,
+        times: maxRetries,
+        while: (error) => error === loss && mayRunTwice !== false
+      })
+    )
+  })
+
+const isRepeatable = ({ annotations }: Tools.Tool): boolean =>
+  annotations?.readOnlyHint === true || annotations?.idempotentHint === true
+
+/** Whether this attempt brought no answer. The server has not run it where the reason is `Write`. */
+const isUnanswered = (error: ClientError): error is TransportError =>
+  error instanceof TransportError && (error.reason === "Read" || error.reason === "Write")
 
 type Reply = Effect.Effect<unknown, ClientError>
 
 const isReplaced = (name: keyof Calls.MethodTable): name is MethodTable.Replaced => !(name in MethodTable.calls)
 
 /** A result as both eras have it: without its type, its caching hints, and the name of the server. */
-export const withoutStamp = ({ _meta, cacheScope: _, resultType: __, ttlMs: ___, ...result }: JsonObject): JsonObject =>
-  withMeta(result, _meta as JsonObject | undefined)
+export const withoutEnvelope = (
+  { _meta, cacheScope: _, resultType: __, ttlMs: ___, ...result }: JsonObject
+): JsonObject => withMeta(result, _meta as JsonObject | undefined)
 
 /** The result of an extension's method, which may have hints of its own. */
-const withoutEnvelope = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject =>
+const withoutType = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject =>
   withMeta(result, _meta as JsonObject | undefined)
 
 const withMeta = (result: JsonObject, meta: JsonObject | undefined): JsonObject => {
