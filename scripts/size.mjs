@@ -26,18 +26,7 @@ const MAX_SMALL = 60
 
 /** Parts that wait, wake, queue, limit or time by themselves, where Effect or the kit has such a part. */
 const HOMEMADE = [
-  ...[
-    "Backpressure",
-    "DeadlineTimer",
-    "Feed",
-    "Outbox",
-    "Calls",
-    "Places",
-    "ProgressDelivery",
-    "Race",
-    "Semaphore",
-    "Turns"
-  ]
+  ...["Backpressure", "Calls", "Feed", "Outbox", "Places", "ProgressDelivery", "Turns"]
     .map((name) => `jsonrpc/runtime/${name}`),
   ...["Announcements", "Changes", "Coalesced", "NotificationQueue", "Release", "SerialQueue"]
     .map((name) => `server/runtime/${name}`),

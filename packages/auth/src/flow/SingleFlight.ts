@@ -4,7 +4,7 @@
  *
  * `waiting` counts the callers that wait for `current`; when it is 0, nothing refers to its fiber.
  */
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -6,7 +6,7 @@
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { InputRequest } from "@effect-mcp/protocol/modern/InputRequired"
