@@ -30,14 +30,8 @@ const HOMEMADE = [
     .map((name) => `jsonrpc/runtime/${name}`),
   ...["Announcements", "Changes", "Coalesced", "NotificationQueue", "Release", "SerialQueue"]
     .map((name) => `server/runtime/${name}`),
-  "server/http/BuiltOnce",
   "server/http/Sweeper",
   "client/http/Limiter",
-  "client/legacy/Renewal",
-  "client/session/Joint",
-  "auth/flow/SingleFlight",
-  "auth/resource/Refreshed",
-  "auth/resource/TokenCache",
   "redis/connection/Deadlines",
   "sql/connection/Batches",
   "sql/connection/Turn"

@@ -81,7 +81,8 @@ export class DeadlineTimer {
 }
 
 export const make = (onDeadline: OnDeadline): Effect.Effect<DeadlineTimer> =>
-  Effect.flatMap(
+  Effect.zipWith(
     Effect.runtime<never>(),
-    (runtime) => Effect.map(Effect.clock, (clock) => new DeadlineTimer(runtime, clock, onDeadline))
+    Effect.clock,
+    (runtime, clock) => new DeadlineTimer(runtime, clock, onDeadline)
   )
