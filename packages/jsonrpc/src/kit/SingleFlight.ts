@@ -50,8 +50,7 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
 
   /** Begins a run. Its fiber cannot be interrupted where the effect does not say so. */
   const begun = (effect: Effect.Effect<A, E>, restore: Restore): Effect.Effect<A, E> => {
-    const run: Run<A, E> = { exit: Deferred.unsafeMake(FiberId.none), waiting: 0 }
-    current = run
+    const run: Run<A, E> = current = { exit: Deferred.unsafeMake(FiberId.none), waiting: 0 }
     const waiting = wait(run, restore)
     return Effect.flatMap(scope === undefined ? Effect.forkDaemon(effect) : Effect.forkIn(effect, scope), (fiber) => {
       run.fiber = fiber
@@ -72,12 +71,11 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
       ),
     replace: (error, begin) =>
       Effect.uninterruptibleMask((restore) => {
-        const before = current
-        if (before === undefined) return begun(Effect.interruptible(begin), restore)
-        before.replaced = error
-        const after = Effect.interruptible(Effect.zipRight(Effect.exit(Deferred.await(before.exit)), begin))
-        const stop = Effect.sync(() => before.fiber?.unsafeInterruptAsFork(FiberId.none))
-        return begun(Effect.zipRight(stop, after), restore)
+        const old = current
+        if (old === undefined) return begun(Effect.interruptible(begin), restore)
+        old.replaced = error
+        const own = Effect.interruptible(Effect.zipRight(Effect.exit(Deferred.await(old.exit)), begin))
+        return begun(Effect.zipRight(Effect.sync(() => old.fiber?.unsafeInterruptAsFork(FiberId.none)), own), restore)
       }),
     isRunning: () => current !== undefined
   }
