@@ -1,6 +1,6 @@
 // Writes what follows from the layout of each library: `src/index.ts`, and `exports` of its package.json.
 // The files at the top of `src` are the public modules. Modules in folders are hidden; those that a sibling package
-// imports are exported under `./unstable/`. `--check` writes nothing and exits 1 when a file is stale.
+// imports are exported under `./unstable/`, those of jsonrpc's kit under `./unstable/kit/`. `--check` writes nothing and exits 1 when a file is stale.
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -50,10 +50,13 @@ const entry = (module) => ({
   default: `./dist/${module}.js`
 })
 
+/** The name of a hidden module after `unstable/`: modules of the kit keep their folder. */
+export const unstableName = (module) => module.startsWith("kit/") ? module : module.split("/").at(-1)
+
 /** The hidden modules of a package that other packages import, by the name they import them under. */
 const unstableOf = (pkg, packages) => {
   const wanted = new Set()
-  const pattern = new RegExp(`"${scope}${pkg.name}/unstable/([A-Za-z0-9]+)"`, "g")
+  const pattern = new RegExp(`"${scope}${pkg.name}/unstable/((?:kit/)?[A-Za-z0-9]+)"`, "g")
   for (const other of packages) {
     if (other.name === pkg.name) continue
     for (const { text } of [...other.modules, ...other.tests]) {
@@ -61,7 +64,7 @@ const unstableOf = (pkg, packages) => {
     }
   }
   return [...wanted].sort(byCodePoint).flatMap((name) => {
-    const found = pkg.modules.filter(({ module }) => !isPublic(pkg, module) && module.split("/").at(-1) === name)
+    const found = pkg.modules.filter(({ module }) => !isPublic(pkg, module) && unstableName(module) === name)
     return found.length === 1 ? [[name, found[0].module]] : []
   })
 }

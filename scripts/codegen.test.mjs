@@ -90,6 +90,14 @@ describe("exports", () => {
     assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./McpServer", "./unstable/Guard"])
     assert.equal(exports["./unstable/Guard"].import, "./dist/http/Guard.js")
   })
+
+  it("keep the folder of a module of the kit", () => {
+    const { exports } = written("jsonrpc", ["kit/Race", "runtime/Race"], {
+      "packages/node/src/HttpServer.ts": "import * as Race from \"@effect-mcp/jsonrpc/unstable/kit/Race\"\n"
+    })
+    assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./unstable/kit/Race"])
+    assert.equal(exports["./unstable/kit/Race"].import, "./dist/kit/Race.js")
+  })
 })
 
 describe("the check", () => {

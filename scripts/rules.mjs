@@ -4,7 +4,7 @@
 // unused and undeclared things by knip.json, syntax by eslint.config.mjs. rules.test.mjs breaks every rule on purpose.
 import { basename, join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
-import { isPublic } from "./codegen.mjs"
+import { isPublic, unstableName } from "./codegen.mjs"
 import { headerOf, readJson, readWorkspace, root, scope } from "./workspace.mjs"
 
 const MAX_LINES = 600
@@ -203,7 +203,7 @@ const RULES = {
       const names = new Map()
       for (const { module, path } of pkg.modules) {
         if (isBarrel({ module }) || isPublic(pkg, module)) continue
-        const name = module.split("/").at(-1)
+        const name = unstableName(module)
         if (names.has(name) && pkg.manifest?.exports?.[`./unstable/${name}`] !== undefined) {
           report(path, `rename it: ${names.get(name)} has the same name, and siblings import one of them`)
         }

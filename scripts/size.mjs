@@ -26,29 +26,12 @@ const MAX_SMALL = 60
 
 /** Parts that wait, wake, queue, limit or time by themselves, where Effect or the kit has such a part. */
 const HOMEMADE = [
-  ...[
-    "Backpressure",
-    "DeadlineTimer",
-    "Feed",
-    "Outbox",
-    "Calls",
-    "Places",
-    "ProgressDelivery",
-    "Race",
-    "Semaphore",
-    "Turns"
-  ]
+  ...["Backpressure", "Calls", "Feed", "Outbox", "Places", "ProgressDelivery", "Turns"]
     .map((name) => `jsonrpc/runtime/${name}`),
   ...["Announcements", "Changes", "Coalesced", "NotificationQueue", "Release", "SerialQueue"]
     .map((name) => `server/runtime/${name}`),
-  "server/http/BuiltOnce",
   "server/http/Sweeper",
   "client/http/Limiter",
-  "client/legacy/Renewal",
-  "client/session/Joint",
-  "auth/flow/SingleFlight",
-  "auth/resource/Refreshed",
-  "auth/resource/TokenCache",
   "redis/connection/Deadlines",
   "sql/connection/Batches",
   "sql/connection/Turn"

@@ -9,7 +9,7 @@
 import * as LanguageModel from "@effect/ai/LanguageModel"
 import * as Features from "@effect-mcp/client/Features"
 import type { RequestContext } from "@effect-mcp/client/RequestContext"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { USER_REJECTED } from "@effect-mcp/protocol/ErrorCodes"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InternalError, InvalidParams, PeerError } from "@effect-mcp/protocol/McpError"

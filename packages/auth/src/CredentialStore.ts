@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

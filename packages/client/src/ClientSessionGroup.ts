@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"

@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
-import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
+import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"

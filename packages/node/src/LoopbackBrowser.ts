@@ -8,7 +8,7 @@
  */
 import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import { Browser, type Login } from "@effect-mcp/auth/Browser"
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -4,12 +4,12 @@
  *
  * `since` is when `current` was requested last; `attempted` is when the last request began, successful or not.
  */
+import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { AuthorizationError } from "../AuthorizationError.js"
-import * as SingleFlight from "../flow/SingleFlight.js"
 
 export interface Refreshed<A> {
   readonly get: Effect.Effect<A, AuthorizationError>

@@ -4,9 +4,9 @@
  *
  * `held` is the number of characters of the tokens in `entries`, the oldest of which leave when there is too much.
  */
+import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as SingleFlight from "../flow/SingleFlight.js"
 
 export interface Entry<A> {
   readonly value: A

@@ -2,7 +2,7 @@
  * Reads the lists of one server, all pages of them, and waits for their changes. `CurrentEntries` puts them among the
  * entries of a group.
  */
-import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"

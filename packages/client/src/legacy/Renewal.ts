@@ -12,6 +12,7 @@ import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -43,28 +44,19 @@ export interface Options {
 
 export const make = ({ connection, opening, send, session }: Options): Effect.Effect<Renewal> =>
   Effect.gen(function*() {
-    type Running = Deferred.Deferred<void, TransportError>
-    const running = yield* Ref.make<Running | undefined>(undefined)
-    const count = yield* Ref.make(0)
+    const flight = SingleFlight.make<void, TransportError>()
+    let count = 0
     const watching = new Set<Effect.Effect<unknown>>()
 
     const renew: Renewal["renew"] = (lost) =>
-      // Uninterruptible: a renewal that this request has taken over must be started.
-      Effect.flatten(Effect.uninterruptible(Effect.gen(function*() {
+      Effect.suspend(() => {
         if (!connection.isOpen()) return Effect.fail(closed)
-        const mine: Running = yield* Deferred.make<void, TransportError>()
-        const { id } = yield* Ref.get(session)
-        const now = yield* Ref.modify(running, (current): [Running | undefined, Running | undefined] =>
-          current === undefined && id === lost ? [mine, mine] : [current, current])
-        // Another request was faster.
-        if (now === undefined) {
-          return Effect.void
-        }
-        if (now === mine) {
-          connection.fork(connection.requests.hold(Effect.zipRight(expire, replace(lost, mine))))
-        }
-        return Deferred.await(now)
-      })))
+        return flight.join(Effect.suspend(() => {
+          // The renewal goes on when the requests that wait for it are interrupted.
+          connection.fork(Effect.ignore(flight.join(Effect.void)))
+          return replace(lost)
+        }))
+      })
 
     /** Ends the requests whose streams the server has lost. */
     const expire = Effect.suspend(() => Effect.all([...watching], { discard: true }))
@@ -76,24 +68,19 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
         () => Effect.sync(() => watching.delete(onExpired))
       )
 
-    const replace = (lost: string, mine: Running): Effect.Effect<void> =>
-      Effect.flatMap(
-        Effect.exit(begin),
-        (exit) =>
-          (Exit.isSuccess(exit) ? Effect.void : Ref.update(session, (now) => HttpSession.withId(now, lost))).pipe(
-            Effect.zipRight(Ref.set(running, undefined)),
-            Effect.zipRight(Deferred.done(mine, exit))
-          )
-      )
+    const replace = (lost: string): Effect.Effect<void, TransportError> =>
+      Effect.flatMap(Ref.get(session), ({ id }) =>
+        // Another request was faster.
+        id !== lost ? Effect.void : connection.requests.hold(Effect.zipRight(
+          expire,
+          Effect.tapErrorCause(begin, () => Ref.update(session, (now) => HttpSession.withId(now, lost)))
+        )))
 
     const begin: Effect.Effect<void, TransportError> = Effect.gen(function*() {
       const { version } = yield* Ref.get(session)
       const first = yield* opening
       if (first === undefined) return yield* end(undefined, "an earlier connection had begun it")
-      const answer = yield* Effect.catchAll(
-        initialize(first),
-        (error) => isPassing(error) ? notBegun(error) : end(error)
-      )
+      const answer = yield* Effect.catchAll(initialize(first), failed)
       if (!Message.isSuccess(answer)) {
         const error = new JsonRpcError.JsonRpcError(JsonRpcError.toObject(answer.error))
         return yield* end(error, `the server answered: ${error.message}`)
@@ -103,10 +90,7 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
         return yield* end(undefined, `the server speaks ${String(offered)} now, and not ${version}`)
       }
       const initialized = Message.notification(Methods.initialized.name)
-      yield* Effect.catchAll(
-        send(initialized, Json.stringify(initialized)!),
-        (error) => isPassing(error) ? notBegun(error) : end(error)
-      )
+      yield* Effect.catchAll(send(initialized, Json.stringify(initialized)!), failed)
       const { onRenewed } = connection.settings
       if (onRenewed === undefined) return
       connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
@@ -115,8 +99,7 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
     /** Gives the answer when it comes; the rest of its response is read in the background. */
     const initialize = Effect.fnUntraced(function*(first: Message.Request) {
       const answer = yield* Deferred.make<Message.Response, LocalError>()
-      const number = yield* Ref.updateAndGet(count, (n) => n + 1)
-      const request = { ...first, id: `effect-mcp-renewal-${number}` }
+      const request = { ...first, id: `effect-mcp-renewal-${++count}` }
       const post = Post.run(
         { connection, session, renew: () => Effect.void, watchSession: (effect) => effect },
         request,
@@ -131,20 +114,18 @@ export const make = ({ connection, opening, send, session }: Options): Effect.Ef
     const end = (cause: LocalError | JsonRpcError.JsonRpcError | undefined, why?: string) =>
       Effect.tapError(notBegun(cause, why), (error) => connection.end(Exit.fail(error)))
 
+    const failed = (error: LocalError) => isPassing(error) ? notBegun(error) : end(error)
+
     return { renew, watchSession }
   })
 
 const notBegun = (
   cause: LocalError | JsonRpcError.JsonRpcError | undefined,
   why: string = cause?.message ?? ""
-): Effect.Effect<never, TransportError> =>
-  Effect.fail(
-    new TransportError({
-      reason: "Write",
-      message: `The session has expired, and no other could be begun: ${why}`,
-      cause
-    })
-  )
+): Effect.Effect<never, TransportError> => {
+  const message = `The session has expired, and no other could be begun: ${why}`
+  return Effect.fail(new TransportError({ reason: "Write", message, cause }))
+}
 
 /** Whether the server may answer the next time: it was not reachable, or it had too much to do. */
 const isPassing = (error: LocalError): boolean => {

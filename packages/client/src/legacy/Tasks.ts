@@ -5,12 +5,14 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
 import type { Params } from "@effect-mcp/jsonrpc/Message"
+import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import { declares } from "@effect-mcp/protocol/Capabilities"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
+import type { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as Mend from "@effect-mcp/protocol/unstable/Mend"
 import * as TaskPoll from "@effect-mcp/protocol/unstable/TaskPoll"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
@@ -24,7 +26,6 @@ import type { Calls } from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import type { EraTasks } from "../session/EraTasks.js"
 import { goneOr } from "../session/EraTasks.js"
-import * as Joint from "../session/Joint.js"
 import * as Pages from "../session/Pages.js"
 
 export interface Options {
@@ -85,7 +86,7 @@ export const make = ({ calls, report, serverCapabilities, version }: Options): E
         )
       return Effect.map(TaskPoll.make<Tasks.Task, ClientError>(get, first), (poll) => ({
         poll,
-        result: Joint.make(TaskPoll.result(
+        result: SingleFlight.make<CallToolResult, ClientError>().join(TaskPoll.result(
           poll,
           fetch,
           ({ statusMessage }) => new TaskEnded({ taskId, reason: "Cancelled", statusMessage })

@@ -9,7 +9,7 @@
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
-import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
+import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as ResultType from "@effect-mcp/protocol/modern/ResultType"

@@ -6,7 +6,8 @@
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
+import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { InputRequest } from "@effect-mcp/protocol/modern/InputRequired"
@@ -34,7 +35,6 @@ import * as Decoding from "../session/Decoding.js"
 import type { EraTasks, OpenTask } from "../session/EraTasks.js"
 import { goneOr } from "../session/EraTasks.js"
 import type { EraCalls } from "../session/ExtensionVerbs.js"
-import * as Joint from "../session/Joint.js"
 import * as ModernCalls from "./Calls.js"
 import * as InputRounds from "./InputRounds.js"
 import * as MethodTable from "./MethodTable.js"
@@ -181,7 +181,7 @@ export const make = ({ call, extended, extensions, features, rounds, version }: 
 
     return {
       poll,
-      result: Joint.make(result),
+      result: SingleFlight.make<CallToolResult, ClientError>().join(result),
       cancel: request(cancel.name, { taskId }, options).pipe(
         Effect.mapError(goneOr(taskId)),
         Effect.ensuring(Effect.sync(poll.wake)),

@@ -3,7 +3,7 @@
  * list of tools that it reads. A tool that is not known is looked for in the list, once for all that wait for it. No more is kept
  * than one list may hold.
  */
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Chunk from "effect/Chunk"

@@ -8,7 +8,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as LimitLaw from "@effect-mcp/testing/unstable/LimitLaw"
 import { Effect, Fiber, Runtime } from "effect"
-import * as Semaphore from "../../src/runtime/Semaphore.js"
+import * as Semaphore from "../../src/kit/Semaphore.js"
 import type { Serve } from "../ScriptedPeer.js"
 import { side } from "../ScriptedPeer.js"
 

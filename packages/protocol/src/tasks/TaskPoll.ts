@@ -5,8 +5,8 @@
  * It knows no method: the side that has sent the request which became the task gives the function that reads the state.
  */
 import { RequestTimeout, SessionExpired, TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import * as Race from "@effect-mcp/jsonrpc/unstable/Race"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import * as Race from "@effect-mcp/jsonrpc/unstable/kit/Race"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -6,7 +6,7 @@
  *
  * The call lives in this process: another instance of the server does not find it, and the client has to call again.
  */
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"

@@ -7,7 +7,7 @@
  * session with the upstream is its own sees those of that session.
  */
 import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { Kind } from "@effect-mcp/server/Registry"
 import * as Registry from "@effect-mcp/server/Registry"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"

@@ -3,7 +3,7 @@
  * it disconnects. From 2026-07-28 on, requests of one pipe or principal, with equal capabilities, have one link, which closes
  * some time after the last of them; a request of an unknown client has a link of its own.
  */
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"

@@ -7,7 +7,7 @@
  *
  * `waiting` and `size` count commands until the driver has forgotten them, which may be after their timeout.
  */
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/Race"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { RedisOptions } from "ioredis"

@@ -7,7 +7,7 @@
 import * as Resource from "@effect-mcp/definition/Resource"
 import type * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import type * as UriTemplate from "@effect-mcp/definition/UriTemplate"
-import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
+import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { ResourceNotFound } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"

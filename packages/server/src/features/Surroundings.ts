@@ -5,7 +5,7 @@
  * A request sees an entry when every check inside the middleware around it gives true. Where a middleware refuses the request
  * before such a check, the request does not see the entry.
  */
-import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/Race"
+import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Registered, Surrounding } from "../Registry.js"

@@ -2,6 +2,7 @@
  * A value that the first use builds, for a handler that is exported from a module: some platforms allow no work before the
  * first request. When building fails, the next use builds again.
  */
+import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
@@ -17,21 +18,14 @@ export interface BuiltOnce<A> {
 export const make = <A, E>(build: Effect.Effect<A, E, Scope.Scope>): BuiltOnce<A> => {
   const scope = Effect.runSync(Scope.make())
   let ready: A | undefined
-  let building: Promise<A> | undefined
+  const flight = SingleFlight.make<A, E>()
   let disposing: Promise<void> | undefined
-  const run = Effect.flatMap(
-    Scope.fork(scope, ExecutionStrategy.sequential),
-    (own) =>
-      Scope.extend(build, own).pipe(
-        Effect.map((built) => ready = built),
-        Effect.onError((cause) => {
-          building = undefined
-          return Scope.close(own, Exit.failCause(cause))
-        })
-      )
-  )
+  const run = Effect.flatMap(Scope.fork(scope, ExecutionStrategy.sequential), (own) => {
+    const built = Effect.map(Scope.extend(build, own), (built) => ready = built)
+    return Effect.onError(built, (cause) => Scope.close(own, Exit.failCause(cause)))
+  })
   return {
-    current: () => ready ?? (disposing === undefined ? building ??= Effect.runPromise(run) : undefined),
+    current: () => ready ?? (disposing === undefined ? Effect.runPromise(flight.join(run)) : undefined),
     dispose: () => disposing ??= Effect.runPromise(Scope.close(scope, Exit.void))
   }
 }

@@ -2,8 +2,8 @@
  * The options of an HTTP endpoint with every default filled in, durations in milliseconds. `HttpOptions` is what an
  * application writes; this is what the modules of the endpoint read.
  */
-import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/kit/DeadlineTimer"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
 import type { HttpOptions } from "../HttpOptions.js"
 import * as Release from "../runtime/Release.js"

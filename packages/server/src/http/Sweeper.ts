@@ -5,7 +5,7 @@
  * A mutable set, the time of the last sweep, and one fiber, which sleeps without a deadline while nothing is watched: with a
  * sleeping fiber for each session and stream (`Effect.sleep`, `Schedule`) an idle session would take twice its memory.
  */
-import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/DeadlineTimer"
+import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/kit/DeadlineTimer"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"

@@ -5,7 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import * as Race from "@effect-mcp/jsonrpc/unstable/Race"
+import * as Race from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"

@@ -3,7 +3,7 @@
  * when the one before has ended or was interrupted, so that no older state replaces a newer one. A store that may still write what was
  * interrupted keeps the order of the runs itself. Callers that wait share one run.
  */
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 

@@ -6,7 +6,7 @@
  */
 import type { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as FiberEnd from "@effect-mcp/jsonrpc/unstable/FiberEnd"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/Semaphore"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"

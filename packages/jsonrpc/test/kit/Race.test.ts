@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber } from "effect"
-import { all, raceFirst } from "../../src/runtime/Race.js"
+import { all, raceFirst } from "../../src/kit/Race.js"
 
 describe("raceFirst", () => {
   it.effect("ends when it is interrupted between any two of its steps", () =>
@@ -63,6 +63,12 @@ describe("all", () => {
       assert.deepStrictEqual(yield* all([1, 2, 3, 4, 5].map(one), 2), [1, 2, 3, 4, 5])
       assert.strictEqual(most, 2)
       assert.deepStrictEqual(yield* all<never, never, never>([], 2), [])
+    }))
+
+  it.effect("runs a chain of 20,000, one after the other", () =>
+    Effect.gen(function*() {
+      const values = yield* all(Array.from({ length: 20_000 }, (_, n) => Effect.succeed(n)), 1)
+      assert.strictEqual(values[19_999], 19_999)
     }))
 
   it.effect("has the values in order, or the first failure", () =>

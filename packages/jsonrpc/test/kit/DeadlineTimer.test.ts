@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Duration, Effect, Fiber, TestClock } from "effect"
-import * as DeadlineTimer from "../../src/runtime/DeadlineTimer.js"
+import * as DeadlineTimer from "../../src/kit/DeadlineTimer.js"
 
 /** A timer whose owner keeps a list of deadlines, and records when it was called back. */
 const keeper = Effect.gen(function*() {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
-import * as SingleFlight from "../../src/flow/SingleFlight.js"
+import * as SingleFlight from "../../src/kit/SingleFlight.js"
 
 const make = Effect.map(Effect.scope, (scope) => SingleFlight.make<number, string>(scope))
 
@@ -85,4 +86,59 @@ describe("A run that several callers share", () => {
       assert.strictEqual(yield* Effect.flip(run.join(Effect.never)), "closed")
       assert.strictEqual(yield* Effect.flip(run.replace("replaced", Effect.never)), "closed")
     }))
+
+  it.effect("has ended when its last caller is interrupted and it has no scope", () =>
+    Effect.gen(function*() {
+      const run = SingleFlight.make<number, string>()
+      let ended = false
+      const endless = Effect.onInterrupt(Effect.never, () =>
+        Effect.zipRight(Effect.repeatN(Effect.yieldNow(), 5), Effect.sync(() => ended = true)))
+      const fibers = yield* Effect.replicateEffect(Effect.fork(run.join(endless)), 2)
+      yield* Effect.yieldNow({ priority: 10 })
+      yield* Fiber.interrupt(fibers[0]!)
+      assert.isFalse(ended)
+      yield* Fiber.interrupt(fibers[1]!)
+      assert.isTrue(ended)
+    }))
+
+  it.effect("gives its exit to a chain of 20,000 callers, though some are interrupted", () =>
+    Effect.gen(function*() {
+      const run = SingleFlight.make<number, string>()
+      const latch = yield* Deferred.make<number>()
+      const fibers = yield* Effect.replicateEffect(Effect.fork(run.join(Deferred.await(latch))), 20_000)
+      yield* Effect.yieldNow({ priority: 10 })
+      yield* Fiber.interruptAll(fibers.slice(0, 5_000))
+      yield* Deferred.succeed(latch, 7)
+      for (const fiber of fibers.slice(5_000)) assert.strictEqual(yield* Fiber.join(fiber), 7)
+    }))
+
+  for (const how of ["join", "replace"] as const) {
+    it.effect(`leaves nothing when callers that ${how} are interrupted between any two of its steps`, () =>
+      Effect.forEach([0, 1, 2, 3, 5, 8], (turns) =>
+        preempted(
+          Effect.scoped(Effect.gen(function*() {
+            const run = SingleFlight.make<number, string>(turns % 2 === 0 ? undefined : yield* Effect.scope)
+            let running = 0
+            const effect = Effect.acquireUseRelease(
+              Effect.sync(() => running++),
+              () => Effect.as(Effect.repeatN(Effect.yieldNow(), 3), 7),
+              () => Effect.sync(() => running--)
+            )
+            const caller = how === "join" ? run.join(effect) : run.replace("replaced", effect)
+            const fibers = yield* Effect.replicateEffect(Effect.forkDaemon(caller), 5)
+            yield* Effect.repeatN(Effect.yieldNow(), turns)
+            yield* Effect.forEach([fibers[0]!, fibers[2]!], Fiber.interruptFork)
+            const exits = yield* Effect.forEach(fibers, Fiber.await)
+            for (const at of how === "join" ? [1, 3, 4] : [4]) assert.deepStrictEqual(exits[at], Exit.succeed(7))
+            if (how === "replace") {
+              assert.include([Exit.succeed(7), Exit.fail("replaced")].map(String), String(exits[1]))
+            }
+            assert.strictEqual(yield* run.join(effect), 7)
+            yield* Effect.repeatN(Effect.yieldNow(), 20)
+            assert.strictEqual(running, 0)
+            assert.isFalse(run.isRunning())
+          })),
+          { runs: 60 }
+        ), { discard: true }))
+  }
 })

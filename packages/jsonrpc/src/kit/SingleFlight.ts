@@ -1,0 +1,82 @@
+/**
+ * Runs an effect once for all that wait for it. It runs in a fiber of its own: a caller that is interrupted stops waiting, and
+ * the last caller that stops interrupts the run. Effect's `cached` keeps the exit, and the interruption of its first caller
+ * reaches the others. When test/kit/SingleFlight passes on a part of Effect, this part can be deleted.
+ *
+ * `current` is the run that callers join: it has not ended, was not replaced, and `waiting`, the number of its callers, is not 0.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import type * as Scope from "effect/Scope"
+
+export interface SingleFlight<A, E> {
+  /** Waits for the run that is under way; begins one when there is none. */
+  readonly join: (begin: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Interrupts the run that is under way, whose callers fail with the error, and runs another in its place. */
+  readonly replace: (error: E, begin: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  readonly isRunning: () => boolean
+}
+
+interface Run<A, E> {
+  readonly exit: Deferred.Deferred<A, E>
+  waiting: number
+  /** The fiber of the run, from the step after its start. */
+  fiber?: Fiber.RuntimeFiber<A, E>
+  /** What its callers fail with, because another run has its place. */
+  replaced?: E
+}
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/**
+ * Closing the scope interrupts the run, and its callers fail with `closed`, as do those that come later. Without `closed` they
+ * are interrupted with it. Without a scope, the last caller that is interrupted waits until the run has ended.
+ */
+export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> => {
+  let current: Run<A, E> | undefined
+
+  const wait = (run: Run<A, E>, restore: Restore): Effect.Effect<A, E> => {
+    run.waiting++
+    const leave = Effect.suspend(() => {
+      if (--run.waiting > 0 || current !== run) return Effect.void
+      current = undefined
+      return Effect.asVoid(scope === undefined ? Fiber.interrupt(run.fiber!) : Fiber.interruptFork(run.fiber!))
+    })
+    return Effect.ensuring(restore(Deferred.await(run.exit)), leave)
+  }
+
+  /** Begins a run. Its fiber cannot be interrupted where the effect does not say so. */
+  const begun = (effect: Effect.Effect<A, E>, restore: Restore): Effect.Effect<A, E> => {
+    const run: Run<A, E> = current = { exit: Deferred.unsafeMake(FiberId.none), waiting: 0 }
+    const waiting = wait(run, restore)
+    return Effect.flatMap(scope === undefined ? Effect.forkDaemon(effect) : Effect.forkIn(effect, scope), (fiber) => {
+      run.fiber = fiber
+      fiber.addObserver((exit) => {
+        if (current === run) current = undefined
+        const error = run.replaced ?? (Exit.isInterrupted(exit) ? closed : undefined)
+        Deferred.unsafeDone(run.exit, error === undefined ? exit : Effect.fail(error))
+      })
+      if (run.replaced !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+      return waiting
+    })
+  }
+
+  return {
+    join: (begin) =>
+      Effect.uninterruptibleMask((restore) =>
+        current === undefined ? begun(Effect.interruptible(begin), restore) : wait(current, restore)
+      ),
+    replace: (error, begin) =>
+      Effect.uninterruptibleMask((restore) => {
+        const old = current
+        if (old === undefined) return begun(Effect.interruptible(begin), restore)
+        old.replaced = error
+        const own = Effect.interruptible(Effect.zipRight(Effect.exit(Deferred.await(old.exit)), begin))
+        return begun(Effect.zipRight(Effect.sync(() => old.fiber?.unsafeInterruptAsFork(FiberId.none)), own), restore)
+      }),
+    isRunning: () => current !== undefined
+  }
+}
