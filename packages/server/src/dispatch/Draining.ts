@@ -1,14 +1,16 @@
 /**
  * How an endpoint drains before it closes: it begins nothing new, and waits until what runs has ended. Where other nodes serve its
  * clients, it then goes on to refuse requests until none arrives any more: by then the proxies send them to the other nodes.
+ *
+ * Two fields are mutable: `hasBegun` turns true once, and the endpoint counts the requests that have `arrived`.
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 
 export interface Draining {
-  readonly hasBegun: () => boolean
-  /** A request has arrived. */
-  readonly onRequest: () => void
+  hasBegun: boolean
+  /** How many requests have arrived. */
+  arrived: number
   /** Drains, for at most `timeout`. Does nothing when it has begun before. */
   readonly run: Effect.Effect<void>
 }
@@ -22,28 +24,25 @@ export const make = (parts: {
   readonly release: () => boolean
 }): Draining => {
   const { begin, hasOthers, release, timeout } = parts
-  let hasBegun = false
-  let arrived = 0
   const released = Effect.repeat(Effect.sync(release), { until: (is) => is, schedule: Schedule.spaced("20 millis") })
   // Not earlier: a connection that the endpoint closes may carry a request that it has not read.
   const isQuiet = Effect.suspend(() => {
-    const before = arrived
-    return Effect.map(pause, () => arrived === before)
+    const before = draining.arrived
+    return Effect.map(pause, () => draining.arrived === before)
   })
   const quiet = hasOthers ? Effect.repeat(isQuiet, { until: (is) => is }) : Effect.void
-  return {
-    hasBegun: () => hasBegun,
-    onRequest: () => {
-      arrived++
-    },
+  const draining: Draining = {
+    hasBegun: false,
+    arrived: 0,
     run: Effect.suspend(() => {
-      if (hasBegun || timeout === 0) return Effect.void
-      hasBegun = true
+      if (draining.hasBegun || timeout === 0) return Effect.void
+      draining.hasBegun = true
       begin()
       const left = Effect.interruptible(Effect.disconnect(Effect.zipRight(released, quiet)))
       return Effect.asVoid(Effect.timeoutOption(left, timeout))
     })
   }
+  return draining
 }
 
 /** How long requests may go on by default, in milliseconds, where other nodes serve new ones. */

@@ -78,8 +78,10 @@ export const make = (
     return made
   })
 
+type User = Principal | undefined
+
 /**
- * The stages in their order: `handle` (health), `hostAndOrigin`, `document`, `pathAndMethod`, `user`, `headers`, `owner`, `body`,
+ * The stages in their order: `handle` (health, Host and Origin), `document`, `pathAndMethod`, `user`, `headers`, `owner`, `body`,
  * `message`; then `HttpTransports` chooses the era.
  *
  * A class, because each stage knows the next one. `isClosing` and `isAbandoned`, whether closing has gone on without sessions that did
@@ -103,26 +105,22 @@ class Stages implements Endpoint {
     const { nodes, options } = context
     const texts = Object.entries(entrances.documents ?? {}).map(([path, one]) => [path, JSON.stringify(one)] as const)
     this.documents = new Map([...texts, ...options.documents ?? []])
-    this.transports = HttpTransports.make(context, entrances, () => this.draining.hasBegun())
     this.draining = Draining.make({
       timeout: options.drainTimeout ?? (nodes === undefined ? 0 : Draining.TIMEOUT),
       hasOthers: nodes !== undefined,
-      begin: this.transports.drain,
-      release: this.transports.release
+      begin: () => this.transports.drain(),
+      release: () => this.transports.release()
     })
+    this.transports = HttpTransports.make(context, entrances, this.draining)
     nodes?.serve({ ...this.transports.sessions, handle: (exchange) => this.forwarded(exchange) })
   }
 
   readonly handle = (exchange: HttpExchange): void => {
-    const { method } = exchange
+    const { headers, method } = exchange
     exchange.added = this.added
     if (this.health !== undefined && (method === "GET" || method === "HEAD") && this.health.answers(exchange)) return
     exchange.slowReaders = this.context
-    this.hostAndOrigin(exchange, this.documents.size === 0 ? undefined : this.documents.get(exchange.path))
-  }
-
-  private hostAndOrigin(exchange: HttpExchange, document: string | undefined): void {
-    const { headers } = exchange
+    const document = this.documents.size === 0 ? undefined : this.documents.get(exchange.path)
     // A document is for the pages of every origin.
     const refusal = this.guard.check(document === undefined ? headers : { ...headers, origin: undefined }, exchange)
     if (refusal !== undefined) {
@@ -155,8 +153,8 @@ class Stages implements Endpoint {
     const { allow } = target
     if (method === "OPTIONS") return exchange.reply(204, this.guard.preflight(headers, allow), "")
     if (!isAllowed(allow, method)) return Refusal.send(exchange, Refusal.methodNotAllowed(method, allow))
-    this.draining.onRequest()
-    if (this.draining.hasBegun() && (method === "GET" || target.toOwner(exchange) !== undefined)) {
+    this.draining.arrived++
+    if (this.draining.hasBegun && (method === "GET" || target.toOwner(exchange) !== undefined)) {
       return Refusal.send(exchange, Refusal.closing)
     }
     this.user(exchange, target)
@@ -165,7 +163,7 @@ class Stages implements Endpoint {
   /** A request that arrived at another node: that node has checked what comes before the user. */
   private forwarded(exchange: HttpExchange): void {
     const target = this.transports.find(exchange.url)
-    if (target === undefined || target.toOwner(exchange) !== undefined) exchange.moved?.(this.draining.hasBegun())
+    if (target === undefined || target.toOwner(exchange) !== undefined) exchange.moved?.(this.draining.hasBegun)
     else this.user(exchange, target)
   }
 
@@ -186,61 +184,46 @@ class Stages implements Endpoint {
     if (waiting) exchange.onGone(() => waiting && interrupt())
   }
 
-  private headers(exchange: HttpExchange, target: ServedPath, principal: Principal | undefined): void {
+  private headers(exchange: HttpExchange, target: ServedPath, user: User): void {
     // Closing may have begun while the user was found.
     if (this.isClosing) return Refusal.send(exchange, Refusal.closing)
     if (exchange.method !== "POST") {
       const refused = Permission.refusal(exchange.user, [])
-      return refused === undefined ? this.owner(exchange, target, principal) : this.refuse(exchange, refused)
+      if (refused !== undefined) return this.refuse(exchange, refused)
+    } else {
+      const { maxBodyBytes } = this.context.options
+      const refusal = refusalOfPost(exchange.headers, target.accepts(exchange.headers), maxBodyBytes)
+      if (refusal !== undefined) return Refusal.send(exchange, refusal)
     }
-    const { maxBodyBytes } = this.context.options
-    const refusal = refusalOfPost(exchange.headers, target.accepts(exchange.headers), maxBodyBytes)
-    return refusal === undefined ? this.owner(exchange, target, principal) : Refusal.send(exchange, refusal)
-  }
-
-  /** A request of a session that another node serves goes to that node, its owner; no body is read before it is known. */
-  private owner(exchange: HttpExchange, target: ServedPath, principal: Principal | undefined): void {
-    if (!this.goesToOwner(exchange, target, principal)) this.body(exchange, target, principal, false)
+    if (!this.owner(exchange, target, user)) this.body(exchange, target, user, false)
   }
 
   /**
    * Serves a request here. `isUnknown`: no node has its session, so its transport refuses it. `given` is the body, if it was read to be
    * passed on.
    */
-  private body(
-    exchange: HttpExchange,
-    target: ServedPath,
-    principal: Principal | undefined,
-    isUnknown: boolean,
-    given?: string
-  ): void {
+  private body(exchange: HttpExchange, target: ServedPath, user: User, isUnknown: boolean, given?: string): void {
     if (this.isClosing) return Refusal.send(exchange, Refusal.closing)
     const { method } = exchange
     if (method !== "POST") {
       exchange.begins?.()
-      return (method === "GET" ? target.get! : target.delete!)(exchange, principal)
+      return (method === "GET" ? target.get! : target.delete!)(exchange, user)
     }
-    if (given !== undefined) return this.message(exchange, target, principal, isUnknown, given)
-    this.read(exchange, (body) => this.message(exchange, target, principal, isUnknown, body))
+    if (given !== undefined) return this.message(exchange, target, user, isUnknown, given)
+    this.read(exchange, (body) => this.message(exchange, target, user, isUnknown, body))
   }
 
-  private message(
-    exchange: HttpExchange,
-    target: ServedPath,
-    principal: Principal | undefined,
-    isUnknown: boolean,
-    body: string
-  ): void {
+  private message(exchange: HttpExchange, target: ServedPath, user: User, isUnknown: boolean, body: string): void {
     if (this.isClosing) return Refusal.send(exchange, Refusal.closing)
     // The session may have moved to another node while the body arrived.
-    if (!isUnknown && this.goesToOwner(exchange, target, principal, body)) return
+    if (!isUnknown && this.owner(exchange, target, user, body)) return
     const incoming = MessageText.parse(body, this.context.options)
     const refused = exchange.user === undefined
       ? undefined
       : Permission.refusal(exchange.user, this.entrances.requiredScopes(incoming))
     if (refused !== undefined) return this.refuse(exchange, refused, incoming)
     exchange.begins?.()
-    target.post(exchange, incoming, principal)
+    target.post(exchange, incoming, user)
   }
 
   private read(exchange: HttpExchange, then: (body: string) => void): void {
@@ -251,25 +234,23 @@ class Stages implements Endpoint {
     })
   }
 
-  /** Whether another node may own the session of a request, of which nothing has run here. Then the request goes to that node. */
-  private goesToOwner(
-    exchange: HttpExchange,
-    target: ServedPath,
-    principal: Principal | undefined,
-    body?: string
-  ): boolean {
+  /**
+   * Whether another node may own the session of a request, of which nothing has run here. Then the request goes to that node. No body is
+   * read before the session is known.
+   */
+  private owner(exchange: HttpExchange, target: ServedPath, user: User, body?: string): boolean {
     const toOwner = target.toOwner(exchange)
     if (toOwner === undefined) return false
-    if (exchange.moved !== undefined) exchange.moved(this.draining.hasBegun())
-    else if (this.draining.hasBegun()) Refusal.send(exchange, Refusal.closing)
+    if (exchange.moved !== undefined) exchange.moved(this.draining.hasBegun)
+    else if (this.draining.hasBegun) Refusal.send(exchange, Refusal.closing)
     else {
       toOwner({
         exchange,
-        isOfAnother: ({ facts }) => SessionFacts.areOfAnother(facts, principal?.id),
+        isOfAnother: ({ facts }) => SessionFacts.areOfAnother(facts, user?.id),
         read: exchange.method !== "POST"
           ? undefined
           : (then) => body === undefined ? this.read(exchange, then) : then(body),
-        local: (given = body) => this.body(exchange, target, principal, target.toOwner(exchange) !== undefined, given)
+        local: (given = body) => this.body(exchange, target, user, target.toOwner(exchange) !== undefined, given)
       })
     }
     return true

@@ -26,6 +26,7 @@ import type { Routed } from "../nodes/Routing.js"
 import type { Principal } from "../Principal.js"
 import * as SecretId from "../runtime/SecretId.js"
 import type { Entrances } from "./Dispatch.js"
+import type { Draining } from "./Draining.js"
 import * as EraOfMessage from "./EraOfMessage.js"
 
 type Serve = (exchange: HttpExchange, principal: Principal | undefined) => void
@@ -59,26 +60,34 @@ export interface HttpTransports {
   readonly size: () => number
 }
 
-interface Parts {
-  readonly http: Http.Http | undefined
-  readonly stateless: Stateless.Stateless | undefined
-  readonly sse: Sse.SseEndpoint | undefined
-  readonly modern: ModernHttp.Http | undefined
-}
-
-export const make = (context: HttpContext, entrances: Entrances, isDraining: () => boolean): HttpTransports => {
+export const make = (context: HttpContext, entrances: Entrances, draining: Draining): HttpTransports => {
   const { legacy, modern: serving, requests, versions } = entrances
   const { nodes, options: { path, retry, sessions, ssePath } } = context
-  const parts: Parts = {
-    http: legacy !== undefined && sessions ? Http.make(context) : undefined,
-    stateless: legacy === undefined || sessions ? undefined : Stateless.make(context, requests, legacy),
-    sse: ssePath === undefined || legacy === undefined ? undefined : Sse.make(context),
-    modern: serving && ModernHttp.make(context, requests, serving, versions)
-  }
-  const { http, modern, sse, stateless } = parts
-  const main = mainPath(context, parts, isDraining, versions)
+  const http = legacy !== undefined && sessions ? Http.make(context) : undefined
+  const stateless = legacy === undefined || sessions ? undefined : Stateless.make(context, requests, legacy)
+  const sse = ssePath === undefined || legacy === undefined ? undefined : Sse.make(context)
+  const modern = serving && ModernHttp.make(context, requests, serving, versions)
+  /** Nothing of the request is at this node: any other one can serve it. */
+  const unlessDraining = (post: Post): Post => (exchange, incoming, principal) =>
+    draining.hasBegun ? Refusal.send(exchange, Refusal.closing) : post(exchange, incoming, principal)
+  const main = mainPath(
+    context,
+    http,
+    byEra(
+      http?.post ?? (stateless && unlessDraining(stateless.post)),
+      modern && unlessDraining(modern.post),
+      versions
+    )
+  )
+  const ofSse = sse && pathOfSse(context, sse)
+  const [mainAt, sseAt] = [path && withoutSlash(path), ssePath && withoutSlash(ssePath)]
   return {
-    find: finder(path, main, ssePath, sse && pathOfSse(context, sse)),
+    find: (url) => {
+      if (url === path) return main
+      const at = withoutSlash(pathOf(url))
+      if (ofSse !== undefined && at === sseAt) return ofSse
+      return path === undefined || at === mainAt ? main : undefined
+    },
     sessions: {
       has: (id) => http?.has(id) === true,
       ids: () => http?.ids() ?? [],
@@ -110,35 +119,25 @@ export const make = (context: HttpContext, entrances: Entrances, isDraining: () 
 
 const mainPath = (
   { nodes, options: { responses } }: HttpContext,
-  { http, modern, stateless }: Parts,
-  isDraining: () => boolean,
-  versions: ReadonlyArray<string>
-): ServedPath => {
-  /** Nothing of the request is at this node: any other one can serve it. */
-  const unlessDraining = (post: Post): Post => (exchange, incoming, principal) =>
-    isDraining() ? Refusal.send(exchange, Refusal.closing) : post(exchange, incoming, principal)
-  return {
-    allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",
-    get: http?.get,
-    delete: http?.delete,
-    accepts: ({ accept }) => {
-      const { events, json } = MediaType.accepted(accept)
-      if (json && (events || responses === "json")) return undefined
-      return responses === "json" ? "application/json" : "application/json and text/event-stream"
-    },
-    post: byEra(
-      http?.post ?? (stateless && unlessDraining(stateless.post)),
-      modern && unlessDraining(modern.post),
-      versions
-    ),
-    toOwner: ({ headers }) => {
-      if (nodes === undefined || http === undefined) return undefined
-      const session = headers["mcp-session-id"] ?? ""
-      if (http.has(session) || !SecretId.isSession(session)) return undefined
-      return (request) => nodes.toSession(session, request)
-    }
+  http: Http.Http | undefined,
+  post: Post
+): ServedPath => ({
+  allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",
+  get: http?.get,
+  delete: http?.delete,
+  accepts: ({ accept }) => {
+    const { events, json } = MediaType.accepted(accept)
+    if (json && (events || responses === "json")) return undefined
+    return responses === "json" ? "application/json" : "application/json and text/event-stream"
+  },
+  post,
+  toOwner: ({ headers }) => {
+    if (nodes === undefined || http === undefined) return undefined
+    const session = headers["mcp-session-id"] ?? ""
+    if (http.has(session) || !SecretId.isSession(session)) return undefined
+    return (request) => nodes.toSession(session, request)
   }
-}
+})
 
 /** Only 2024-11-05 has this transport, so there is no era to choose. */
 const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => ({
@@ -153,21 +152,6 @@ const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => 
     return node === undefined ? undefined : (request) => nodes!.toNode(node, request)
   }
 })
-
-const finder = (
-  path: string | undefined,
-  main: ServedPath,
-  ssePath: string | undefined,
-  ofSse: ServedPath | undefined
-): HttpTransports["find"] => {
-  const [mainAt, sseAt] = [path && withoutSlash(path), ssePath && withoutSlash(ssePath)]
-  return (url) => {
-    if (url === path) return main
-    const at = withoutSlash(pathOf(url))
-    if (ofSse !== undefined && at === sseAt) return ofSse
-    return path === undefined || at === mainAt ? main : undefined
-  }
-}
 
 /** "/mcp/" is the same path as "/mcp": some clients add a slash to the URL that they are given. */
 const withoutSlash = (path: string): string => path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
@@ -185,7 +169,7 @@ const byEra = (legacy: Post | undefined, modern: Post | undefined, versions: Rea
     return (exchange, incoming, principal) => {
       const error = Message.isMalformed(incoming) || Message.isResponse(incoming)
         ? undefined
-        : EraOfMessage.refusedByLegacy(incoming, versions, versionOf(exchange))
+        : EraOfMessage.refusedByLegacy(incoming, versions, exchange.headers["mcp-protocol-version"])
       // MUST answer 400 to an unsupported revision (2025-11-25 basic/transports#protocol-version-header)
       if (error !== undefined) return refuse(exchange, incoming, error, "legacy")
       legacy(exchange, incoming, principal)
@@ -196,14 +180,12 @@ const byEra = (legacy: Post | undefined, modern: Post | undefined, versions: Rea
 }
 
 const eraOf = (exchange: HttpExchange, incoming: Message.Incoming, versions: ReadonlyArray<string>): Era.Era => {
-  const header = versionOf(exchange)
+  const header = exchange.headers["mcp-protocol-version"]
   if (!Message.isMalformed(incoming) && !Message.isResponse(incoming)) {
     return EraOfMessage.of(incoming, versions, header)
   }
   return header !== undefined && Era.ofVersion(header) === "modern" ? "modern" : "legacy"
 }
-
-const versionOf = ({ headers }: HttpExchange): string | undefined => headers["mcp-protocol-version"]
 
 const refuse = (exchange: HttpExchange, incoming: Message.Incoming, error: McpError.McpError, era: Era.Era): void => {
   const id = !Message.isMalformed(incoming) && Message.isRequest(incoming) ? incoming.id : undefined
