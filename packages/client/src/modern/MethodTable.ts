@@ -1,6 +1,6 @@
 /**
- * The modern era's methods in the table that the neutral modules ask for: those that a client's verbs send. `Calls` serves
- * the verbs whose methods this era does not have.
+ * The methods of the modern era that the verbs of a client send, in the table that the neutral modules ask. `Calls` serves the verbs
+ * whose methods this era does not have.
  */
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type * as Calls from "../session/Calls.js"

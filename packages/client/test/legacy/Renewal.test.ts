@@ -137,6 +137,23 @@ describe("A session that the server has lost", () => {
       yield* Fiber.join(Fiber.zip(first, second))
     }))
 
+  it.scoped("is replaced also when every request that found it lost is cancelled meanwhile", () =>
+    Effect.gen(function*() {
+      const pair = yield* ScriptedServer.pair({ id: "s-1" })
+      const calling = yield* pair.call("tools/call")
+      yield* Effect.flatMap(pair.expect("tools/call"), gone)
+      const opening = yield* pair.expect("initialize")
+      yield* Fiber.interrupt(calling)
+      yield* Effect.flatMap(pair.expect("notifications/cancelled"), ({ accept }) => accept)
+      yield* opening.result(ScriptedServer.initializeResult(), { "mcp-session-id": "s-2" })
+      yield* Effect.flatMap(pair.expect("notifications/initialized"), ({ accept }) => accept)
+      const next = yield* pair.call("tools/list")
+      const listing = yield* pair.expect("tools/list")
+      assert.strictEqual(listing.headers["mcp-session-id"], "s-2")
+      yield* listing.result({ tools: [] })
+      assert.deepStrictEqual(yield* Fiber.join(next), { tools: [] })
+    }))
+
   it.scoped("is replaced for a notification, too, which is not sent again", () =>
     Effect.gen(function*() {
       const pair = yield* ScriptedServer.pair({ id: "s-1" })

@@ -32,8 +32,8 @@ interface Run<A, E> {
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Closing the scope interrupts the run, and its callers fail with `closed`, as do those that come later. Without `closed` they
- * are interrupted with it. Without a scope, the last caller that is interrupted waits until the run has ended.
+ * Closing the scope interrupts the run. Its callers, and later callers, fail with `closed`; without `closed` they are interrupted with
+ * the run. Without a scope, the last caller that is interrupted waits until the run has ended.
  */
 export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> => {
   let current: Run<A, E> | undefined

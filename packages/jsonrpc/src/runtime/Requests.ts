@@ -264,7 +264,7 @@ export class Requests {
   interruptAll(): void {
     this.closing = true
     const requests = this.requests()
-    // First those that wait: the end of a handler would start one.
+    // The requests that wait come first: the end of a handler would start one of them.
     for (const request of requests) {
       if (request.waitsFor !== undefined) this.answer(request, request.closing?.() ?? Outcome.closing)
     }
@@ -443,7 +443,7 @@ export class ActiveRequest implements IncomingRequest {
     this.requests.interrupt(this, "cancelled")
   }
 
-  /** Ends the request with the answer of one that is in flight when the conversation closes. */
+  /** Ends the request as the close of a conversation does: the handler is interrupted, and the request gets its `closing` answer. */
   end(): void {
     this.requests.interrupt(this, "closing")
   }

@@ -170,7 +170,7 @@ class Stages implements Endpoint {
   private user(exchange: HttpExchange, target: ServedPath): void {
     const { authenticate } = this.entrances
     if (authenticate === undefined) return this.headers(exchange, target, undefined)
-    // Which of them identifies the client would be a guess. A single one may have a comma, too.
+    // Which of several headers identifies the client would be a guess. A single header may have a comma, too.
     if (exchange.headers.authorization?.includes(",") === true && isRepeated(exchange, "authorization")) {
       return Refusal.send(exchange, Refusal.repeatedHeader("Authorization"))
     }

@@ -223,7 +223,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
       this.idle(this.named)
   }
 
-  /** An idle session of the owner with the most sessions: one that was never used, if there is any. */
+  /** An idle session of the owner with the most sessions. Sessions that were never used come before all others. */
   private idle(sessions: Finished<S>): S | undefined {
     const now = this.sweeper.now()
     if (now < sessions.busyUntil) return undefined
