@@ -22,15 +22,23 @@ const run = (projects, ...args) => ["run", ...options, ...projects.flatMap((name
 /** The packages that touch Node. */
 const touching = (...args) => run(["node", "redis", "sql"], ...args)
 
-/** Tables of messages, which no version of Node changes, and nodes that share the memory of one process. */
-const elsewhere = ["deviations/*", "behaviour/Behaviours.nodes*"]
-
 /** A server over each transport, a client that starts one, and nodes over each engine. */
 const smoke = ["StdioServer", "StdioClient", "HttpServer", "NodeHandler", "RedisNodes", "SqlNodes", "PgNodes"]
+  .map((name) => `/${name}.test.ts`)
+
+/** The modules that Node's own sockets, pipes and processes stand under, and faults. */
+const close = [
+  "/stdio/",
+  "/subprocess/",
+  "/http/",
+  "/Faults.matrix.test.ts",
+  "/HttpServer.load.test.ts",
+  "/Growth.test.ts"
+]
 
 /**
  * Which versions to run, and the arguments of vitest. `--all` is for the tests of every package. `--brief` is for
- * continuous integration: the newest version leaves out what is `elsewhere`, and the others run `smoke` only.
+ * continuous integration: `smoke`, and on the newest version also what is `close` to Node.
  */
 export const parse = (args) => {
   const named = majors.filter((major) => args.includes(major))
@@ -40,8 +48,7 @@ export const parse = (args) => {
   const argsOf = (major) => {
     if (isAll) return run([], ...rest)
     if (rest.length > 0 || !isBrief) return touching(...rest)
-    if (major !== wanted[0]) return touching(...smoke.map((name) => `/${name}.test.ts`))
-    return touching(...elsewhere.flatMap((files) => ["--exclude", `test/${files}.test.ts`]))
+    return touching(...smoke, ...(major === wanted[0] ? close : []))
   }
   return wanted.map((major) => ({ major, args: argsOf(major) }))
 }
