@@ -26,8 +26,8 @@ const touching = (...args) => run(["node", "redis", "sql"], ...args)
 const smoke = ["StdioServer", "StdioClient", "HttpServer", "NodeHandler", "RedisNodes", "SqlNodes", "PgNodes"]
   .map((name) => `/${name}.test.ts`)
 
-/** The modules that Node's own sockets, pipes and processes stand under, and faults. */
-const close = [
+/** Sockets, pipes and processes, which are Node's own, and their faults. */
+const system = [
   "/stdio/",
   "/subprocess/",
   "/http/",
@@ -38,7 +38,7 @@ const close = [
 
 /**
  * Which versions to run, and the arguments of vitest. `--all` is for the tests of every package. `--brief` is for
- * continuous integration: `smoke`, and on the newest version also what is `close` to Node.
+ * continuous integration: `smoke`, and on the newest version also `system`.
  */
 export const parse = (args) => {
   const named = majors.filter((major) => args.includes(major))
@@ -48,7 +48,7 @@ export const parse = (args) => {
   const argsOf = (major) => {
     if (isAll) return run([], ...rest)
     if (rest.length > 0 || !isBrief) return touching(...rest)
-    return touching(...smoke, ...(major === wanted[0] ? close : []))
+    return touching(...smoke, ...(major === wanted[0] ? system : []))
   }
   return wanted.map((major) => ({ major, args: argsOf(major) }))
 }

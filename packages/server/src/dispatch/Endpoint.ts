@@ -215,7 +215,6 @@ class Stages implements Endpoint {
 
   private message(exchange: HttpExchange, target: ServedPath, user: User, isUnknown: boolean, body: string): void {
     if (this.isClosing) return Refusal.send(exchange, Refusal.closing)
-    // The session may have moved to another node while the body arrived.
     if (!isUnknown && this.owner(exchange, target, user, body)) return
     const incoming = MessageText.parse(body, this.context.options)
     const refused = exchange.user === undefined
@@ -235,8 +234,8 @@ class Stages implements Endpoint {
   }
 
   /**
-   * Whether another node may own the session of a request, of which nothing has run here. Then the request goes to that node. No body is
-   * read before the session is known.
+   * Passes a request on where another node may own its session, and gives whether it did. Runs before the body is read, so that no body
+   * is read here for another node, and again afterwards: the session may have moved meanwhile.
    */
   private owner(exchange: HttpExchange, target: ServedPath, user: User, body?: string): boolean {
     const toOwner = target.toOwner(exchange)

@@ -67,7 +67,7 @@ export const make = (context: HttpContext, entrances: Entrances, draining: Drain
   const stateless = legacy === undefined || sessions ? undefined : Stateless.make(context, requests, legacy)
   const sse = ssePath === undefined || legacy === undefined ? undefined : Sse.make(context)
   const modern = serving && ModernHttp.make(context, requests, serving, versions)
-  /** Nothing of the request is at this node: any other one can serve it. */
+  /** Serves a POST without a session. While this node drains, it refuses the POST: any other node can serve it. */
   const unlessDraining = (post: Post): Post => (exchange, incoming, principal) =>
     draining.hasBegun ? Refusal.send(exchange, Refusal.closing) : post(exchange, incoming, principal)
   const main = mainPath(
