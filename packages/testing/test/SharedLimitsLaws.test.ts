@@ -40,10 +40,10 @@ describe("The laws of limits about time", () => {
       ({ take }) => {
         let due = 0
         return {
-          take: (key, rate, count) =>
+          take: (key, rate, count = 1) =>
             Effect.flatMap(Clock.currentTimeMillis, (now) => {
-              if (due === 0) return Effect.tap(take(key, rate, count), () => Effect.sync(() => due = now + 1))
-              due += 1
+              if (due === 0) return Effect.tap(take(key, rate, count), () => Effect.sync(() => due = now + count))
+              due += count
               return Effect.succeed(due - now)
             })
         }
