@@ -75,7 +75,7 @@ export const served = (viewed: Array<string> = []): Layer.Layer<never, never, Re
       Tool.make("render", { parameters: { jobId: Schema.String } }),
       ({ jobId }) =>
         Effect.gen(function*() {
-          const { extension } = yield* RequestContext
+          const { client: { extension } } = yield* RequestContext
           const settings = yield* extension(Jobs)
           if (Option.isNone(settings)) return "rendered at once"
           const { client, server } = settings.value

@@ -149,11 +149,12 @@ const make = <R>(
               open(Questions.passed(capabilities), standalone, prior),
               (error) => UpstreamError.unconnected(name, error)
             )),
-        onOpen: (link, client, listed) =>
+        onOpen: (link, session, listed) =>
           Effect.gen(function*() {
-            yield* Effect.addFinalizer(() => Effect.sync(() => fork(openAgain(client))))
-            if (client.logLevel !== undefined) yield* link.setLevel(client.logLevel)
-            yield* subscriptions.followOwn(link, client)
+            const { logLevel } = session.client
+            yield* Effect.addFinalizer(() => Effect.sync(() => fork(openAgain(session))))
+            if (logLevel !== undefined) yield* link.setLevel(logLevel)
+            yield* subscriptions.followOwn(link, session)
             yield* Effect.addFinalizer(() =>
               Effect.zipRight(Deferred.succeed(listed, undefined), mirror.setOwn(link, undefined, []))
             )
@@ -179,7 +180,7 @@ const make = <R>(
     const linkOf = (session: ServerSessionService): Effect.Effect<Link.Link, McpError, Scope.Scope> =>
       Effect.flatMap(supervisor.link, (link) => isEach(link.session) ? links.of(session) : Effect.succeed(link))
     const ownLinkOf = (session: ServerSessionService): Effect.Effect<Link.Link | undefined, McpError> =>
-      session.sessionScope === undefined
+      session.client.sessionScope === undefined
         ? Effect.succeed(undefined)
         : Effect.flatMap(
           supervisor.link,
@@ -202,17 +203,17 @@ const make = <R>(
     // Clients whose own session did not list in time: they get the lists of all until it does.
     const slow = new WeakSet<object>()
     const owner = (session: ServerSessionService): Effect.Effect<object | undefined> => {
-      const { clientKey, sessionScope } = session
-      if (typeof clientKey !== "object" || sessionScope === undefined || !isEachNow()) return Effect.succeed(undefined)
+      const { key, sessionScope } = session.client
+      if (typeof key !== "object" || sessionScope === undefined || !isEachNow()) return Effect.succeed(undefined)
       const listed = links.listedNow(session)
-      if (listed !== undefined || slow.has(clientKey) || supervisor.session() === undefined) {
+      if (listed !== undefined || slow.has(key) || supervisor.session() === undefined) {
         return Effect.succeed(listed)
       }
       return Effect.map(
         Effect.timeoutOption(Effect.option(links.listed(session)), connectTimeout),
         (found) => {
           const link = Option.getOrUndefined(Option.flatten(found))
-          if (link === undefined) slow.add(clientKey)
+          if (link === undefined) slow.add(key)
           return link
         }
       )
@@ -276,7 +277,7 @@ const make = <R>(
       onRootsChanged: (session) => links.existing(session)?.rootsChanged ?? Effect.void,
       onLogLevel: (session) =>
         Effect.sync(() => {
-          const { logLevel } = session
+          const { logLevel } = session.client
           if (logLevel === undefined) return
           fork(Effect.ignore(Effect.flatMap(
             supervisor.link,

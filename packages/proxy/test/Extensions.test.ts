@@ -46,8 +46,8 @@ const serverOf = (
     { name: "upstream", version: "1.0.0" },
     Layer.mergeAll(
       Handler.request(Stock.requests.count, ({ item }) =>
-        Effect.flatMap(RequestContext, ({ clientCapabilities }): Effect.Effect<any, McpError.McpError> => {
-          const { currency = "EUR" } = (clientCapabilities.extensions?.[Stock.id] ?? {}) as { currency?: string }
+        Effect.flatMap(RequestContext, ({ client: { capabilities } }): Effect.Effect<any, McpError.McpError> => {
+          const { currency = "EUR" } = (capabilities.extensions?.[Stock.id] ?? {}) as { currency?: string }
           return item === "none"
             ? Effect.fail(new McpError.PeerError({ code: -32050, message: "No such item", data: { item } }))
             : item === "slow"

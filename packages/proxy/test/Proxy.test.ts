@@ -266,7 +266,7 @@ for (const [name, client, upstream] of pairs) {
         const asking = McpServer.tool(Asking, () =>
           Effect.map(
             RequestContext,
-            ({ clientCapabilities: { elicitation, roots, sampling } }) =>
+            ({ client: { capabilities: { elicitation, roots, sampling } } }) =>
               [elicitation, roots, sampling].map((one) => one !== undefined).join()
           ))
         const session = yield* connected({ features: Features.roots(Effect.succeed([])) }, asking)

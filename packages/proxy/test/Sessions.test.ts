@@ -72,7 +72,7 @@ describe("An upstream up to 2025-11-25", () => {
 
   it.scopedLive("may list other entries to each client, and a client gets those that it may call", () =>
     Effect.gen(function*() {
-      const able = Effect.map(RequestContext, ({ supports }) => supports({ roots: {} }))
+      const able = Effect.map(RequestContext, ({ client: { supports } }) => supports({ roots: {} }))
       const asks = McpServer.tool(Tool.make("asks"), () => Effect.succeed("done")).pipe(Feature.visible(able))
       const plain = McpServer.tool(Tool.make("plain"), () => Effect.succeed("done"))
       const through = yield* entrance(yield* server(Layer.merge(asks, plain), { versions: legacy }))
@@ -126,7 +126,7 @@ describe("An upstream up to 2025-11-25", () => {
           Effect.gen(function*() {
             const session = yield* ServerSession
             const url = "https://example.com/"
-            const action = yield* session.elicitUrl({ message: "Open", url, elicitationId: "e-1" })
+            const action = yield* session.elicit({ message: "Open", url, elicitationId: "e-1" })
             yield* session.elicitationComplete("e-1")
             return action
           }))

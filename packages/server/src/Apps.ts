@@ -29,7 +29,7 @@ export const extension: typeof Apps.extension = Apps.extension
 export const isSupported: Effect.Effect<boolean, never, RequestContext> = Effect.flatMap(
   RequestContext,
   (context) =>
-    Effect.match(context.extension(extension), {
+    Effect.match(context.client.extension(extension), {
       // The settings of the client are not valid.
       onFailure: () => false,
       onSuccess: Option.exists(({ client }) => client.mimeTypes.some(Apps.isMediaType))
@@ -40,7 +40,7 @@ export const isSupported: Effect.Effect<boolean, never, RequestContext> = Effect
 const maySupport = Effect.zipWith(
   isSupported,
   RequestContext,
-  (isSupported, { requestedVersion, version }) =>
+  (isSupported, { client: { requestedVersion }, version }) =>
     isSupported || (Version.isLegacy(version) && requestedVersion === undefined)
 )
 

@@ -101,8 +101,8 @@ export const compose = <P1, R1, P2, R2>(
  * import { Effect } from "effect"
  *
  * const needsName = Middleware.make((_, next) =>
- *   Effect.flatMap(RequestContext.RequestContext, ({ clientInfo }) =>
- *     clientInfo === undefined ? Effect.fail(new InvalidRequest({ message: "Give your client a name" })) : next))
+ *   Effect.flatMap(RequestContext.RequestContext, ({ client }) =>
+ *     client.info === undefined ? Effect.fail(new InvalidRequest({ message: "Give your client a name" })) : next))
  *
  * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(Middleware.around(needsName))
  * ```

@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
@@ -21,21 +22,12 @@ import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Principal } from "./Principal.js"
 
-export interface RequestContextService {
-  /** The id of the request, as the client sent it; `undefined` for a notification. */
-  readonly id: RequestId | undefined
-  readonly method: string
-  /** The revision of the request. */
-  readonly version: Version
-  /**
-   * The revision that the client requested in `initialize`, which may not be the one that was agreed on; `undefined` where
-   * there was no handshake.
-   */
-  readonly requestedVersion: string | undefined
+/** What is known of the client that sent a message. */
+export interface ClientOfRequest {
   /** The name that the client gave itself. For people to read: a client may give itself any name. */
-  readonly clientInfo: Implementation | undefined
+  readonly info: Implementation | undefined
   /** The capabilities that the client declared. */
-  readonly clientCapabilities: ClientCapabilities
+  readonly capabilities: ClientCapabilities
   /**
    * Whether the client declared all of these capabilities; of a part of an extension, whether it can be used with this client:
    * both sides have declared the extension, and the revision has the part.
@@ -48,23 +40,38 @@ export interface RequestContextService {
   readonly extension: <E extends Extension.Extension.Any>(
     extension: E
   ) => Effect.Effect<Option.Option<Extension.Extension.SettingsOf<E>>, InvalidParams>
-  /** The id of the HTTP session; `undefined` on other transports and without sessions. */
-  readonly sessionId: string | undefined
-  /** Closes when the session of the client ends; `undefined` at 2026-07-28 and on a server that keeps no sessions. */
-  readonly sessionScope: Scope.Scope | undefined
+  /**
+   * The revision that the client requested in `initialize`, which may not be the one that was agreed on; `undefined` where
+   * there was no handshake.
+   */
+  readonly requestedVersion: string | undefined
+  /** The lowest level of the log messages that the client receives; `undefined` when it has set none. */
+  readonly logLevel: LoggingLevel | undefined
   /**
    * Equal for the requests of one client: of one session, of one pipe, of one principal. `undefined` where the server cannot
    * tell its clients apart.
    */
-  readonly clientKey: object | string | undefined
-  /** The lowest level of the log messages that the client receives; `undefined` when it has set none. */
-  readonly logLevel: LoggingLevel | undefined
+  readonly key: object | string | undefined
+  /** The id of the HTTP session; `undefined` on other transports and without sessions. */
+  readonly sessionId: string | undefined
+  /** Closes when the session of the client ends; `undefined` at 2026-07-28 and on a server that keeps no sessions. */
+  readonly sessionScope: Scope.Scope | undefined
+}
+
+export interface RequestContextService {
+  /** The id of the request, as the client sent it; `undefined` for a notification. */
+  readonly id: RequestId | undefined
+  readonly method: string
+  /** The revision of the request. */
+  readonly version: Version
+  /** `_meta` of the message, with all its members. */
+  readonly meta: RequestMeta
   /** The headers of the HTTP request, by their names in lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The identity of the sender; `undefined` for an anonymous user, and on a server without an authenticator. */
   readonly principal: Principal | undefined
-  /** `_meta` of the message, with all its members. */
-  readonly meta: RequestMeta
+  /** What is known of the client. */
+  readonly client: ClientOfRequest
   /**
    * The reason that the client gave when it cancelled the request; `None` before, and when it gave none. For finalizers of
    * the handler, such as those of `Effect.onInterrupt`.
@@ -92,22 +99,24 @@ export interface RequestContextService {
     <Params>(notification: Extension.Notification<"server", Params>, params: NoInfer<Params>): Effect.Effect<void>
     (method: string, params?: JsonObject): Effect.Effect<void>
   }
-  /** Sends a notification outside of any request. It is dropped when the client has gone. */
-  readonly notifyStandalone: (method: string, params?: JsonObject) => Effect.Effect<void>
+  /** Sends a notification outside of any request. It is dropped when the client has gone, and from 2026-07-28 on. */
+  readonly standalone: Pick<Outbound, "notify">
   /**
    * Notify this client that a list has changed, if the server advertised that it does. The server notifies all clients when
    * a feature is added or removed; these are for lists that differ from client to client, as with `Feature.visible`. At
    * 2026-07-28 they reach the subscriptions of the client: those on the same pipe, and over HTTP those of the same user. An
    * anonymous client over HTTP is not reached: `Registry.changed` notifies all clients.
    */
-  readonly toolListChanged: Effect.Effect<void>
-  readonly resourceListChanged: Effect.Effect<void>
-  readonly promptListChanged: Effect.Effect<void>
-  /**
-   * Notifies this client that the content of a resource has changed, if the client has subscribed to it.
-   * `McpServer.resourceUpdated` notifies all clients that have.
-   */
-  readonly resourceUpdated: (uri: string) => Effect.Effect<void>
+  readonly changed: {
+    readonly tools: Effect.Effect<void>
+    readonly resources: Effect.Effect<void>
+    readonly prompts: Effect.Effect<void>
+    /**
+     * Notifies this client that the content of a resource has changed, if the client has subscribed to it.
+     * `McpServer.resourceUpdated` notifies all clients that have.
+     */
+    readonly resource: (uri: string) => Effect.Effect<void>
+  }
   /**
    * Notifies the client that a person has finished at a page that the server asked to open. Any handler may send it.
    */

@@ -1,5 +1,5 @@
 /**
- * `RequestContext` with requests to the client: questions to its user or its model, its roots, `ping`. Handlers of tools,
+ * `RequestContext` with requests to the client: questions to its user or its model, its roots. Handlers of tools,
  * prompts and resources have it; in any other handler, a request to the client does not compile.
  *
  * Up to 2025-11-25 the handler waits for the answer. From 2026-07-28 on a question without an answer interrupts the handler
@@ -90,6 +90,8 @@ export interface ServerSessionService extends RequestContextService {
    * Asks a person to fill in a form, and gives the decoded answer. The fields of the schema are strings, numbers, booleans,
    * literals and arrays of literals; with another field, such as an object, the handler dies. Declare the schema outside of the
    * handler: each new schema object is compiled again. `timeout` replaces the server's `elicitationTimeout`.
+   *
+   * With a `url`, asks a person to open that page. `accept` means that they agreed to open it. See `elicitationComplete`.
    */
   readonly elicit: {
     <A, I>(
@@ -100,12 +102,11 @@ export interface ServerSessionService extends RequestContextService {
       options: { readonly message: string; readonly requestedSchema: RequestedSchema },
       request?: RequestOptions
     ): Effect.Effect<Ask.Elicited<ElicitContent>, AskError>
+    (
+      options: { readonly message: string; readonly url: string; readonly elicitationId: string },
+      request?: RequestOptions
+    ): Effect.Effect<ElicitAction, AskError>
   }
-  /** Asks a person to open a page. `accept` means that they agreed to open it. See `elicitationComplete`. */
-  readonly elicitUrl: (
-    options: { readonly message: string; readonly url: string; readonly elicitationId: string },
-    request?: RequestOptions
-  ) => Effect.Effect<ElicitAction, AskError>
   /** Asks the client's model to continue these messages. */
   readonly createMessage: (
     params: CreateMessageParams,
@@ -132,10 +133,8 @@ export interface ServerSessionService extends RequestContextService {
    * task. Does nothing when the task has begun, and when the call is no task.
    */
   readonly startTask: Effect.Effect<void, AskError>
-  /** Waits until the client has answered a `ping`. Fails with `NoBackChannel` from 2026-07-28 on. */
-  readonly ping: Effect.Effect<void, AskError>
   /**
-   * Sends a request of any method on the channel of this request, and waits for the answer. Fails with `NoBackChannel` where
+   * Sends a request of any method on the channel of this request, such as `ping`, and waits for the answer. Fails with `NoBackChannel` where
    * the client cannot receive requests, and from 2026-07-28 on. Interruption cancels the request at the client.
    *
    * A request of an extension is checked by its schemas. It fails with `MissingClientCapability` for a client that has not

@@ -80,8 +80,8 @@ describe("open", () => {
       const live = act(Effect.gen(function*() {
         const session = yield* ServerSession
         yield* session.progress(1)
-        yield* session.notifyStandalone("notifications/example/all")
-        yield* Effect.orDie(session.ping)
+        yield* session.standalone.notify("notifications/example/all")
+        yield* Effect.orDie(session.request("ping"))
       }))
       yield* Effect.gen(function*() {
         const { conversation, peer } = yield* opened
@@ -104,7 +104,7 @@ describe("open", () => {
       const seen: Array<unknown> = []
       let closed = 0
       const live = act(Effect.gen(function*() {
-        const { closeStream, headers, principal, sessionId } = yield* RequestContext
+        const { client: { sessionId }, closeStream, headers, principal } = yield* RequestContext
         seen.push([headers["x-tenant"], principal?.id, sessionId])
         yield* closeStream
       }))

@@ -36,7 +36,7 @@ const isAdmin = Effect.map(User, (user) => user.isAdmin)
 /** Middleware that takes the user from the name of the client. */
 const userOf = Middleware.provide(
   User,
-  () => Effect.map(RequestContext, ({ clientInfo }) => ({ isAdmin: clientInfo?.name === "admin" }))
+  () => Effect.map(RequestContext, ({ client }) => ({ isAdmin: client.info?.name === "admin" }))
 )
 
 /** A server with these features, and with one of each kind that everybody sees. */
@@ -314,7 +314,7 @@ describe("A feature that a request does not see", () => {
         act(Effect.void, "seen"),
         act(Effect.void, "secret").pipe(Feature.visible(Effect.map(Role, ({ name }) => name === "admin"))),
         become,
-        Handler.rootsListChanged(Effect.flatMap(ServerSession, (session) => session.toolListChanged))
+        Handler.rootsListChanged(Effect.flatMap(ServerSession, (session) => session.changed.tools))
       ),
       options
     ))))
@@ -336,7 +336,7 @@ describe("A feature that a request does not see", () => {
         yield* peer.expectNotification("notifications/tools/list_changed")
         yield* peer.hangUp
       }
-    }).pipe(Effect.provide(serve(act(Effect.flatMap(ServerSession, (session) => session.toolListChanged))))))
+    }).pipe(Effect.provide(serve(act(Effect.flatMap(ServerSession, (session) => session.changed.tools))))))
 
   it.scoped("MUST NOT be in the caches that clients share: results are for the sender alone from 2026-07-28 on", () =>
     Effect.gen(function*() {

@@ -268,7 +268,7 @@ describe("A part of an extension", () => {
   it.effect("can be used with a client that has declared the extension, in the revisions that have the part", () => {
     const parts = [Orders.requests.approve, Orders.notifications.packed, Orders.results.order, Orders.requests.modern]
     const seen: Array<ReadonlyArray<boolean>> = []
-    const look = act(Effect.map(RequestContext, ({ supports }) => {
+    const look = act(Effect.map(RequestContext, ({ client: { supports } }) => {
       seen.push(parts.map((part) => supports(part)))
     }))
     return Effect.gen(function*() {

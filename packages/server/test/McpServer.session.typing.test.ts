@@ -37,7 +37,7 @@ describe("What a handler asks the client", () => {
         expectTypeOf(fields).toEqualTypeOf<Ask.Elicited<ElicitContent>>()
         const answers = yield* session.ask({ sure: Ask.confirm("?"), where: Ask.roots })
         expectTypeOf(answers).toEqualTypeOf<{ readonly sure: boolean; readonly where: ReadonlyArray<Root> }>()
-        return yield* session.elicitUrl({ message: "?", url: "a:b", elicitationId: "1" })
+        return yield* session.elicit({ message: "?", url: "a:b", elicitationId: "1" })
       }))
     expectTypeOf<Effect.Effect.Success<typeof asks>>().toEqualTypeOf<"accept" | "decline" | "cancel">()
     // However asking fails, a handler may fail with it.

@@ -96,8 +96,8 @@ describe("Middleware", () => {
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const middleware = Middleware.make((call, next) =>
-        Effect.flatMap(RequestContext, ({ clientInfo, id, method }) => {
-          seen.push([call, clientInfo?.name, id === call.id && method === call.method])
+        Effect.flatMap(RequestContext, ({ client, id, method }) => {
+          seen.push([call, client.info?.name, id === call.id && method === call.method])
           return next
         })
       )

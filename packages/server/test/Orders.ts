@@ -69,7 +69,7 @@ export const features = (seen: Array<string> = []) =>
   Layer.mergeAll(
     Handler.request(requests.find, ({ id }) =>
       Effect.gen(function*() {
-        const { extension, notify } = yield* RequestContext
+        const { client: { extension }, notify } = yield* RequestContext
         const { client, server } = Option.getOrThrow(yield* extension(Orders))
         yield* notify(notifications.packed, { id: client.currency, total: server.maxTotal })
         return id === "7" ? { id, total: 70 } : yield* new InvalidParams({ message: "Invalid params: no such order" })
@@ -79,7 +79,7 @@ export const features = (seen: Array<string> = []) =>
     Handler.notification(notifications.seen, ({ id }) => Effect.sync(() => seen.push(id))),
     Handler.subscription(notifications.changed, (ids) => Effect.succeed(["foreign", ...ids.filter((id) => id < "8")])),
     McpServer.tool(Tool.make("buy", { parameters: { id: Schema.String } }), ({ id }) =>
-      Effect.flatMap(RequestContext, ({ extension }) =>
+      Effect.flatMap(RequestContext, ({ client: { extension } }) =>
         Effect.flatMap(
           extension(Orders),
           Option.match({

@@ -172,8 +172,8 @@ for (const versions of eras) {
         const Key = Tool.make("key")
         const client = yield* clientOf(
           McpServer.tool(Key, () =>
-            Effect.map(ServerSession, ({ clientKey, sessionScope }) => {
-              keys.push(clientKey)
+            Effect.map(ServerSession, ({ client: { key, sessionScope } }) => {
+              keys.push(key)
               return String(sessionScope !== undefined)
             })),
           { versions }
@@ -198,7 +198,7 @@ describe("An observer", () => {
             onInitialized: ({ listRoots }) =>
               Effect.flatMap(Effect.orDie(listRoots), (roots) => heard.offer(roots.map(({ uri }) => uri))),
             onRootsChanged: () => heard.offer("roots"),
-            onLogLevel: ({ logLevel }) => heard.offer(logLevel)
+            onLogLevel: ({ client: { logLevel } }) => heard.offer(logLevel)
           })
         ),
         {

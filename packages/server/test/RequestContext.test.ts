@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { RequestContextService } from "@effect-mcp/server/RequestContext"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
@@ -9,10 +11,13 @@ import { act, connect, result, serve, uninitialized } from "./Serving.js"
 /** What a handler sees of its request, written down while it sees it. */
 const facts = () => {
   const seen: Array<
-    Pick<RequestContextService, "id" | "method" | "version" | "clientInfo" | "clientCapabilities" | "meta">
+    Pick<RequestContextService, "id" | "method" | "version" | "meta"> & {
+      readonly clientInfo: Implementation | undefined
+      readonly clientCapabilities: ClientCapabilities
+    }
   > = []
-  const live = act(Effect.map(RequestContext, ({ clientCapabilities, clientInfo, id, meta, method, version }) => {
-    seen.push({ id, method, version, clientInfo, clientCapabilities, meta })
+  const live = act(Effect.map(RequestContext, ({ client, id, meta, method, version }) => {
+    seen.push({ id, method, version, clientInfo: client.info, clientCapabilities: client.capabilities, meta })
   }))
   return { seen, live }
 }
@@ -102,7 +107,7 @@ describe("RequestContext", () => {
     Effect.gen(function*() {
       const seen: Array<boolean> = []
       const live = act(Effect.map(RequestContext, (context) => {
-        const asked: ReadonlyArray<Parameters<RequestContextService["supports"]>[0]> = [
+        const asked: ReadonlyArray<Parameters<RequestContextService["client"]["supports"]>[0]> = [
           {},
           { roots: {} },
           { roots: { listChanged: true } },
@@ -113,7 +118,7 @@ describe("RequestContext", () => {
           { roots: {}, sampling: { tools: {} } },
           { experimental: { "example.com/x": {} } }
         ]
-        for (const required of asked) seen.push(context.supports(required))
+        for (const required of asked) seen.push(context.client.supports(required))
       }))
       yield* Effect.gen(function*() {
         const peer = yield* connect(undefined, {
@@ -131,7 +136,7 @@ describe("RequestContext", () => {
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const live = act(Effect.gen(function*() {
-        const { closeStream, headers, principal, sessionId } = yield* RequestContext
+        const { client: { sessionId }, closeStream, headers, principal } = yield* RequestContext
         yield* closeStream
         seen.push(sessionId, headers, principal)
       }))
@@ -145,13 +150,13 @@ describe("RequestContext", () => {
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const live = act(Effect.gen(function*() {
-        const { log, notify, notifyStandalone, progress, supports } = yield* RequestContext
+        const { client: { supports }, log, notify, progress, standalone } = yield* RequestContext
         const { ask, elicit, elicitationComplete, request } = yield* ServerSession
         seen.push(supports({ roots: {} }))
         yield* progress(1)
         yield* log("info", "a")
         yield* notify("notifications/example/b")
-        yield* notifyStandalone("notifications/example/c")
+        yield* standalone.notify("notifications/example/c")
         yield* elicitationComplete("d")
         yield* Effect.orDie(Effect.asVoid(request("example/e")))
         seen.push(yield* Effect.orDie(ask({})))
@@ -179,11 +184,11 @@ describe("RequestContext", () => {
         yield* result(peer, "act")
         const context = yield* Deferred.await(kept)
         yield* context.notify("notifications/example/late")
-        yield* context.notifyStandalone("notifications/example/any", { n: 1 })
+        yield* context.standalone.notify("notifications/example/any", { n: 1 })
         assert.deepStrictEqual(yield* peer.expectNotification("notifications/example/any"), { n: 1 })
         yield* other.expectSilence
         yield* peer.hangUp
-        yield* context.notifyStandalone("notifications/example/gone")
+        yield* context.standalone.notify("notifications/example/gone")
       }).pipe(Effect.provide(serve(act(Effect.flatMap(RequestContext, (context) => Deferred.succeed(kept, context))))))
     }))
 })

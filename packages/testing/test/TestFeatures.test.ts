@@ -31,7 +31,7 @@ const AskingLive = McpServer.implement(Asking, {
   open: () =>
     Effect.flatMap(
       ServerSession,
-      (session) => session.elicitUrl({ message: "Sign in", url: "https://example.com/in", elicitationId: "1" })
+      (session) => session.elicit({ message: "Sign in", url: "https://example.com/in", elicitationId: "1" })
     ),
   sample: ({ about }) =>
     Effect.flatMap(ServerSession, (session) =>

@@ -39,9 +39,9 @@ const Board = ResourceTemplate.fromString("board", "board://{number}", { paramet
 
 export const layer = (node: string, write: Write) => {
   const begin = (call: string) =>
-    Effect.map(RequestContext, ({ clientInfo }) => {
+    Effect.map(RequestContext, ({ client: { info } }) => {
       write({ _tag: "Started", at: now(), node, call })
-      return { echo: call, served: clientInfo?.name ?? "", node }
+      return { echo: call, served: info?.name ?? "", node }
     })
   return Layer.mergeAll(
     McpServer.tool(Work, ({ millis, nonce, steps }) =>
@@ -65,8 +65,8 @@ export const layer = (node: string, write: Write) => {
     McpServer.tool(Tell, ({ nonce }) =>
       Effect.gen(function*() {
         const answer = yield* begin(nonce)
-        const { notifyStandalone } = yield* RequestContext
-        yield* notifyStandalone("notifications/message", { level: "info", data: nonce })
+        const { standalone } = yield* RequestContext
+        yield* standalone.notify("notifications/message", { level: "info", data: nonce })
         return answer
       })),
     McpServer.tool(Change, ({ nonce, uri }) => Effect.zipLeft(begin(nonce), McpServer.resourceUpdated(uri))),

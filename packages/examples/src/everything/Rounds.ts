@@ -75,9 +75,9 @@ export const layer = Layer.mergeAll(
     Effect.flatMap(
       ServerSession,
       (session): Effect.Effect<unknown, AskError, ServerSession> =>
-        session.supports({ sampling: {} })
+        session.client.supports({ sampling: {} })
           ? ask({ question: sample("What can you do?", 20) })
-          : session.supports({ elicitation: {} })
+          : session.client.supports({ elicitation: {} })
           ? ask({ question: name })
           : Effect.succeed("The client can answer nothing.")
     )

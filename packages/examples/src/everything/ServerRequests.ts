@@ -97,7 +97,7 @@ export const layer = Layer.mergeAll(
     Effect.gen(function*() {
       const session = yield* ServerSession
       const elicitationId = `page-${session.id}`
-      const action = yield* session.elicitUrl({
+      const action = yield* session.elicit({
         message: "Please sign in",
         url: "https://example.com/sign-in",
         elicitationId

@@ -13,7 +13,7 @@ const Live = Layer.unwrapEffect(Effect.map(Ref.make(HashMap.empty<string, string
     Tool.make("render", { parameters: { jobId: Schema.String } }),
     ({ jobId }) =>
       Effect.gen(function*() {
-        const { extension, request, supports } = yield* ServerSession.ServerSession
+        const { client: { extension, supports }, request } = yield* ServerSession.ServerSession
         if (supports(Jobs.results.job)) return yield* Handler.answer(Jobs.results.job, { jobId })
         // The client has not declared the extension.
         if (!supports(Jobs.requests.approve)) return `${jobId}, rendered at once`

@@ -38,9 +38,9 @@ class ClientCalls extends Context.Tag("test/behaviour/ClientCalls")<
 const session = Layer.scoped(
   ClientCalls,
   Effect.gen(function*() {
-    const { clientInfo } = yield* RequestContext
+    const { client } = yield* RequestContext
     const report = yield* Report
-    const name = clientInfo?.name ?? "?"
+    const name = client.info?.name ?? "?"
     yield* Effect.acquireRelease(report(`${name} opened`), () => report(`${name} closed`))
     let calls = 0
     return { name, count: () => `${name}: ${++calls}` }
@@ -115,8 +115,8 @@ const toolFeatures = Layer.mergeAll(
     })),
   McpServer.tool(Contract.Die, ({ key }) => Effect.die(new Error(`${key}: the password is hunter2`))),
   McpServer.tool(Contract.Who, () =>
-    Effect.map(RequestContext, ({ clientInfo, sessionId, version }) => ({
-      name: clientInfo?.name ?? "?",
+    Effect.map(RequestContext, ({ client: { info, sessionId }, version }) => ({
+      name: info?.name ?? "?",
       version,
       inSession: sessionId !== undefined
     }))),
@@ -253,7 +253,7 @@ const requestingFeatures = Layer.mergeAll(
   McpServer.tool(Contract.Page, ({ id }) =>
     Effect.gen(function*() {
       const session = yield* ServerSession
-      const action = yield* session.elicitUrl({
+      const action = yield* session.elicit({
         message: "Please sign in",
         url: `https://example.com/${id}`,
         elicitationId: id

@@ -86,7 +86,7 @@ describe("A server of Effect MCP with an extension", () => {
         Handler.notification(notifications.seen, ({ jobId }) => Effect.sync(() => seen.push(jobId))),
         McpServer.tool(Tool.make("start"), () =>
           Effect.gen(function*() {
-            const { notify, request, supports } = yield* ServerSession
+            const { client: { supports }, notify, request } = yield* ServerSession
             if (!supports(requests.approve)) return "not asked"
             yield* notify(notifications.started, { jobId: "a", n: 1 })
             return String((yield* request(requests.approve, { jobId: "a", n: 1 })).approved)

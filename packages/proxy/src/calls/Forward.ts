@@ -17,7 +17,7 @@ import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import { keys } from "@effect-mcp/protocol/Meta"
 import type { PassedRound, ServerSessionService } from "@effect-mcp/server/ServerSession"
-import * as TaskSession from "@effect-mcp/server/unstable/TaskSession"
+import * as Session from "@effect-mcp/server/unstable/Session"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Link, Running } from "../upstream/Link.js"
@@ -74,16 +74,16 @@ export const make = (options: Options): Forward => {
    * adds, or with each request when it adds none.
    */
   const declared = (session: ServerSessionService, method: string): ClientCapabilities => {
-    const { clientCapabilities } = session
+    const { capabilities } = session.client
     const id = extensionOf.get(method)
     const settings = (id: string) => {
-      const given = clientCapabilities.extensions?.[id]
+      const given = capabilities.extensions?.[id]
       return given === undefined ? undefined : { [id]: given }
     }
     const own = id === undefined ? undefined : settings(id)
     const declared = Object.assign({}, own ?? (runsTasks ? { [tasks.id]: {} } : undefined), ...always.map(settings))
     return {
-      ...Questions.passed(clientCapabilities),
+      ...Questions.passed(capabilities),
       ...(Object.keys(declared).length === 0 ? undefined : { extensions: declared })
     }
   }
@@ -95,7 +95,7 @@ export const make = (options: Options): Forward => {
     params: JsonObject,
     onId?: (id: RequestId) => void
   ): Effect.Effect<JsonObject, McpError> => {
-    const { logLevel, meta, version } = session()
+    const { client: { logLevel }, meta, version } = session()
     const isModern = link.session.era === "modern"
     // A client of 2026-07-28 sends its level with each request.
     const leveled = isModern || logLevel === undefined || isLegacy(version) ? Effect.void : link.setLevel(logLevel)
@@ -135,10 +135,10 @@ export const make = (options: Options): Forward => {
         start: session.startTask,
         ask: Questions.ask(session),
         // The client of a call that is no task goes on with it by another request.
-        pass: () =>
-          round === undefined || TaskSession.isTask(session)
-            ? undefined
-            : (questions) => round.pass(questions, JSON.stringify({ task: taskId })),
+        pass: () => {
+          const now = session.round
+          return now === undefined ? undefined : (questions) => now.pass(questions, JSON.stringify({ task: taskId }))
+        },
         responses,
         capabilities: declared(session, method)
       })
@@ -193,7 +193,7 @@ export const make = (options: Options): Forward => {
   const legacy = (link: Link, method: string, params: JsonObject, support: Support) => (running: Running) => {
     // A task has no limit of time; and a connection that is lost in the middle does not end it.
     const isTask = declares(link.session.serverCapabilities, "tasks.requests.tools.call") &&
-      (support === "required" || (support === "optional" && TaskSession.isTask(running.session())))
+      (support === "required" || (support === "optional" && Session.isTask(running.session())))
     return link.during(
       running,
       !isTask

@@ -19,7 +19,7 @@ export const visibility = (
 // Without sessions, a server up to 2025-11-25 does not know what its clients have declared.
 const mayShowViews = Effect.map(
   RequestContext,
-  ({ clientCapabilities, requestedVersion, version }) =>
-    clientCapabilities.extensions?.[Apps.extension.id] !== undefined ||
+  ({ client: { capabilities, requestedVersion }, version }) =>
+    capabilities.extensions?.[Apps.extension.id] !== undefined ||
     (Version.isLegacy(version) && requestedVersion === undefined)
 )

@@ -47,8 +47,8 @@ export const make = (options: Options): Subscriptions => {
   const sharedWanted: Wanted = new Map()
   const wantedBy = new WeakMap<object, Wanted>()
 
-  const wantedOf = ({ clientKey }: ServerSessionService): Wanted => {
-    const key = clientKey as object
+  const wantedOf = ({ client }: ServerSessionService): Wanted => {
+    const key = client.key as object
     const known = wantedBy.get(key)
     if (known !== undefined) return known
     const made: Wanted = new Map()
@@ -112,7 +112,7 @@ export const make = (options: Options): Subscriptions => {
           ? add(sharedWanted, uri, shared, sharedNow)
           : add(wantedOf(session), uri, Effect.succeed(link), () => ownNow(session))),
     follow: ({ session }) => following(session, sharedWanted, updated),
-    followOwn: ({ session }, client) => following(session, wantedOf(client), client.resourceUpdated),
+    followOwn: ({ session }, client) => following(session, wantedOf(client), client.changed.resource),
     wantsOwn: (client) => wantedOf(client).size > 0
   }
 }

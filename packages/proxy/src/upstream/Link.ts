@@ -71,8 +71,8 @@ export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.
         const session = options.standalone()
         return session === undefined ? undefined : { session: () => session, ask: Questions.ask(session) }
       }
-      const { clientKey } = first.session()
-      const isOne = others.every(({ session }) => clientKey !== undefined && session().clientKey === clientKey)
+      const { key } = first.session().client
+      const isOne = others.every(({ session }) => key !== undefined && session().client.key === key)
       return isOne ? others.at(-1) ?? first : undefined
     }
     const ask: Ask = (question) =>

@@ -56,7 +56,9 @@ class Key implements Equal.Equal {
 
   constructor(readonly client: object | string, readonly session: ServerSessionService) {
     // A session declares its capabilities once; a request of the modern era anew. What is not passed on makes no difference.
-    this.text = session.sessionScope === undefined ? JSON.stringify(Questions.passed(session.clientCapabilities)) : ""
+    this.text = session.client.sessionScope === undefined
+      ? JSON.stringify(Questions.passed(session.client.capabilities))
+      : ""
   }
 
   [Hash.symbol](): number {
@@ -78,8 +80,8 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
     const run = yield* FiberSet.makeRuntime<never, void, never>()
     let anonymous = 0
 
-    const standaloneOf = ({ clientKey }: ServerSessionService) =>
-      typeof clientKey === "object" ? standalones.get(clientKey) : undefined
+    const standaloneOf = ({ client: { key } }: ServerSessionService) =>
+      typeof key === "object" ? standalones.get(key) : undefined
     const tooMany = UpstreamError.of(name, `serves ${max} clients already; try again later`)
 
     const opening = (key: Key) =>
@@ -87,9 +89,9 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
         const { client, session } = key
         const own = yield* Scope.fork(closing, ExecutionStrategy.sequential)
         yield* Effect.addFinalizer((exit) => Scope.close(own, exit))
-        const link = yield* Scope.extend(open(session.clientCapabilities, () => standaloneOf(session)), own)
+        const link = yield* Scope.extend(open(session.client.capabilities, () => standaloneOf(session)), own)
         run(Effect.zipRight(Effect.ignore(link.session.ended), RcMap.invalidate(all, key)))
-        if (typeof client === "object" && session.sessionScope !== undefined) {
+        if (typeof client === "object" && session.client.sessionScope !== undefined) {
           const listed = yield* Deferred.make<void>()
           opened.set(client, { link, listed })
           yield* Scope.extend(onOpen(link, standaloneOf(session) ?? session, listed), own)
@@ -98,7 +100,7 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
       })
 
     const all: RcMap.RcMap<Key, Deferred.Deferred<Link, McpError>> = yield* RcMap.make({
-      idleTimeToLive: ({ session }: Key) => session.sessionScope === undefined ? idle : Duration.infinity,
+      idleTimeToLive: ({ session }: Key) => session.client.sessionScope === undefined ? idle : Duration.infinity,
       lookup: (key: Key) =>
         Effect.gen(function*() {
           const link = yield* Deferred.make<Link, McpError>()
@@ -126,7 +128,7 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
       Effect.gen(function*() {
         const { client, session } = key
         if (!(yield* RcMap.has(all, key)) && (yield* size) >= max) return yield* tooMany
-        const { sessionScope } = session
+        const { sessionScope } = session.client
         // The scope may have closed: then the link closes at once.
         const end = Effect.suspend(() => {
           if (typeof client !== "object" || sessionScope === undefined) return Effect.void
@@ -145,27 +147,27 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
       Effect.gen(function*() {
         if ((yield* size) >= max) return yield* tooMany
         yield* Effect.acquireRelease(Effect.sync(() => anonymous++), () => Effect.sync(() => anonymous--))
-        return yield* open(session.clientCapabilities, () => undefined)
+        return yield* open(session.client.capabilities, () => undefined)
       })
 
     return {
       of: (session) =>
         Effect.suspend(() =>
-          session.clientKey === undefined ? ofUnknown(session) : get(new Key(session.clientKey, session))
+          session.client.key === undefined ? ofUnknown(session) : get(new Key(session.client.key, session))
         ),
       begin: (session) => {
-        if (typeof session.clientKey === "object") standalones.set(session.clientKey, session)
+        if (typeof session.client.key === "object") standalones.set(session.client.key, session)
       },
-      existing: ({ clientKey }) => typeof clientKey === "object" ? opened.get(clientKey)?.link : undefined,
-      listedNow: ({ clientKey }) => {
-        const found = typeof clientKey === "object" ? opened.get(clientKey) : undefined
+      existing: ({ client: { key } }) => typeof key === "object" ? opened.get(key)?.link : undefined,
+      listedNow: ({ client: { key } }) => {
+        const found = typeof key === "object" ? opened.get(key) : undefined
         return found !== undefined && Option.isSome(Effect.runSync(Deferred.poll(found.listed)))
           ? found.link
           : undefined
       },
       listed: (session) =>
-        Effect.flatMap(Effect.scoped(get(new Key(session.clientKey!, session))), (link) => {
-          const found = opened.get(session.clientKey as object)
+        Effect.flatMap(Effect.scoped(get(new Key(session.client.key!, session))), (link) => {
+          const found = opened.get(session.client.key as object)
           return Effect.as(found?.link === link ? Deferred.await(found.listed) : Effect.void, link)
         })
     }

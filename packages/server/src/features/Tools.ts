@@ -20,9 +20,9 @@ import * as Reply from "../runtime/Reply.js"
 import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
 import { ANY } from "../runtime/Router.js"
+import type { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
 import * as TaskCall from "../runtime/TaskCall.js"
-import type { TaskCapable } from "../runtime/TaskDialect.js"
 import type { TaskRunner } from "../runtime/TaskRunner.js"
 import * as PagedList from "./PagedList.js"
 import * as Surroundings from "./Surroundings.js"
@@ -56,7 +56,7 @@ export const routes = (
         const isPlain = tool.task === undefined && params.task === undefined
         const tasks = isPlain ? undefined : options.tasks
         if (tool.around === undefined && tasks === undefined) return { effect: call(), context: tool.context }
-        const refusal = tasks === undefined ? undefined : TaskCall.refusal(session as TaskCapable, tool.task)
+        const refusal = tasks === undefined ? undefined : TaskCall.refusal(session as Session, tool.task)
         const served = Surroundings.serve(
           tool,
           // A refusal tells that there is the tool: only to a request that sees it.
@@ -66,7 +66,7 @@ export const routes = (
         )
         return tasks === undefined || refusal !== undefined
           ? served
-          : { ...served, effect: TaskCall.run(tasks, session as TaskCapable, tool.task, served.effect) }
+          : { ...served, effect: TaskCall.run(tasks, session as Session, tool.task, served.effect) }
       }
     }
   ]

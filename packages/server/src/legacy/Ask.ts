@@ -142,10 +142,6 @@ const traced = (params: JsonObject, context: Context.Context<never>): JsonObject
     onSome: (span) => ({ ...params, _meta: { ...(params._meta as JsonObject | undefined), ...Telemetry.inject(span) } })
   })
 
-/** Waits until the client has answered a `ping`. */
-export const ping = (outbound: Outbound): Effect.Effect<void, AskError> =>
-  Effect.asVoid(Effect.mapError(outbound.request(Methods.ping.name), fromCall))
-
 const fromCall = (error: JsonRpcError | Exclude<AskError, McpError.McpError>): AskError =>
   error instanceof JsonRpcError ? McpError.fromWire(error) : error
 

@@ -27,6 +27,10 @@ import * as Scope from "effect/Scope"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import { Announcements } from "../runtime/Announcements.js"
 import { NotificationQueue } from "../runtime/NotificationQueue.js"
+import type { ClientFacts, Session } from "../runtime/Session.js"
+
+/** The session of one message of a connection. */
+export type LegacySession = Session<Connection>
 
 /** A subscription of the client to a resource. */
 export interface Subscription {
@@ -35,7 +39,7 @@ export interface Subscription {
   begun: Deferred.Deferred<void> | undefined
 }
 
-export class Connection {
+export class Connection implements ClientFacts {
   /** The server has accepted `initialize`, and serves requests. */
   accepted = false
   /** The client has sent `notifications/initialized`, and may receive requests, and notifications outside of its own. */
@@ -50,7 +54,7 @@ export class Connection {
   /** The capabilities that the server advertised to this client. */
   serverCapabilities: ServerCapabilities = {}
   /** The lowest level of log messages that the client receives. Until `logging/setLevel` it receives all. */
-  level: LoggingLevel | undefined
+  logLevel: LoggingLevel | undefined
   /** The URIs of the resources that the client has subscribed to, and what ends each subscription. */
   subscriptions: Map<string, Subscription> | undefined
   /** The services that the session layer built for this client. */
@@ -79,8 +83,18 @@ export class Connection {
     readonly scope: Scope.Scope | undefined = undefined
   ) {}
 
+  /** Equal for all requests of the client. */
+  get clientKey(): object | undefined {
+    return this.scope === undefined ? undefined : this
+  }
+
+  /** Closes with the session; `undefined` for a request that belongs to no conversation. */
+  get sessionScope(): Scope.CloseableScope | undefined {
+    return this.scope === undefined ? undefined : this.ownScope
+  }
+
   /** Closes with the conversation. It is made when something needs it. */
-  get sessionScope(): Scope.CloseableScope {
+  get ownScope(): Scope.CloseableScope {
     if (this.lazyScope === undefined) {
       this.lazyScope = Effect.runSync(Scope.make())
       // What outlives the conversation finds the scope closed.

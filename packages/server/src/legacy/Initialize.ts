@@ -19,8 +19,7 @@ import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { Principal } from "../Principal.js"
 import type { Server } from "../runtime/Server.js"
 import type { SessionLayer } from "../runtime/SessionLayer.js"
-import type { Connection } from "./Connection.js"
-import type { LegacyServerSession } from "./ServerSession.js"
+import type { Connection, LegacySession } from "./Connection.js"
 
 /**
  * The limit of `protocolVersion`, `clientInfo` and `capabilities` together, in characters of JSON: they are stored with the
@@ -34,10 +33,10 @@ export const MAX_FACTS = 65_536
  */
 export const serve = (
   server: Offering & Pick<Server, "info" | "versions" | "instructions" | "session">,
-  session: LegacyServerSession,
+  session: LegacySession,
   params: Initialize.InitializeParams
 ): Effect.Effect<Initialize.InitializeResult, unknown> => {
-  const { connection } = session
+  const { facts: connection } = session
   if (connection.accepted) {
     return Effect.fail(new InvalidRequest({ message: "Invalid request: this conversation is initialized already" }))
   }
@@ -65,7 +64,7 @@ export const serve = (
 /** Builds the session layer for the client of a session. */
 export const build = (
   layer: SessionLayer,
-  session: LegacyServerSession,
+  session: LegacySession,
   scope: Scope.Scope
 ): Effect.Effect<void, unknown> =>
   Effect.uninterruptibleMask((restore) =>
@@ -75,8 +74,8 @@ export const build = (
         Effect.map(
           Effect.onError(restore(layer.build(session, own)), (cause) => Scope.close(own, Exit.failCause(cause))),
           (services) => {
-            session.connection.services = services
-            session.connection.releaseServices = Scope.close(own, Exit.void)
+            session.facts.services = services
+            session.facts.releaseServices = Scope.close(own, Exit.void)
           }
         )
     )
@@ -86,7 +85,7 @@ export const build = (
  * The capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request
  * that belongs to no conversation, those that it would advertise now.
  */
-export const advertised = (server: Offering, connection: Connection): ServerCapabilities =>
+export const advertised = (server: Offering) => (connection: Connection): ServerCapabilities =>
   connection.accepted && connection.scope !== undefined
     ? connection.serverCapabilities
     : offered(server, connection, undefined)
@@ -120,7 +119,7 @@ const withoutNotifications = (
 
 const accept = (
   { info, instructions }: Pick<Server, "info" | "instructions">,
-  { connection }: LegacyServerSession
+  { facts: connection }: LegacySession
 ): Initialize.InitializeResult => {
   connection.accepted = true
   const text = instructions()

@@ -8,20 +8,20 @@ import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import type { ClientObserver } from "../Registry.js"
-import type { Server } from "../runtime/Server.js"
+import type { Era } from "../runtime/Session.js"
+import { Session } from "../runtime/Session.js"
 import type { ServerSessionService } from "../ServerSession.js"
-import type { Connection } from "./Connection.js"
-import { LegacyServerSession } from "./ServerSession.js"
+import type { Connection, LegacySession } from "./Connection.js"
 
 /** The session of a client outside of its requests. */
 export const session = (
   connection: Connection,
-  server: ConstructorParameters<typeof LegacyServerSession>[3],
+  era: Era<Connection>,
   notification: Notification,
   channel: Channel = none
-): LegacyServerSession => {
+): LegacySession => {
   const { notify, request } = connection.outbound
-  return new LegacyServerSession(connection, notification, { request, notify, channel }, server)
+  return new Session(connection, notification, { request, notify, channel }, era)
 }
 
 // A session that no message began has no HTTP request either.
@@ -42,10 +42,14 @@ const events: ReadonlyMap<string, keyof ClientObserver> = new Map([
 ])
 
 /** The client of a connection has set its log level. */
-export const logLevel = (server: Server, connection: Connection): Effect.Effect<void> =>
-  server.observers.size === 0
+export const logLevel = (
+  observers: ReadonlySet<ClientObserver>,
+  connection: Connection,
+  era: Era<Connection>
+): Effect.Effect<void> =>
+  observers.size === 0
     ? Effect.void
-    : run(server.observers, "onLogLevel", session(connection, server, Message.notification(Methods.setLevel.name)))
+    : run(observers, "onLogLevel", session(connection, era, Message.notification(Methods.setLevel.name)))
 
 const run = (observers: ReadonlySet<ClientObserver>, key: keyof ClientObserver, session: ServerSessionService) =>
   Effect.forEach([...observers], (observer) => observer[key]?.(session) ?? Effect.void, { discard: true })

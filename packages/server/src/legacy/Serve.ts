@@ -25,13 +25,14 @@ import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { RequestScope } from "../runtime/RequestScope.js"
 import * as Route from "../runtime/Route.js"
 import type { Server } from "../runtime/Server.js"
+import { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
-import type { Connection } from "./Connection.js"
+import type { Connection, LegacySession } from "./Connection.js"
+import * as Era from "./Era.js"
 import * as Handshake from "./Handshake.js"
 import * as Initialize from "./Initialize.js"
 import * as Observers from "./Observers.js"
 import * as Routes from "./Routes.js"
-import { LegacyServerSession } from "./ServerSession.js"
 import * as Subscriptions from "./Subscriptions.js"
 import * as Tasks from "./Tasks.js"
 
@@ -50,21 +51,18 @@ export interface Serving {
 
 export const make = (server: Server): Serving => {
   const { authenticate, router } = server
-  const routes = Routes.make(server)
+  const era = Era.make(server)
+  const routes = Routes.make(server, era)
   const pipeline = Pipeline.make(server)
-  const facing = {
-    ...server,
-    dialect: server.tasks === undefined
-      ? undefined
-      : (session: LegacyServerSession) => Tasks.isIn(session.version) ? Tasks.dialect(session) : undefined
-  }
 
   const plan = (connection: Connection, request: Request, incoming: IncomingRequest): Work => {
-    const route = routes.find(request.method, connection)
+    const route = routes(request.method, connection)
     if (route === undefined) {
       return refuse(connection, request, incoming, new MethodNotFound({ method: Subject.quotable(request.method) }))
     }
-    if (!connection.accepted && !route.isEarly) return refuse(connection, request, incoming, tooEarly(request), route)
+    if (!connection.accepted && route.isEarly !== true && request.method !== Methods.ping.name) {
+      return refuse(connection, request, incoming, tooEarly(request), route)
+    }
     const required = missing(connection, route.requires)
     if (required !== undefined) {
       return refuse(connection, request, incoming, new MissingClientCapability({ required }), route)
@@ -93,9 +91,9 @@ export const make = (server: Server): Serving => {
     request: Request,
     incoming: IncomingRequest,
     route: Routes.LegacyRoute | undefined,
-    serve: (session: LegacyServerSession) => Route.Served
+    serve: (session: LegacySession) => Route.Served
   ): Work => {
-    const session = new LegacyServerSession(connection, request, incoming, facing)
+    const session = new Session(connection, request, incoming, era)
     const scope = new RequestScope()
     const { accepted, services } = connection
     const { context, effect } = pipeline.start(session, scope, services, accepted, serve)
@@ -104,7 +102,7 @@ export const make = (server: Server): Serving => {
         ? unchecked(result.result)
         : route === undefined
         ? unchecked(result)
-        : route.encode(result, connection)
+        : route.encode(result, undefined, connection)
     const outcomeOf = (exit: Exit.Exit<unknown, unknown>) => Reply.ofRequest(request, exit, "legacy", encode)
     session.outcomeOf = outcomeOf
     return {
@@ -117,10 +115,10 @@ export const make = (server: Server): Serving => {
   }
 
   /** What the session layer and the features of resources keep for a client, anew at this node. */
-  const restore = (session: LegacyServerSession): Effect.Effect<void, unknown> => {
-    const { connection: { restored = [], scope }, connection } = session
+  const restore = (session: LegacySession): Effect.Effect<void, unknown> => {
+    const { restored = [], scope, services } = session.facts
     const { session: layer, subscriptions } = server
-    const built = layer === undefined || scope === undefined || connection.services !== undefined
+    const built = layer === undefined || scope === undefined || services !== undefined
       ? Effect.void
       : Initialize.build(layer, session, scope)
     return subscriptions === undefined ? built : Effect.zipRight(
@@ -137,7 +135,7 @@ export const make = (server: Server): Serving => {
     if (refusal !== undefined) return failed(refusal)
     const { handshake } = connection
     if (connection.restored !== undefined && handshake === undefined) {
-      const session = new LegacyServerSession(connection, request, incoming, facing)
+      const session = new Session(connection, request, incoming, era)
       return Handshake.restoring(connection, restore(session), () => plan(connection, request, incoming))
     }
     if (pipeline.isBare && handshake === undefined) return plan(connection, request, incoming)
@@ -168,7 +166,7 @@ export const make = (server: Server): Serving => {
       if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
       if (!connection.accepted && connection.handshake === undefined) return undefined
       if (connection.restored !== undefined && connection.handshake === undefined) {
-        const session = Observers.session(connection, server, notification, channel)
+        const session = Observers.session(connection, era, notification, channel)
         return Effect.matchCauseEffect(Handshake.restored(connection, restore(session)), {
           // As after a handshake that failed. The next message tries again.
           onFailure: (cause) =>
@@ -186,7 +184,7 @@ export const make = (server: Server): Serving => {
       const observed = Observers.ofNotification(server.observers, method)
       if (listener === undefined && !pipeline.isSurrounded && observed === undefined) return undefined
       const handling = Effect.suspend(() => {
-        const session = Observers.session(connection, server, notification, channel)
+        const session = Observers.session(connection, era, notification, channel)
         const scope = new RequestScope()
         return Effect.onExit(
           pipeline.run(session, scope, connection.services, connection.accepted, () => {

@@ -39,7 +39,7 @@ export const toJson = (connection: Connection): JsonObject =>
     clientInfo: connection.clientInfo,
     clientCapabilities: connection.clientCapabilities,
     serverCapabilities: connection.serverCapabilities,
-    level: connection.level,
+    level: connection.logLevel,
     subscriptions: [...connection.subscriptions?.keys() ?? []]
   } satisfies SessionFacts) as unknown as JsonObject
 
@@ -54,6 +54,6 @@ export const restore = (connection: Connection, json: JsonObject): void => {
   connection.clientInfo = facts.clientInfo
   connection.clientCapabilities = facts.clientCapabilities
   connection.serverCapabilities = facts.serverCapabilities
-  connection.level = facts.level
+  connection.logLevel = facts.level
   connection.restored = facts.subscriptions
 }

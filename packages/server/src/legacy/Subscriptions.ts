@@ -15,22 +15,18 @@ import * as FiberId from "effect/FiberId"
 import * as Scope from "effect/Scope"
 import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
-import type { ServerSessionService } from "../ServerSession.js"
-import type { Connection, Subscription } from "./Connection.js"
-
-/** The session of a request that subscribes. */
-type Subscriber = ServerSessionService & { readonly connection: Connection }
+import type { Connection, LegacySession, Subscription } from "./Connection.js"
 
 /** The default limit of the subscriptions of one client. */
 export const MAX_SUBSCRIPTIONS = 1024
 
 export const subscribe = (
-  session: Subscriber,
+  session: LegacySession,
   { uri }: SubscribeParams,
   options: NonNullable<Server["subscriptions"]>
 ): Effect.Effect<{}, unknown> => {
   const notFound = Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))
-  return joined(session.connection, uri, () =>
+  return joined(session.facts, uri, () =>
     options.isKnown(uri)
       ? Effect.flatMap(options.hidden([uri]), (hidden) => hidden.has(uri) ? notFound : begin(session, uri, options))
       : notFound)
@@ -50,11 +46,11 @@ const joined = (
 }
 
 const begin = (
-  session: Subscriber,
+  session: LegacySession,
   uri: string,
   options: NonNullable<Server["subscriptions"]>
 ): Effect.Effect<{}, unknown> => {
-  const { connection } = session
+  const { facts: connection } = session
   const subscriptions = connection.subscriptions ??= new Map()
   // Another request may have begun it meanwhile.
   if (subscriptions.has(uri)) return joined(connection, uri, () => begin(session, uri, options))
@@ -68,7 +64,7 @@ const begin = (
     return Effect.succeed({})
   }
   return Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(Scope.fork(connection.sessionScope, ExecutionStrategy.sequential), (own) => {
+    Effect.flatMap(Scope.fork(connection.ownScope, ExecutionStrategy.sequential), (own) => {
       const begun = Deferred.unsafeMake<void>(FiberId.none)
       const subscription: Subscription = { end: Scope.close(own, Exit.void), begun }
       subscriptions.set(uri, subscription)

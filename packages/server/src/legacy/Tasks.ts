@@ -6,6 +6,7 @@
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Race from "@effect-mcp/jsonrpc/unstable/kit/Race"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
@@ -15,18 +16,20 @@ import * as ProtocolTasks from "@effect-mcp/protocol/Tasks"
 import { related } from "@effect-mcp/protocol/unstable/RelatedTask"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import type { StoredTasks, Viewer } from "../runtime/StoredTasks.js"
 import { writeAgain } from "../runtime/StoredTasks.js"
 import type { TaskDialect } from "../runtime/TaskDialect.js"
 import * as TaskFacts from "../runtime/TaskFacts.js"
-import type { StoredTask, TaskQuestion } from "../TaskStore.js"
+import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
 import * as LegacyAsk from "./Ask.js"
-import type { LegacyServerSession } from "./ServerSession.js"
+import type { LegacySession } from "./Connection.js"
 
 /** Whether a revision has these tasks. */
 export const isIn = (version: Version.Version): boolean => version === "2025-11-25"
@@ -36,8 +39,12 @@ export class CreatedTask {
   constructor(readonly result: ProtocolTasks.CreateTaskResult) {}
 }
 
-export const dialect = (session: LegacyServerSession): TaskDialect => {
-  const { connection, version } = session
+/** `detached` gives what the handler sends and asks with after the response. */
+export const dialect = (
+  session: LegacySession,
+  detached: (mark: (params: JsonObject | undefined) => JsonObject) => ReturnType<TaskDialect["detached"]>
+): TaskDialect => {
+  const { facts: connection, version } = session
   return {
     version,
     wants: (support) => {
@@ -53,7 +60,7 @@ export const dialect = (session: LegacyServerSession): TaskDialect => {
       return Either.right(wanted === undefined ? undefined : { ttl: wanted.ttl })
     },
     created: (task) => Effect.succeed(new CreatedTask({ task: toTask(task) })),
-    detached: ({ taskId }) => session.detached((params) => related(params, taskId)),
+    detached: ({ taskId }) => detached((params) => related(params, taskId)),
     changed: (task) =>
       connection.inform(task.taskId, TaskMethods.taskStatus.name, toTask(task) as unknown as JsonObject),
     encode: (question) => LegacyAsk.encode(connection, question),
@@ -72,17 +79,17 @@ export const toTask = (task: StoredTask): ProtocolTasks.Task => ({
   pollInterval: task.pollInterval
 })
 
-const viewerOf = (session: LegacyServerSession): Viewer => ({
+const viewerOf = (session: LegacySession): Viewer => ({
   owner: session.principal?.id ?? null,
   isOfEra: Version.isLegacy
 })
 
 type Params = { readonly taskId: string }
 
-export const get = (tasks: StoredTasks, { taskId }: Params, session: LegacyServerSession) =>
+export const get = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
   Effect.map(tasks.get(viewerOf(session), taskId), toTask)
 
-export const cancel = (tasks: StoredTasks, { taskId }: Params, session: LegacyServerSession) =>
+export const cancel = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
   Effect.flatMap(tasks.cancel(viewerOf(session), taskId), ([task, isCancelled]) =>
     isCancelled
       ? Effect.succeed(toTask(task))
@@ -91,7 +98,7 @@ export const cancel = (tasks: StoredTasks, { taskId }: Params, session: LegacySe
 export const list = (
   tasks: StoredTasks,
   { cursor }: { readonly cursor?: string | undefined },
-  session: LegacyServerSession,
+  session: LegacySession,
   pageSize: number
 ) =>
   Effect.map(tasks.list(viewerOf(session), cursor, pageSize), ({ next, tasks }): ProtocolTasks.ListTasksResult => ({
@@ -99,17 +106,32 @@ export const list = (
     ...(next === undefined ? undefined : { nextCursor: next })
   }))
 
+/**
+ * Sends a question of a task on the channel of this request, and waits for the answer, however long a person takes. Where this
+ * client has not declared the capability or cannot be reached, it waits for another session to answer.
+ */
+const answered = ({ asker, facts }: LegacySession, method: string, params: JsonObject): Effect.Effect<TaskOutcome> =>
+  Capabilities.declares(facts.clientCapabilities, QuestionCapability.of(method, params))
+    ? Effect.matchEffect(asker.request(method, params, { timeout: Duration.infinity }), {
+      onFailure: (error) =>
+        error instanceof JsonRpcError.JsonRpcError
+          ? Effect.succeed({ error: JsonRpcError.toObject(error) })
+          : Effect.never,
+      onSuccess: (result) => Effect.succeed({ result })
+    })
+    : Effect.never
+
 /** Waits until the task has ended, and sends its questions to this client meanwhile. Gives the result of the call. */
 export const result = (
   tasks: StoredTasks,
   { taskId }: Params,
-  session: LegacyServerSession
+  session: LegacySession
 ): Effect.Effect<JsonObject, unknown> =>
   Effect.flatMap(Deferred.make<never, InternalError | InvalidParams>(), (lost) => {
     const viewer = viewerOf(session)
     const asking = new Map<string, Fiber.RuntimeFiber<unknown, unknown>>()
     const ask = (key: string, { method, params }: TaskQuestion) =>
-      session.askForTask(method, related(params, taskId)).pipe(
+      answered(session, method, related(params, taskId)).pipe(
         Effect.flatMap((answer) =>
           Effect.retry(tasks.answer(viewer, taskId, (asked) => asked === key ? answer : undefined), {
             schedule: writeAgain,

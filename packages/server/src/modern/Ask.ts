@@ -10,6 +10,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
  */
 import { NoBackChannel } from "@effect-mcp/jsonrpc/LocalError"
+import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -25,6 +26,7 @@ import * as Redacted from "effect/Redacted"
 import type { Question } from "../Ask.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { RoundOptions } from "../RoundOptions.js"
+import type { Keyed } from "../runtime/Asker.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import * as Subject from "../runtime/Subject.js"
 import type { SealKeysService } from "../SealKeys.js"
@@ -53,20 +55,18 @@ export const make = (
 })
 
 /** What a round knows of its request. */
-export interface Asker {
+interface Asking {
   readonly method: string
-  readonly params: JsonObject | undefined
-  readonly version: ModernVersion
-  readonly clientCapabilities: ClientCapabilities
+  readonly received: { readonly params?: Params | undefined }
   readonly principal: { readonly id: string } | undefined
-  /** The fiber of the request, which a question interrupts. */
-  readonly fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
-  /** Whether the handler has ended: then no question can be sent. */
-  readonly hasEnded: boolean
+  readonly facts: {
+    readonly version: ModernVersion
+    readonly clientCapabilities: ClientCapabilities
+    readonly fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+    /** Whether the handler has ended: then no question can be sent. */
+    readonly hasEnded: boolean
+  }
 }
-
-/** A question, with the key that the application gave it. */
-export type Keyed = readonly [key: string | undefined, question: Question<any>]
 
 interface Given {
   /** The digest of the question; `undefined` for an answer that came without state. */
@@ -87,7 +87,7 @@ export class Round {
   private passing: string | undefined
   private bound: string | undefined
 
-  constructor(private readonly shared: Rounds, private readonly asker: Asker) {}
+  constructor(private readonly shared: Rounds, private readonly session: Asking) {}
 
   /** Whether the handler has asked a question that the client has not answered. */
   get hasQuestions(): boolean {
@@ -151,12 +151,12 @@ export class Round {
         const method = InputRequired.inputMethods.get(name)
         if (method === undefined) return Effect.fail(new McpError.MethodNotFound({ method: Subject.quotable(name) }))
         const capability = QuestionCapability.of(name, params)
-        if (!Capabilities.declares(this.asker.clientCapabilities, capability)) {
+        if (!Capabilities.declares(this.session.facts.clientCapabilities, capability)) {
           return Effect.fail(
             new McpError.MissingClientCapability({ required: AdvertisedCapabilities.fromPath(capability) })
           )
         }
-        const narrowed = InputQuestion.narrow(method as Method.Request, this.asker.version, params)
+        const narrowed = InputQuestion.narrow(method as Method.Request, this.session.facts.version, params)
         asked.push([key, { method: name, params: narrowed }])
       }
       // Only all of them together: where one cannot be sent, the handler goes on.
@@ -202,8 +202,8 @@ export class Round {
 
   /** Why a question cannot be sent. */
   private refusal(question: Question<any>): McpError.McpError | NoBackChannel | undefined {
-    const { clientCapabilities, hasEnded, method } = this.asker
-    return hasEnded || !InputRequired.mayRequireInput(method)
+    const { clientCapabilities, hasEnded } = this.session.facts
+    return hasEnded || !InputRequired.mayRequireInput(this.session.method)
       ? new NoBackChannel({ method: InputQuestion.methodOf(question).name })
       : InputQuestion.refusal(question, clientCapabilities)
   }
@@ -211,7 +211,7 @@ export class Round {
   /** The effect of the answer to a question; none when the question has to be sent. */
   private find([name, question]: Keyed): ReadonlyArray<Effect.Effect<any, McpError.McpError>> {
     const method = InputQuestion.methodOf(question)
-    const params = InputQuestion.narrow(method, this.asker.version, question.params)
+    const params = InputQuestion.narrow(method, this.session.facts.version, question.params)
     const digest = Questions.digest(Questions.canonical([question.kind, params]))
     const key = this.unused(name ?? `${question.kind}-${digest}`)
     const given = this.given.get(key)
@@ -229,7 +229,7 @@ export class Round {
   }
 
   private get tooManyRounds(): McpError.McpError {
-    const message = `The handler of "${this.asker.method}" asks in more than ${this.shared.max} rounds`
+    const message = `The handler of "${this.session.method}" asks in more than ${this.shared.max} rounds`
     return new McpError.InternalError({ message })
   }
 
@@ -245,7 +245,7 @@ export class Round {
    * been interrupted, and ends with the region: waiting would block it for ever.
    */
   private interrupt(asking: Fiber.RuntimeFiber<any, any>): Effect.Effect<never> {
-    const { fiber } = this.asker
+    const { fiber } = this.session.facts
     fiber?.unsafeInterruptAsFork(FiberId.none)
     if (asking !== fiber) asking.unsafeInterruptAsFork(FiberId.none)
     return Effect.interrupt
@@ -256,7 +256,7 @@ export class Round {
    * may be as large as a message.
    */
   private get binding(): string {
-    const { method, params = {}, principal } = this.asker
+    const { method, principal, received: { params = {} } } = this.session
     const { _meta, inputResponses: _, requestState: __, ...repeated } = params
     return this.bound ??= Questions.canonical([principal?.id ?? null, method, repeated])
   }

@@ -11,14 +11,15 @@ import { MissingClientCapability } from "@effect-mcp/protocol/McpError"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
-import type { ModernServerSession } from "./ServerSession.js"
+import type { ModernSession } from "./RequestFacts.js"
 
 /**
  * The result, or the error of a client that has not declared the extension. `undefined` when the server does not have the
  * type for this method, or the value does not conform to its schema: both are mistakes of the handler.
  */
 export const resultOf = (
-  { clientCapabilities, extensions, method, version }: ModernServerSession,
+  { facts: { clientCapabilities, version }, method }: ModernSession,
+  extensions: ExtensionTable.ExtensionTable,
   { resultType, value }: ExtendedResult
 ): JsonObject | MissingClientCapability | undefined => {
   const { extension, type, value: schema } = resultType

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { ExtensionNotification } from "../Registry.js"
 import type { Router } from "../runtime/Router.js"
-import type { ModernServerSession } from "./ServerSession.js"
+import type { ModernSession } from "./RequestFacts.js"
 
 /** By name of the member: a flag that is set, or its keys. */
 export type Wanted = ReadonlyMap<string, true | ReadonlySet<string>>
@@ -24,7 +24,7 @@ const nothing: Wanted = new Map()
 export const read = (
   { filters }: ExtensionTable.ExtensionTable,
   notifications: JsonObject,
-  { clientCapabilities, version }: ModernServerSession
+  { facts: { clientCapabilities, version } }: ModernSession
 ): Either.Either<Wanted, InvalidParams | MissingClientCapability> => {
   if (filters.size === 0) return Either.right(nothing)
   const wanted = new Map<string, true | ReadonlySet<string>>()

@@ -19,7 +19,7 @@ import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import { decode } from "@effect-mcp/protocol/modern/Envelope"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
-import { extension as TasksExtension } from "@effect-mcp/protocol/modern/Tasks"
+import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
 import { isBrief } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
 import * as Version from "@effect-mcp/protocol/Version"
@@ -31,23 +31,23 @@ import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { Refuses } from "../Authenticator.js"
 import type { Headers } from "../http/HttpExchange.js"
-import type { Kind } from "../Registry.js"
 import * as Pipeline from "../runtime/Pipeline.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { RequestScope } from "../runtime/RequestScope.js"
 import * as Route from "../runtime/Route.js"
 import type { Server } from "../runtime/Server.js"
+import { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
 import * as Ask from "./Ask.js"
+import * as Era from "./Era.js"
 import * as ExtendedResults from "./ExtendedResults.js"
 import * as ParamHeaders from "./ParamHeaders.js"
+import type { ModernSession } from "./RequestFacts.js"
+import { RequestFacts } from "./RequestFacts.js"
 import * as Routes from "./Routes.js"
-import { ModernServerSession } from "./ServerSession.js"
 import * as Status from "./Status.js"
-import type { Client } from "./Subscriptions.js"
 import { Subscriptions } from "./Subscriptions.js"
-import * as Tasks from "./Tasks.js"
 
 /** What was read of a POST before its request is served. */
 export interface Posted {
@@ -73,18 +73,17 @@ export interface Serving {
 }
 
 export const make = (server: Server): Serving => {
-  const { authenticate, extensions, logging, router, versions } = server
+  const { authenticate, extensions, router, versions } = server
   const subscriptions = new Subscriptions(server)
   const routes = Routes.make(server, subscriptions)
   const pipeline = Pipeline.make(server)
+  const stamp = Stamp.make("", { serverInfo: server.info })
+  /** Adds what every result of this era has to a result that no route has encoded. */
+  const stamped = (outcome: Outcome): Outcome =>
+    outcome.result === undefined ? outcome : { ...outcome, result: stamp(outcome.result) }
   const paramHeaders = ParamHeaders.make(server)
-  const shared = {
-    extensions,
-    logging,
-    rounds: Ask.make(server.rounds, server.sealKeys),
-    tasks: extensions.byId.has(TasksExtension.id) ? Tasks.dialect : undefined,
-    listChanged: (client: Client, kind: Kind) => subscriptions.changedFor(client, kind)
-  }
+  const rounds = Ask.make(server.rounds, server.sealKeys)
+  const era = Era.make(server, rounds, subscriptions)
   const limitOfPost: RequestSide["ownLimit"] = (request, channel) =>
     isListen(request) ? subscriptions.limitOf(RequestOrigin.of(channel).principal?.id) : undefined
   const unknownClient: Envelope = {
@@ -100,7 +99,7 @@ export const make = (server: Server): Serving => {
     const envelope = posted?.envelope ?? envelopeOf(request.params, versions)
     if (Either.isLeft(envelope)) return refuse(request, incoming, envelope.left)
     const isPosted = posted !== undefined
-    const route = routes.find(request.method, envelope.right.version)
+    const route = routes(request.method, envelope.right)
     if (route === undefined) {
       const error = new McpError.MethodNotFound({ method: Subject.quotable(request.method) })
       return refuse(request, incoming, error, envelope.right, isPosted)
@@ -126,16 +125,16 @@ export const make = (server: Server): Serving => {
     if (required !== undefined) {
       return refuse(request, incoming, new McpError.MissingClientCapability({ required }), envelope.right, isPosted)
     }
-    const handle = (session: ModernServerSession): Route.Served => {
+    const handle = (session: ModernSession): Route.Served => {
       const params = route.method.decodeParams(request.params)
       if (Either.isLeft(params)) return Route.failed(McpError.ofIssue(params.left.issue))
       const served = route.serve(params.right, session, request.params)
-      session.hints = served.hints
+      session.facts.hints = served.hints
       // Of other methods these are members that an extension may have given another meaning.
       if (!InputRequired.mayRequireInput(request.method)) return served
       const { inputResponses, requestState } = params.right
       if (inputResponses === undefined && requestState === undefined) return served
-      const resumed = session.questions.resume({ inputResponses, requestState })
+      const resumed = Era.roundOf(session, rounds).resume({ inputResponses, requestState })
       return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
     }
     return work(envelope.right, request, incoming, route, handle, isPosted)
@@ -157,63 +156,65 @@ export const make = (server: Server): Serving => {
     request: Request,
     incoming: IncomingRequest,
     route: Routes.ModernRoute | undefined,
-    serve: (session: ModernServerSession) => Route.Served,
+    serve: (session: ModernSession) => Route.Served,
     isPosted: boolean,
     /** The HTTP status of an error, where the request is refused. */
     status?: number
   ): Work => {
-    const session = new ModernServerSession(envelope, request, incoming, shared, isPosted)
+    const session = new Session(new RequestFacts(envelope, incoming.channel, isPosted), request, incoming, era)
     const scope = new RequestScope()
+    const { facts } = session
     const { context, effect } = pipeline.start(session, scope, undefined, true, serve)
     const encode = (result: unknown): Outcome =>
-      route === undefined ? unchecked(result) : route.encode(result, session.hints)
+      route === undefined ? unchecked(result) : route.encode(result, facts.hints, envelope)
     const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Outcome => {
-      const round = session.existingRound
+      const { round } = facts
       if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
       if (round?.hasQuestions !== true) return withStatus(replyOf(request, session, exit, encode), status)
       // The question has interrupted the handler. A finalizer may have died then.
       const bug = exit._tag === "Failure" && Cause.isDie(exit.cause)
         ? { died: exit.cause, subject: Subject.of(request) }
         : undefined
-      return routes.stamp({ result: round.result as {}, ...bug })
+      return stamped({ result: round.result as {}, ...bug })
     }
     session.outcomeOf = outcomeOf
     return {
-      effect: InputRequired.mayRequireInput(request.method) ? tracked(session, effect) : effect,
+      effect: InputRequired.mayRequireInput(request.method) ? tracked(facts, effect) : effect,
       context,
       release: (exit) => {
         const released = scope.release(exit)
-        session.hasEnded = true
-        const sealed = session.existingRound?.seal
+        facts.hasEnded = true
+        const sealed = facts.round?.seal
         return released === undefined || sealed === undefined
           ? released ?? sealed
           : Effect.ensuring(released, sealed)
       },
       reply: outcomeOf,
-      closing: () => route?.closing === undefined ? closing() : route.encode(route.closing(session))
+      closing: () =>
+        route?.closing === undefined ? closing() : route.encode(route.closing(session), undefined, envelope)
     }
   }
 
   const replyOf = (
     request: Request,
-    session: ModernServerSession,
+    session: ModernSession,
     exit: Exit.Exit<unknown, unknown>,
     encode: (result: unknown) => Outcome
   ): Outcome => {
     const failure = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
     const special = failure instanceof ExtendedResult
-      ? ExtendedResults.resultOf(session, failure)
+      ? ExtendedResults.resultOf(session, extensions, failure)
       : failure instanceof McpError.UrlElicitationRequired
       ? urlsOf(session, failure)
       : undefined
     if (special === undefined) {
       const outcome = Reply.ofRequest(request, exit, "modern", encode)
       // The result of a tool that died was not encoded.
-      return outcome.died === undefined ? outcome : routes.stamp(outcome)
+      return outcome.died === undefined ? outcome : stamped(outcome)
     }
     return McpError.isMcpError(special)
       ? { error: McpError.toWire(special, "modern") }
-      : routes.stamp({ ...ResultMeta.outcome(special as {}), subject: Subject.of(request) })
+      : stamped({ ...ResultMeta.outcome(special as {}), subject: Subject.of(request) })
   }
 
   return {
@@ -238,7 +239,8 @@ export const make = (server: Server): Serving => {
       return Effect.suspend(() => {
         const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
         const envelope = Either.getOrElse(envelopeOf(params, versions), () => unknownClient)
-        const session = new ModernServerSession(envelope, received, { ...Outbound.none, channel }, shared, isPosted)
+        const facts = new RequestFacts(envelope, channel, isPosted)
+        const session = new Session(facts, received, { ...Outbound.none, channel }, era)
         const scope = new RequestScope()
         const { context, effect } = pipeline.start(session, scope, undefined, true, () => {
           const isAllowed = listener !== undefined && Method.isIn(listener.method, envelope.version) &&
@@ -289,22 +291,22 @@ const failed = (error: Refuses): Work => ({
   closing
 })
 
-/** Tells the session its fiber, which a question interrupts. */
-const tracked = <A, E>(session: ModernServerSession, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+/** Tells a request its fiber, which a question interrupts. */
+const tracked = <A, E>(facts: RequestFacts, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.withFiberRuntime((fiber) => {
-    session.fiber = fiber
+    facts.fiber = fiber
     return effect
   })
 
 /** The URLs that a handler wants a person to open, as questions: this era has no error for them. */
 const urlsOf = (
-  { method, supports }: ModernServerSession,
+  { client, method }: ModernSession,
   failure: McpError.UrlElicitationRequired
 ): InputRequired.InputRequiredResult | McpError.MissingClientCapability | undefined => {
   // `Reply` reports an invalid URL.
   if (!InputRequired.mayRequireInput(method) || Reply.invalidUrl(failure) !== undefined) return undefined
   const required = { elicitation: { url: {} } }
-  return supports(required)
+  return client.supports(required)
     ? InputRequired.ofUrlElicitations(failure.elicitations)
     : new McpError.MissingClientCapability({ required })
 }

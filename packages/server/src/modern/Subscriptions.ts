@@ -23,7 +23,7 @@ import { Announcements } from "../runtime/Announcements.js"
 import { NotificationQueue } from "../runtime/NotificationQueue.js"
 import type { Server } from "../runtime/Server.js"
 import * as ExtensionFilters from "./ExtensionFilters.js"
-import type { ModernServerSession } from "./ServerSession.js"
+import type { ModernSession } from "./RequestFacts.js"
 
 /** The default limit of open subscriptions, of all clients together. */
 export const MAX_OPEN = 10_000
@@ -75,7 +75,7 @@ export class Subscriptions {
   /** Serves a request until the server ends it. Closing the conversation or the response ends it, too. */
   listen(
     { notifications }: Filter.ListenParams,
-    session: ModernServerSession
+    session: ModernSession
   ): Effect.Effect<Filter.ListenResult, unknown> {
     return Effect.suspend((): Effect.Effect<Filter.ListenResult, unknown> => {
       const filter = Filter.supported(notifications, this.server.capabilities())
@@ -102,7 +102,7 @@ export class Subscriptions {
    */
   private begun(
     filter: Filter.SubscriptionFilter,
-    session: ModernServerSession
+    session: ModernSession
   ): Effect.Effect<Filter.SubscriptionFilter, unknown, Scope.Scope> {
     const { subscriptions } = this.server
     const uris = filter.resourceSubscriptions
@@ -127,8 +127,9 @@ export class Subscriptions {
   private keepOpen(
     filter: Filter.SubscriptionFilter,
     extended: ExtensionFilters.Wanted,
-    { incoming, isPosted, subscriber: client }: ModernServerSession
+    { facts: { isPosted, subscriber: client }, outbound }: ModernSession
   ): Effect.Effect<Filter.ListenResult> {
+    const incoming = outbound as IncomingRequest
     return Effect.suspend((): Effect.Effect<Filter.ListenResult> => {
       const open: Open = {
         filter,

@@ -17,10 +17,10 @@ import type { TaskDialect } from "../runtime/TaskDialect.js"
 import * as TaskFacts from "../runtime/TaskFacts.js"
 import type { StoredTask } from "../TaskStore.js"
 import * as InputQuestion from "./InputQuestion.js"
-import type { ModernServerSession } from "./ServerSession.js"
+import type { ModernSession } from "./RequestFacts.js"
 
-export const dialect = (session: ModernServerSession): TaskDialect => {
-  const { clientCapabilities, version } = session
+export const dialect = (session: ModernSession): TaskDialect => {
+  const { clientCapabilities, version } = session.facts
   const isDeclared = clientCapabilities.extensions?.[extension.id] !== undefined
   return {
     version,
@@ -33,7 +33,7 @@ export const dialect = (session: ModernServerSession): TaskDialect => {
     created: (task) =>
       Effect.fail(new Extension.ExtendedResult({ resultType: extension.results.created, value: toTask(task) })),
     // Progress and log messages of a task are not sent.
-    detached: () => session.on({ ...Outbound.none, channel: session.incoming.channel }),
+    detached: () => ({ outbound: { ...Outbound.none, channel: session.outbound.channel }, asker: session.asker }),
     encode: (question) => {
       const refusal = InputQuestion.refusal(question, clientCapabilities)
       if (refusal !== undefined) return Either.left(refusal)

@@ -20,16 +20,16 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import type { AskError } from "../ServerSession.js"
 
-/** What is known of a request. */
-export interface Facts {
-  readonly extensions: ExtensionTable.ExtensionTable
+/** What is known of a client. */
+interface Facts {
   readonly clientCapabilities: ClientCapabilities
   readonly version: Version
 }
 
 /** The settings of both sides; `None` where the extension is absent. Fails when those of the client do not decode. */
 export const settings = (
-  { clientCapabilities, extensions, version }: Facts,
+  { clientCapabilities, version }: Facts,
+  extensions: ExtensionTable.ExtensionTable,
   { id, settings, since, until }: Extension.Extension.Any
 ): Effect.Effect<Option.Option<any>, McpError.InvalidParams> => {
   const declared = clientCapabilities.extensions?.[id]
@@ -42,8 +42,14 @@ export const settings = (
 }
 
 /** Whether the client of a request has declared these capabilities, or this part of an extension can be used with it. */
-export const supports = (facts: Facts, required: ClientCapabilities | Extension.Part): boolean =>
-  isPart(required) ? isPresent(facts, required) : Capabilities.missing(facts.clientCapabilities, required) === undefined
+export const supports = (
+  facts: Facts,
+  extensions: ExtensionTable.ExtensionTable,
+  required: ClientCapabilities | Extension.Part
+): boolean =>
+  isPart(required)
+    ? isPresent(facts, extensions, required)
+    : Capabilities.missing(facts.clientCapabilities, required) === undefined
 
 // Capabilities are objects.
 const isPart = (required: ClientCapabilities | Extension.Part): required is Extension.Part =>
@@ -52,27 +58,29 @@ const isPart = (required: ClientCapabilities | Extension.Part): required is Exte
 /** Sends a notification; it is dropped where the extension is absent. */
 export const notify = (
   facts: Facts,
+  extensions: ExtensionTable.ExtensionTable,
   send: (method: string, params: JsonObject) => Effect.Effect<void>,
   notification: Extension.Notification,
   params: unknown
 ): Effect.Effect<void> =>
-  isPresent(facts, notification)
+  isPresent(facts, extensions, notification)
     ? Effect.flatMap(encode(notification, params), (params) => send(notification.name, params))
     : Effect.void
 
 /** Sends a request, and decodes its result. */
 export const request = (
   facts: Facts,
+  extensions: ExtensionTable.ExtensionTable,
   send: (method: string, params: JsonObject, options?: RequestOptions) => Effect.Effect<JsonObject, CallError>,
   request: Extension.Request,
   params: unknown,
   options: RequestOptions | undefined
 ): Effect.Effect<any, AskError> => {
   const { extension, name, result } = request
-  if (!ExtensionTable.has(facts.extensions, request, facts.version)) {
+  if (!ExtensionTable.has(extensions, request, facts.version)) {
     return Effect.fail(new McpError.MethodNotFound({ method: name }))
   }
-  if (!isPresent(facts, request)) {
+  if (!isPresent(facts, extensions, request)) {
     return Effect.fail(new McpError.MissingClientCapability({ required: ExtensionTable.capability(extension) }))
   }
   return encode(request, params).pipe(
@@ -89,7 +97,11 @@ export const request = (
 }
 
 /** Whether both sides have declared the extension of a part, and the revision has the part. */
-const isPresent = ({ clientCapabilities, extensions, version }: Facts, part: Extension.Part): boolean =>
+const isPresent = (
+  { clientCapabilities, version }: Facts,
+  extensions: ExtensionTable.ExtensionTable,
+  part: Extension.Part
+): boolean =>
   ExtensionTable.has(extensions, part, version) && clientCapabilities.extensions?.[part.extension] !== undefined
 
 /** Dies when the handler gave parameters that do not conform to their schema. */

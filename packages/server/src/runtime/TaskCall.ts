@@ -8,6 +8,7 @@ import type { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as FiberEnd from "@effect-mcp/jsonrpc/unstable/FiberEnd"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { McpError } from "@effect-mcp/protocol/McpError"
+import * as McpErrors from "@effect-mcp/protocol/McpError"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -16,15 +17,15 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import { RequestContext } from "../RequestContext.js"
 import type { AskError } from "../ServerSession.js"
 import { ServerSession } from "../ServerSession.js"
-import type { StoredTask } from "../TaskStore.js"
+import type { StoredTask, TaskQuestion } from "../TaskStore.js"
+import type { Asker } from "./Asker.js"
 import { RequestScope } from "./RequestScope.js"
-import type { Ended } from "./StoredTasks.js"
-import type { Support, TaskCapable } from "./TaskDialect.js"
+import type { Session } from "./Session.js"
+import type { Ended, StoredTasks } from "./StoredTasks.js"
+import type { Support, TaskDialect } from "./TaskDialect.js"
 import type { TaskRunner } from "./TaskRunner.js"
-import { TaskSession } from "./TaskSession.js"
 
 /** How a tool runs as a task. */
 export interface TaskTool {
@@ -34,13 +35,13 @@ export interface TaskTool {
 }
 
 /** Why the client has to call the tool in another way; `undefined` where it does not. */
-export const refusal = ({ tasks }: TaskCapable, tool: TaskTool | undefined): McpError | JsonRpcError | undefined =>
+export const refusal = ({ tasks }: Session, tool: TaskTool | undefined): McpError | JsonRpcError | undefined =>
   tasks === undefined ? undefined : Option.getOrUndefined(Either.getLeft(tasks.wants(tool?.support)))
 
 /** Runs a call, as a task where there is to be one. A call that is refused has no task. */
 export const run = (
   runner: TaskRunner,
-  session: TaskCapable,
+  session: Session,
   tool: TaskTool | undefined,
   call: Effect.Effect<unknown, unknown, any>
 ): Effect.Effect<unknown, unknown, any> => {
@@ -60,18 +61,15 @@ export const run = (
       const beginning = Semaphore.make()
       let isCancelled = false
       const begin: Effect.Effect<void, AskError> = Effect.uninterruptible(beginning.run(Effect.suspend(() =>
-        state.task !== undefined ? Effect.void : Effect.gen(function*() {
+        session.task !== undefined ? Effect.void : Effect.gen(function*() {
           const task = yield* runner.create(session.principal?.id ?? null, tasks.version, ttl)
-          state.begin(task)
+          const { asker, outbound } = tasks.detached(task)
+          session.begin(task, outbound, askerOf(task, asker, tasks, runner.tasks))
           yield* runner.supervise(task, Deferred.await(handed), tasks.changed)
           yield* Deferred.succeed(first, task)
         })
       )))
-      const state = new TaskSession(session, tasks, runner.tasks, Effect.zipRight(begin, Deferred.await(answered)))
-      const own = context.pipe(
-        Context.add(ServerSession, state.service),
-        Context.add(RequestContext, state.service)
-      ) as Context.Context<any>
+      session.startTask = Effect.zipRight(begin, Deferred.await(answered))
       const release = scope instanceof RequestScope ? scope.keep() : () =>
         Effect.void
       const fiber = yield* call.pipe(
@@ -81,7 +79,7 @@ export const run = (
         Effect.tap((exit) => Deferred.succeed(first, exit)),
         // The client has cancelled the call before it knew of the task.
         Effect.map((exit) => isCancelled && Exit.isInterrupted(exit) ? cancelled : tasks.ended(exit)),
-        Effect.mapInputContext((_: Context.Context<never>) => own),
+        Effect.mapInputContext((_: Context.Context<never>) => context),
         Effect.forkDaemon
       )
       yield* Deferred.succeed(handed, fiber)
@@ -89,14 +87,41 @@ export const run = (
         restore(Deferred.await(first)),
         () =>
           Effect.suspend(() => {
-            if (state.task !== undefined) return Effect.void
+            if (session.task !== undefined) return Effect.void
             isCancelled = true
             return Fiber.interrupt(fiber)
           })
       )
+      session.startTask = Effect.void
       return yield* ("taskId" in came ? tasks.created(came) : came)
     })
   )
+}
+
+/**
+ * Asks in a task: it is `input_required` until the client has answered, in both eras, and the handler waits. All questions are asked at
+ * once. Their keys are new in the task.
+ */
+const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: StoredTasks): Asker => {
+  let count = 0
+  return {
+    ...after,
+    // Nothing is sent again in a task.
+    round: undefined,
+    ask: (questions) =>
+      Effect.gen(function*() {
+        const keyed = questions.map(([, question]) => [`${question.kind}-${++count}`, question] as const)
+        const asked: Array<readonly [string, TaskQuestion]> = []
+        for (const [key, question] of keyed) asked.push([key, yield* dialect.encode(question)])
+        const answers = yield* tasks.ask(task, Object.fromEntries(asked))
+        return yield* Effect.forEach(keyed, ([key, question]) => {
+          const answer = answers[key]!
+          return "error" in answer
+            ? Effect.fail(McpErrors.fromWire(answer.error))
+            : dialect.decode(question, answer.result)
+        })
+      })
+  }
 }
 
 const cancelled: Ended = { status: "cancelled", statusMessage: "The client cancelled the call" }

@@ -3,7 +3,6 @@
  * worded, and how it ends. Each era has one; the session of a request gives it.
  */
 import type { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
-import type * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import type { Version } from "@effect-mcp/protocol/Version"
@@ -11,8 +10,9 @@ import type * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import type { Question } from "../Ask.js"
-import type { AskError, ServerSessionService } from "../ServerSession.js"
+import type { AskError } from "../ServerSession.js"
 import type { StoredTask, TaskQuestion } from "../TaskStore.js"
+import type { Asker, RequestChannel } from "./Asker.js"
 import type { Ended } from "./StoredTasks.js"
 
 /** Whether a tool may, or must, run as a task. */
@@ -31,8 +31,8 @@ export interface TaskDialect {
   >
   /** Ends the request of a call that has become a task. */
   readonly created: (task: StoredTask) => Effect.Effect<unknown, unknown>
-  /** What the handler has once its request was answered. */
-  readonly detached: (task: StoredTask) => ServerSessionService
+  /** What the handler sends with once its request was answered, and how it asks then where a question is not one of the task. */
+  readonly detached: (task: StoredTask) => { readonly outbound: RequestChannel; readonly asker: Asker }
   /**
    * Notifies the client of a change, where the revision has a notification for the client that began a task. Does not wait for
    * the client to read.
@@ -43,11 +43,4 @@ export interface TaskDialect {
   readonly decode: <A>(question: Question<A>, answer: JsonObject) => Effect.Effect<A, AskError>
   /** The end of a task, from that of its handler. */
   readonly ended: (exit: Exit.Exit<unknown, unknown>) => Ended
-}
-
-/** A session whose call may become a task. */
-export interface TaskCapable extends ServerSessionService {
-  readonly tasks: TaskDialect | undefined
-  /** The response of the request from the end of its handler. */
-  readonly outcomeOf: (exit: Exit.Exit<unknown, unknown>) => Outcome.Outcome
 }

@@ -1,7 +1,7 @@
 /**
  * Runs tasks: creates them, and supervises their fibers until they end, are cancelled or expire.
  *
- * `TaskCall` makes a task of a call, `TaskSession` is what its handler has, `StoredTasks` is what clients see.
+ * `TaskCall` makes a task of a call, `StoredTasks` is what clients see.
  */
 import { internal } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"

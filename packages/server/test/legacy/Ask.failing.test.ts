@@ -43,7 +43,7 @@ const kinds: ReadonlyArray<Kind> = [
   },
   {
     what: "a page",
-    ask: (session, options) => session.elicitUrl(page, options),
+    ask: (session, options) => session.elicit(page, options),
     method: "elicitation/create",
     required: { elicitation: { url: {} } },
     named: "elicitation.url",
@@ -289,7 +289,7 @@ describe("The capabilities of a client", () => {
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [string, JsonObject, Asks]> = [
         ["2025-03-26", { elicitation: {} }, (session) => session.elicit(name)],
-        ["2025-06-18", { elicitation: { form: {}, url: {} } }, (session) => session.elicitUrl(page)],
+        ["2025-06-18", { elicitation: { form: {}, url: {} } }, (session) => session.elicit(page)],
         ["2025-06-18", { sampling: { tools: {} } }, (session) =>
           session.createMessage({ messages, maxTokens: 1, tools: [] })]
       ]
@@ -362,7 +362,7 @@ describe("A question about a page", () => {
   for (const url of ["example.com", "/pay", "", "https://example.com/a b", "https://exämple.com"]) {
     it.effect(`MUST have a valid URL, and is not sent with ${JSON.stringify(url)}`, () =>
       Effect.gen(function*() {
-        const { live, outcome } = yield* asking((session) => session.elicitUrl({ ...page, url }))
+        const { live, outcome } = yield* asking((session) => session.elicit({ ...page, url }))
         yield* Effect.gen(function*() {
           const peer = yield* connect(undefined, { elicitation: { url: {} } })
           yield* result(peer, "act")

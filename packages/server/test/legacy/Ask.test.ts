@@ -150,7 +150,7 @@ describe("A page", () => {
     Effect.gen(function*() {
       for (const action of ["accept", "decline", "cancel"] as const) {
         const { outcome, params } = yield* conversation({
-          ask: (session) => session.elicitUrl(pay),
+          ask: (session) => session.elicit(pay),
           method: "elicitation/create",
           capabilities: { elicitation: { url: {} } },
           result: { action }
@@ -209,23 +209,27 @@ describe("A ping", () => {
   it.effect("is answered by a client of any capabilities", () =>
     Effect.gen(function*() {
       const { outcome } = yield* conversation({
-        ask: (session) => session.ping,
+        ask: (session) => session.request("ping"),
         method: "ping",
         capabilities: {},
         result: {}
       })
-      assert.deepStrictEqual(outcome, Exit.void)
+      assert.deepStrictEqual(outcome, Exit.succeed({}))
     }))
 
-  it.effect("fails as any question, when the client answers with an error", () =>
+  it.effect("fails as any request, when the client answers with an error", () =>
     Effect.gen(function*() {
-      const { live, outcome } = yield* asking((session) => session.ping)
+      const { live, outcome } = yield* asking((session) => session.request("ping"))
       yield* Effect.gen(function*() {
         const peer = yield* connect()
         const id = yield* call(peer, "act")
         yield* refuse(peer, yield* peer.expectRequest("ping"), { code: -32603, message: "not now" })
         yield* peer.expectResult(id)
-        assert.deepInclude(yield* Effect.flip(yield* outcome), { _tag: "InternalError", message: "not now" })
+        assert.deepInclude(yield* Effect.flip(yield* outcome), {
+          _tag: "JsonRpcError",
+          code: -32603,
+          message: "not now"
+        })
       }).pipe(Effect.scoped, Effect.provide(serve(live)))
     }))
 })

@@ -135,7 +135,7 @@ describe("Connection", () => {
         [false, false, undefined, {}]
       )
       assert.deepStrictEqual(
-        [connection.services, connection.subscriptions, connection.handshake, connection.level, connection.scope],
+        [connection.services, connection.subscriptions, connection.handshake, connection.logLevel, connection.scope],
         [undefined, undefined, undefined, undefined, undefined]
       )
     }))

@@ -88,7 +88,7 @@ describe("a notification", () => {
   it.effect("has its session, headers and principal, as a request has", () => {
     const seen: Array<unknown> = []
     const listener = Handler.rootsListChanged(
-      Effect.map(RequestContext.RequestContext, ({ headers, principal, sessionId }) => {
+      Effect.map(RequestContext.RequestContext, ({ client: { sessionId }, headers, principal }) => {
         seen.push([headers["x-trace"], principal?.id, sessionId])
       })
     )

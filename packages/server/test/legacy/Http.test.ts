@@ -133,7 +133,7 @@ describe("a session", () => {
       Effect.gen(function*() {
         const client = yield* http.open()
         yield* client.ask(call(1, "act"), { "x-trace": "t" })
-        assert.strictEqual(seen?.sessionId, client.session["mcp-session-id"])
+        assert.strictEqual(seen?.client.sessionId, client.session["mcp-session-id"])
         assert.strictEqual(seen?.headers["x-trace"], "t")
         assert.isUndefined(seen?.principal)
       }))

@@ -12,7 +12,7 @@ const announcing = () => {
   let sent = 0
   return act(Effect.flatMap(
     ServerSession,
-    ({ notifyStandalone }) => notifyStandalone("notifications/message", { level: "info", data: ++sent })
+    ({ standalone }) => standalone.notify("notifications/message", { level: "info", data: ++sent })
   ))
 }
 

@@ -13,8 +13,10 @@ import { Context, Effect, Layer } from "effect"
 import * as AdvertisedCapabilities from "../../src/features/AdvertisedCapabilities.js"
 import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
 import { Connection } from "../../src/legacy/Connection.js"
+import * as Era from "../../src/legacy/Era.js"
 import * as Routes from "../../src/legacy/Routes.js"
 import * as Router from "../../src/runtime/Router.js"
+import type { Server } from "../../src/runtime/Server.js"
 import * as Entrances from "../Entrances.js"
 import { act, connect, GreetLive, info, result, serve } from "../Serving.js"
 
@@ -30,7 +32,7 @@ const routes = (
         read: Effect.succeed({ contents: [] })
       }))
     }
-    return Routes.make({
+    const server: Server = {
       info,
       versions: Version.legacy,
       instructions: () => undefined,
@@ -70,7 +72,8 @@ const routes = (
       sealKeys: undefined,
       inputSchema: () => undefined,
       unseenTool: () => undefined
-    })
+    }
+    return Routes.make(server, Era.make(server))
   })
 
 const conversation = new Connection(Outbound.none, {} as Scope.Scope)
@@ -86,8 +89,8 @@ const all = [
   "constructor"
 ]
 
-const found = (routes: Routes.Routes, connection: Connection) =>
-  all.filter((method) => routes.find(method, connection)?.method.name === method)
+const found = (routes: ReturnType<typeof Routes.make>, connection: Connection) =>
+  all.filter((method) => routes(method, connection)?.method.name === method)
 
 describe("The legacy methods of every server", () => {
   it.effect("are initialize, ping and logging/setLevel", () =>
@@ -98,7 +101,7 @@ describe("The legacy methods of every server", () => {
 
   it.effect("include subscriptions for a client with a conversation, where the server has resources", () =>
     Effect.gen(function*() {
-      const { find } = yield* routes({ resources: true })
+      const find = yield* routes({ resources: true })
       for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
         assert.strictEqual(find(method, conversation)?.method.name, method)
         assert.isUndefined(find(method, exchange))
@@ -109,14 +112,14 @@ describe("The legacy methods of every server", () => {
       )
     }))
 
-  it.effect("include two before initialize: initialize, which cannot be cancelled, and ping, which can", () =>
+  it.effect("include initialize, which is served before it has succeeded and cannot be cancelled", () =>
     Effect.gen(function*() {
-      const { find } = yield* routes({})
+      const find = yield* routes({})
       const [initialize, ping] = ["initialize", "ping"].map((method) => find(method, exchange))
       const setLevel = find("logging/setLevel", conversation)
-      assert.deepStrictEqual([initialize?.isEarly, ping?.isEarly, setLevel?.isEarly], [true, true, false])
+      assert.deepStrictEqual([initialize?.isEarly, ping?.isEarly, setLevel?.isEarly], [true, undefined, undefined])
       assert.strictEqual(initialize?.isCancellable, false)
-      assert.strictEqual(ping?.isCancellable, true)
+      assert.isUndefined(ping?.isCancellable)
     }))
 })
 

@@ -286,7 +286,7 @@ describe("What the agreed revision does not know, or the server did not declare"
         Effect.forEach(sent, (method) =>
           Effect.all([
             session.notify(method, params[method]),
-            session.notifyStandalone(method, params[method]),
+            session.standalone.notify(method, params[method]),
             session.standalone.notify(method, params[method])
           ]))))
       for (
@@ -340,18 +340,18 @@ describe("What the client sent in initialize", () => {
       assert.deepStrictEqual(content, [{ type: "text", text: "2099-01-01 2025-11-25" }])
     }).pipe(Effect.provide(serve(McpServer.tool(
       Tool.make("act"),
-      () => Effect.map(RequestContext, ({ requestedVersion, version }) => `${requestedVersion} ${version}`)
+      () => Effect.map(RequestContext, ({ client: { requestedVersion }, version }) => `${requestedVersion} ${version}`)
     )))))
 })
 
 describe("One client", () => {
   const verbs = withContext((context) =>
     Effect.all([
-      context.toolListChanged,
-      context.resourceListChanged,
-      context.promptListChanged,
-      context.resourceUpdated("file:///a"),
-      context.resourceUpdated("file:///b")
+      context.changed.tools,
+      context.changed.resources,
+      context.changed.prompts,
+      context.changed.resource("file:///a"),
+      context.changed.resource("file:///b")
     ])
   )
   const A = McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed(""))

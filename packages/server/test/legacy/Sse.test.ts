@@ -155,7 +155,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
 
   it.effect("gives handlers the principal and the headers of each message", () => {
     const seen: Array<unknown> = []
-    const look = Effect.map(RequestContext.RequestContext, ({ headers, principal, sessionId }) => {
+    const look = Effect.map(RequestContext.RequestContext, ({ client: { sessionId }, headers, principal }) => {
       seen.push([headers["x-trace"], principal?.id, sessionId])
     })
     return withEndpoint(

@@ -115,10 +115,10 @@ describe("A request without a session", () => {
           seen.push(
             context.headers,
             context.principal,
-            context.sessionId,
+            context.client.sessionId,
             context.version,
-            context.clientInfo,
-            context.clientCapabilities
+            context.client.info,
+            context.client.capabilities
           )))))
       )
       assert.deepStrictEqual(seen, [{ "x-tenant": "a" }, { id: "ada" }, undefined, "2025-03-26", undefined, {}])
@@ -139,7 +139,7 @@ describe("A request without a session", () => {
         yield* silent
       }
     }).pipe(Effect.provide(serve(act(Effect.flatMap(RequestContext, (context) =>
-      Effect.zipRight(context.progress(1), context.notifyStandalone("notifications/nowhere"))))))))
+      Effect.zipRight(context.progress(1), context.standalone.notify("notifications/nowhere"))))))))
 
   it.effect("MUST NOT meet another of the same id: each is answered on its own channel", () =>
     Effect.gen(function*() {
@@ -166,7 +166,7 @@ describe("A request without a session", () => {
         const questions: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
           session.elicit({ message: "?", schema: Schema.Struct({}) }),
           session.listRoots,
-          session.ping,
+          session.request("ping"),
           session.request("roots/list"),
           session.standalone.request("roots/list")
         ]

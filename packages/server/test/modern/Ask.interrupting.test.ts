@@ -151,5 +151,5 @@ describe("The handler that asks", () => {
       ])
       assert.strictEqual(text(yield* ask(peer, retry(first, () => ({ action: "accept" })))), `"accept"`)
     }).pipe(Effect.provide(serve(asking(Effect.flatMap(session, (one) =>
-      one.elicitUrl({ message: "Sign in", url: "https://example.com/a", elicitationId: "1" })))))))
+      one.elicit({ message: "Sign in", url: "https://example.com/a", elicitationId: "1" })))))))
 })

@@ -111,7 +111,7 @@ describe("A modern POST", () => {
   it.effect("knows its headers and its principal, and not those of another", () =>
     withEndpoint(
       serve(
-        act(Effect.flatMap(RequestContext, ({ headers, principal, sessionId }) =>
+        act(Effect.flatMap(RequestContext, ({ client: { sessionId }, headers, principal }) =>
           Effect.sync(() => {
             assert.deepStrictEqual([principal?.id, sessionId, headers["mcp-method"]], ["ada", undefined, "tools/call"])
           }))),

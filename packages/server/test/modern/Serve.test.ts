@@ -17,12 +17,12 @@ import { call, connect, envelope, error, request, result, silence, stamp, text, 
 const Facts = McpServer.tool(
   Tool.make("facts", { success: Schema.Unknown }),
   () =>
-    Effect.map(RequestContext, ({ clientCapabilities, clientInfo, id, meta, sessionId, version }) => ({
-      clientCapabilities,
-      clientInfo,
+    Effect.map(RequestContext, ({ client, id, meta, version }) => ({
+      clientCapabilities: client.capabilities,
+      clientInfo: client.info,
       id,
       progressToken: meta.progressToken,
-      sessionId: sessionId ?? null,
+      sessionId: client.sessionId ?? null,
       version
     }))
 )

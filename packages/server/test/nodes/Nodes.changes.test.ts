@@ -10,7 +10,10 @@ import * as Cluster from "./Cluster.js"
 const methods = (exchange: { readonly messages: Array<any> }) => exchange.messages.map(({ method }) => method)
 
 describe("a change for one client", () => {
-  const server = serve(act(Effect.flatMap(ServerSession, ({ toolListChanged }) => toolListChanged)), byHeader)
+  const server = serve(
+    act(Effect.flatMap(ServerSession, ({ changed: { tools: toolListChanged } }) => toolListChanged)),
+    byHeader
+  )
 
   it.scoped("reaches the subscriptions of its principal at every node, and no others, from 2026-07-28 on", () =>
     Effect.gen(function*() {

@@ -148,7 +148,7 @@ describe("a node that others do not reach, or that does not reach them", () => {
 
   it.scoped("frees the standalone stream of a client that has disconnected at the next message, when the text that said so was lost", () =>
     Effect.gen(function*() {
-      const changes = Effect.flatMap(ServerSession, ({ toolListChanged }) => toolListChanged)
+      const changes = Effect.flatMap(ServerSession, ({ changed: { tools: toolListChanged } }) => toolListChanged)
       const { node } = yield* Cluster.make(serve(act(changes)))
       const [one, two] = [yield* node, yield* node]
       const client = yield* one.http.open()

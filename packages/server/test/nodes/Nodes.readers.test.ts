@@ -10,7 +10,7 @@ import * as Cluster from "./Cluster.js"
 const announcing = () =>
   serve(act(Effect.flatMap(
     ServerSession,
-    ({ notifyStandalone }) => notifyStandalone("notifications/message", { level: "info", data: "a" })
+    ({ standalone }) => standalone.notify("notifications/message", { level: "info", data: "a" })
   )))
 
 /** A client with a reader of its standalone stream, which has had an event, at a node that does not know that another one serves it now. */

@@ -13,7 +13,7 @@ const cluster = Effect.gen(function*() {
   let sent = 0
   const { events, node } = yield* Cluster.make(serve(act(Effect.flatMap(
     ServerSession,
-    ({ notifyStandalone }) => notifyStandalone("notifications/message", { level: "info", data: ++sent })
+    ({ standalone }) => standalone.notify("notifications/message", { level: "info", data: ++sent })
   ))))
   /** Sends an event, which is stored when this has ended. */
   const send = (at: Node, client: EndpointClient) =>

@@ -157,7 +157,7 @@ describe("a request of a session that another node serves", () => {
 describe("the standalone stream", () => {
   it.scoped("is open at any node, and gets what happens at the one that serves the session", () =>
     Effect.gen(function*() {
-      const changes = Effect.flatMap(ServerSession, ({ toolListChanged }) => toolListChanged)
+      const changes = Effect.flatMap(ServerSession, ({ changed: { tools: toolListChanged } }) => toolListChanged)
       const { node } = yield* Cluster.make(serve(act(changes)))
       const [one, two] = [yield* node, yield* node]
       const client = yield* one.http.open()
@@ -185,8 +185,8 @@ describe("a session whose node has ended", () => {
     Effect.gen(function*() {
       const { node } = yield* Cluster.make(serve(Layer.mergeAll(
         GreetLive,
-        act(Effect.flatMap(RequestContext.RequestContext, ({ clientInfo, log, version }) =>
-          Effect.zipRight(log("info", "hidden"), log("error", [clientInfo?.name, version]))))
+        act(Effect.flatMap(RequestContext.RequestContext, ({ client, log, version }) =>
+          Effect.zipRight(log("info", "hidden"), log("error", [client.info?.name, version]))))
       )))
       const [one, two] = [yield* node, yield* node]
       const client = yield* one.http.open("2025-06-18")
@@ -274,7 +274,7 @@ describe("a session whose node has ended", () => {
 
   it.scoped("delivers at the next node what was stored on its standalone stream, and what comes later", () =>
     Effect.gen(function*() {
-      const changes = Effect.flatMap(ServerSession, ({ toolListChanged }) => toolListChanged)
+      const changes = Effect.flatMap(ServerSession, ({ changed: { tools: toolListChanged } }) => toolListChanged)
       const { events, node } = yield* Cluster.make(serve(act(changes)))
       const [one, two] = [yield* node, yield* node]
       const client = yield* one.http.open()

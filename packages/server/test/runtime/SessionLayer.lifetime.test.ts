@@ -154,7 +154,7 @@ describe("The services of a session layer", () => {
       const session = Layer.scopedDiscard(Effect.gen(function*() {
         const context: RequestContextService = yield* RequestContext
         yield* Effect.forkScoped(
-          Effect.zipRight(until(() => tick), context.notifyStandalone("notifications/example/tick")).pipe(
+          Effect.zipRight(until(() => tick), context.standalone.notify("notifications/example/tick")).pipe(
             Effect.zipRight(Effect.never),
             Effect.onInterrupt(() => Effect.sync(() => stopped++))
           )

@@ -213,8 +213,8 @@ describe("A session layer that fails", () => {
 
   it.effect("does not affect other clients", () =>
     Effect.gen(function*() {
-      const session = Layer.effectDiscard(Effect.flatMap(RequestContext, ({ clientInfo }) =>
-        clientInfo?.name === "bad" ? Effect.fail(new InvalidRequest({ message: "no" })) : Effect.void))
+      const session = Layer.effectDiscard(Effect.flatMap(RequestContext, ({ client }) =>
+        client.info?.name === "bad" ? Effect.fail(new InvalidRequest({ message: "no" })) : Effect.void))
       yield* Effect.gen(function*() {
         const bad = yield* uninitialized
         yield* refusal(bad, "initialize", hello("bad"))

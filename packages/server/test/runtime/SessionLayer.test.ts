@@ -142,12 +142,12 @@ describe("The session layer", () => {
         Who,
         Effect.map(RequestContext, (client) =>
           [
-            client.clientInfo?.name,
+            client.client.info?.name,
             client.version,
             client.method,
-            Object.keys(client.clientCapabilities).join(),
-            client.supports({ roots: {} }),
-            client.supports({ sampling: {} })
+            Object.keys(client.client.capabilities).join(),
+            client.client.supports({ roots: {} }),
+            client.client.supports({ sampling: {} })
           ].join(" "))
       )
       const seen: Array<string> = []

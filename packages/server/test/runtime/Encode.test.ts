@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Encode from "../../src/legacy/Encode.js"
+import * as Encode from "../../src/runtime/Encode.js"
 
 const tools = { tools: [{ name: "a", title: "A", inputSchema: { type: "object" } }] }
 const narrowed = { tools: [{ name: "a", inputSchema: { type: "object" } }] }

@@ -1,0 +1,72 @@
+/**
+ * What is known of one modern message and its client: the envelope of the message says it. The same object keeps how far the request has
+ * come, for `Ask`, which ends the request with a question.
+ */
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import type * as Fiber from "effect/Fiber"
+import type { Hints } from "../CacheOptions.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import type { ClientFacts, Session } from "../runtime/Session.js"
+import type { Round } from "./Ask.js"
+
+export type ModernSession = Session<RequestFacts>
+
+/**
+ * What is known of one message and its client, and how far its request has come. Its mutable fields: `fiber` is set when the
+ * request starts, `hints` by the feature that serves it, `hasEnded` when its handler has ended, `round` when something needs it.
+ */
+export class RequestFacts implements ClientFacts {
+  /** The fiber of the request, which a question interrupts. */
+  fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
+  hasEnded = false
+  /** The hints for caches that this result has. */
+  hints: Hints | undefined
+  /** The questions of this run, and the answers of earlier ones. */
+  round: Round | undefined
+
+  constructor(
+    private readonly envelope: Envelope,
+    private readonly channel: Channel,
+    /** Whether the message came in a POST of its own. */
+    readonly isPosted: boolean
+  ) {}
+
+  get version(): ModernVersion {
+    return this.envelope.version
+  }
+
+  get requestedVersion(): undefined {
+    return undefined
+  }
+
+  get clientInfo(): Implementation | undefined {
+    return this.envelope.clientInfo
+  }
+
+  get clientCapabilities(): ClientCapabilities {
+    return this.envelope.capabilities
+  }
+
+  get clientKey(): object | string | undefined {
+    // Anonymous HTTP clients cannot be told apart.
+    return this.channel.origin === undefined ? this.channel : RequestOrigin.of(this.channel).principal?.id
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.envelope.logLevel
+  }
+
+  get sessionScope(): undefined {
+    return undefined
+  }
+
+  /** Whose subscriptions are those of this client: those of the pipe, or of the principal. */
+  get subscriber(): Channel | string | undefined {
+    return this.isPosted ? RequestOrigin.of(this.channel).principal?.id : this.channel
+  }
+}

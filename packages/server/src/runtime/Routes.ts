@@ -1,0 +1,143 @@
+/**
+ * The methods that a server serves in one era: per revision one table, in which each route is joined with its row of the method table
+ * of the era and with the encoder of its results. The tables have the routes of the features, which belong to no era, and the methods
+ * that only the era has: `legacy/Routes` and `modern/Routes` bring them.
+ */
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
+import type { ClientCapabilities, ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Method from "@effect-mcp/protocol/Method"
+import type { Version } from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
+import type { Hints } from "../CacheOptions.js"
+import * as Encode from "./Encode.js"
+import * as Pipeline from "./Pipeline.js"
+import type * as Route from "./Route.js"
+import type { RequestHandler } from "./Router.js"
+import type { Server } from "./Server.js"
+import type { ClientFacts, Session } from "./Session.js"
+
+/** A route as clients of one revision see it. `C` is what is known of a client before its request has a session. */
+export interface EraRoute<F extends ClientFacts, C> {
+  readonly method: Method.Request
+  readonly serve: (params: any, session: Session<F>, raw: JsonObject | undefined) => Route.Served
+  /** Whether the server offers the capability of the method to a client. */
+  readonly isOffered: (client: C) => boolean
+  /** The capabilities that a client must have declared. */
+  readonly requires?: ClientCapabilities | undefined
+  /** Whether it is served before `initialize` has succeeded, as `ping` is. */
+  readonly isEarly?: boolean | undefined
+  /** Whether the client may cancel it. Default: true. */
+  readonly isCancellable?: boolean | undefined
+  /** The result of a request that the server ends before its handler has. Default: an error. */
+  readonly closing?: ((session: Session<F>) => unknown) | undefined
+  /** Encodes a result for a client, with its own hints for caches. */
+  readonly encode: (result: unknown, hints: Hints | undefined, client: C) => Outcome
+}
+
+/** What is joined with the row of a method. */
+export type Joined<F extends ClientFacts, C> =
+  & Omit<EraRoute<F, C>, "isOffered" | "encode">
+  & Partial<Pick<EraRoute<F, C>, "encode">>
+  & Pick<Route.Route, "isTrusted" | "isStable" | "problem">
+
+/** What only one era has. */
+export interface OfEra<F extends ClientFacts, C> {
+  readonly methods: ReadonlyMap<string, Method.Method>
+  readonly own: ReadonlyArray<Joined<F, C>>
+  /** The capabilities that the server offers to a client. */
+  readonly capabilities: (client: C) => ServerCapabilities
+  /** What is added to every result of a method. */
+  readonly stamp?: (method: string) => (result: Params) => Params
+}
+
+/** The route of a method for a client; `undefined` when the server does not offer the method to the client. */
+export type Routes<F extends ClientFacts, C> = (method: string, client: C) => EraRoute<F, C> | undefined
+
+interface Table<F extends ClientFacts, C> {
+  readonly routes: ReadonlyMap<string, EraRoute<F, C>>
+  readonly ofHandler: (handler: RequestHandler | undefined) => EraRoute<F, C> | undefined
+}
+
+export const make = <F extends ClientFacts, C extends { readonly version: Version }>(
+  server: Server,
+  { capabilities, methods, own, stamp }: OfEra<F, C>
+): Routes<F, C> => {
+  const { router } = server
+  const features = router.routes.flatMap(({ method: name, ...route }): ReadonlyArray<Joined<F, C>> => {
+    const method = methods.get(name)
+    return method?.kind === "request" ? [{ ...route, method }] : []
+  })
+
+  const makeTable = (version: Version): Table<F, C> => {
+    const join = ({ isStable, isTrusted, problem, ...joined }: Joined<F, C>): EraRoute<F, C> => {
+      const { method } = joined
+      // Middleware may replace a result by one of its own.
+      const options = { isTrusted: isTrusted && Pipeline.leavesResults(server), isStable, problem }
+      return {
+        ...joined,
+        isOffered: gate(method, version, capabilities),
+        encode: joined.encode ?? Encode.make(method, version, options, stamp?.(method.name))
+      }
+    }
+    const handlers = new WeakMap<RequestHandler, EraRoute<F, C>>()
+    return {
+      routes: new Map(
+        [...own, ...features].flatMap((joined) =>
+          Method.isIn(joined.method, version) ? [[joined.method.name, join(joined)] as const] : []
+        )
+      ),
+      ofHandler: (handler) => {
+        if (handler === undefined || !Method.isIn(handler.method, version)) return undefined
+        let route = handlers.get(handler)
+        if (route === undefined) {
+          handlers.set(
+            handler,
+            route = join({
+              method: handler.method,
+              isTrusted: false,
+              isStable: false,
+              requires: handler.requires,
+              serve: (params, session, raw) => ({
+                effect: Effect.suspend(() => handler.run(params, raw, session.method)),
+                context: handler.context
+              })
+            })
+          )
+        }
+        return route
+      }
+    }
+  }
+
+  const tables = new Map<Version, Table<F, C>>()
+  return (name, client) => {
+    let table = tables.get(client.version)
+    if (table === undefined) tables.set(client.version, table = makeTable(client.version))
+    const route = table.ofHandler(router.handler(name)) ?? table.routes.get(name)
+    return route?.isOffered(client) === true ? route : table.ofHandler(router.fallback())
+  }
+}
+
+/** Whether the server offers the capability that a method needs. It is looked up once for all requests until it changes. */
+const gate = <C>(
+  { capability, gatedSince }: Method.Request,
+  version: Version,
+  capabilities: (client: C) => ServerCapabilities
+): (client: C) => boolean => {
+  if (capability === undefined || version < gatedSince) return always
+  let known: ServerCapabilities | undefined
+  let declares = false
+  return (client) => {
+    const now = capabilities(client)
+    if (now !== known) {
+      known = now
+      declares = Capabilities.declares(now, capability)
+    }
+    return declares
+  }
+}
+
+const always = () => true

@@ -1,0 +1,287 @@
+/**
+ * What the handler of one message has: the object behind `RequestContext` and `ServerSession`, the same class in both eras and in
+ * tasks. What is known of the client are `ClientFacts`, what an era does in its own way is an `Era`, how the handler asks is an `Asker`.
+ *
+ * A class with getters, because one is made for every request and most handlers read none of it. Functions come from getters, so that
+ * a function that was taken out of the session can still be called. Its mutable fields: `lastProgress` is the last progress that was
+ * sent, `outcomeOf` is set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
+ * `task`, with another `outbound` and another asker. The others are made when something needs them.
+ */
+import type { Notification, Params, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import * as Progress from "@effect-mcp/jsonrpc/Progress"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type * as Extension from "@effect-mcp/protocol/Extension"
+import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import type { RequestMeta } from "@effect-mcp/protocol/Meta"
+import type * as Method from "@effect-mcp/protocol/Method"
+import type { Root } from "@effect-mcp/protocol/Roots"
+import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
+import type { Version } from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type { Question } from "../Ask.js"
+import * as Ask from "../Ask.js"
+import type { Call } from "../Middleware.js"
+import type { Principal } from "../Principal.js"
+import type { ClientOfRequest, RequestContextService } from "../RequestContext.js"
+import type { AskError, PassedRound, ServerSessionService } from "../ServerSession.js"
+import type { StoredTask } from "../TaskStore.js"
+import type { Asker, Keyed, RequestChannel } from "./Asker.js"
+import * as ExtensionCalls from "./ExtensionCalls.js"
+import * as RequestOrigin from "./RequestOrigin.js"
+import type { TaskDialect } from "./TaskDialect.js"
+
+/** What is known of the client that sent a message. The members are described at `RequestContext`. */
+export interface ClientFacts {
+  readonly version: Version
+  readonly requestedVersion: string | undefined
+  readonly clientInfo: Implementation | undefined
+  readonly clientCapabilities: ClientCapabilities
+  readonly clientKey: object | string | undefined
+  readonly logLevel: LoggingLevel | undefined
+  readonly sessionScope: Scope.Scope | undefined
+}
+
+/** What an era does in its own way for the sessions of a server. */
+export interface Era<F extends ClientFacts> {
+  /** The extensions that the server was given. */
+  readonly extensions: ExtensionTable
+  readonly notifications: { readonly message: Method.Notification; readonly progress: Method.Notification }
+  /** Whether a client receives log messages of a level. */
+  readonly receives: (client: F, level: LoggingLevel) => boolean
+  /** Whether a client may get a notification that a handler sends. */
+  readonly allows: (client: F, notification: string) => boolean
+  /** Sends outside of any request. */
+  readonly standalone: (client: F) => Outbound
+  readonly changed: (session: Session<F>) => RequestContextService["changed"]
+  readonly elicitationComplete: (client: F, elicitationId: string) => Effect.Effect<void>
+  readonly asker: (session: Session<F>) => Asker
+  /** How calls of a session become tasks; `undefined` where no call does. */
+  readonly tasks: (session: Session<F>) => TaskDialect | undefined
+}
+
+export class Session<F extends ClientFacts = ClientFacts> implements ServerSessionService {
+  /** The response of the request from the end of its handler. */
+  outcomeOf: (exit: Exit.Exit<unknown, unknown>) => Outcome.Outcome = Outcome.fromExit
+  startTask: Effect.Effect<void, AskError> = Effect.void
+  /** The task that the request has become. */
+  task: StoredTask | undefined
+  private lastProgress = -Infinity
+  private ownAsker: Asker | undefined
+  private ownClient: ClientOfRequest | undefined
+
+  constructor(
+    readonly facts: F,
+    readonly received: Request | Notification,
+    /** For a request, it sends until the response; for a notification, it sends outside of any request. */
+    public outbound: RequestChannel,
+    private readonly era: Era<F>
+  ) {}
+
+  get id(): RequestId | undefined {
+    return (this.received as Request).id
+  }
+
+  get method(): string {
+    return this.received.method
+  }
+
+  get version(): F["version"] {
+    return this.facts.version
+  }
+
+  get call(): Call {
+    return { id: this.id, method: this.method, params: this.received.params as JsonObject | undefined }
+  }
+
+  get meta(): RequestMeta {
+    return (this.received.params?._meta ?? {}) as RequestMeta
+  }
+
+  get headers(): RequestOrigin.RequestOrigin["headers"] {
+    return this.origin.headers
+  }
+
+  get principal(): Principal | undefined {
+    return this.origin.principal
+  }
+
+  /** The services that the application gave with the HTTP request of the message. */
+  get services(): RequestOrigin.RequestOrigin["services"] {
+    return this.origin.services
+  }
+
+  /** The user that sent the message, as a service. */
+  get user(): RequestOrigin.RequestOrigin["user"] {
+    return this.origin.user
+  }
+
+  get cancelReason(): RequestContextService["cancelReason"] {
+    return Effect.sync(() => Option.fromNullable(this.outbound.cancelReason))
+  }
+
+  get client(): ClientOfRequest {
+    return this.ownClient ??= clientOf(this.facts, this.origin.sessionId, this.era.extensions)
+  }
+
+  get progress(): RequestContextService["progress"] {
+    return (progress, options) =>
+      Effect.suspend(() => {
+        const params = Progress.toParams(this.meta.progressToken, { progress, ...options }, this.lastProgress)
+        if (params === undefined) return Effect.void
+        this.lastProgress = progress
+        return this.send(this.era.notifications.progress, params)
+      })
+  }
+
+  get log(): RequestContextService["log"] {
+    return (level, data, logger) =>
+      Effect.suspend(() => {
+        if (!this.era.receives(this.facts, level)) return Effect.void
+        // `data` is required, and JSON has no `undefined`.
+        const params = { level, data: data === undefined ? null : data }
+        return this.send(this.era.notifications.message, logger === undefined ? params : { ...params, logger })
+      })
+  }
+
+  get notify(): RequestContextService["notify"] {
+    return (method: string | Extension.Notification, params?: any) =>
+      Effect.suspend(() => {
+        const notify = this.allowed(this.outbound)
+        return typeof method === "string"
+          ? notify(method, params)
+          : ExtensionCalls.notify(this.facts, this.era.extensions, notify, method, params)
+      })
+  }
+
+  get standalone(): Outbound {
+    const outbound = this.era.standalone(this.facts)
+    return { request: outbound.request, notify: this.allowed(outbound) }
+  }
+
+  get changed(): RequestContextService["changed"] {
+    return this.era.changed(this)
+  }
+
+  get elicitationComplete(): RequestContextService["elicitationComplete"] {
+    return (elicitationId) => Effect.suspend(() => this.era.elicitationComplete(this.facts, elicitationId))
+  }
+
+  get closeStream(): Effect.Effect<void> {
+    return this.origin.closeStream
+  }
+
+  get ask(): ServerSessionService["ask"] {
+    return (questions, options) => {
+      const keyed = Object.entries(questions)
+      return Effect.map(
+        Effect.suspend(() => this.asker.ask(keyed, options)),
+        (answers) => Object.fromEntries(keyed.map(([key], i) => [key, answers[i]]))
+      ) as Effect.Effect<any, AskError>
+    }
+  }
+
+  get elicit(): ServerSessionService["elicit"] {
+    return (question: any, options?: RequestOptions): Effect.Effect<any, AskError> =>
+      this.one<any>(() => "url" in question ? Ask.url(question) : Ask.elicit(question), options)
+  }
+
+  get createMessage(): ServerSessionService["createMessage"] {
+    return (params, options) => this.one(() => Ask.sample(params), options)
+  }
+
+  get listRoots(): Effect.Effect<ReadonlyArray<Root>, AskError> {
+    return this.one(() => Ask.roots)
+  }
+
+  get askAsTask(): ServerSessionService["askAsTask"] {
+    return (question, options) => Effect.suspend(() => this.asker.askAsTask(question, options))
+  }
+
+  get request(): ServerSessionService["request"] {
+    return (method: string | Extension.Request, params?: any, options?: RequestOptions): Effect.Effect<any, any> =>
+      Effect.suspend((): Effect.Effect<any, any> => {
+        const { request } = this.asker
+        return typeof method === "string"
+          ? request(method, params, options)
+          : ExtensionCalls.request(this.facts, this.era.extensions, request, method, params, options)
+      })
+  }
+
+  get round(): PassedRound | undefined {
+    return this.asker.round
+  }
+
+  /** How this call becomes a task; `undefined` where it cannot. */
+  get tasks(): TaskDialect | undefined {
+    return this.era.tasks(this)
+  }
+
+  get asker(): Asker {
+    return this.ownAsker ??= this.era.asker(this)
+  }
+
+  /** The request has become a task: what its handler sends and asks from now on belongs to the task. */
+  begin(task: StoredTask, outbound: RequestChannel, asker: Asker): void {
+    this.task = task
+    this.outbound = outbound
+    this.ownAsker = asker
+  }
+
+  private get origin(): RequestOrigin.RequestOrigin {
+    return RequestOrigin.of(this.outbound.channel)
+  }
+
+  private one<A>(question: () => Question<A>, options?: RequestOptions): Effect.Effect<A, AskError> {
+    const keyed = (): Keyed => [undefined, question()]
+    return Effect.map(Effect.suspend(() => this.asker.ask([keyed()], options)), ([answer]) => answer as A)
+  }
+
+  /** The notifications that the revision does not have, or that nobody has declared, are not sent. */
+  private allowed(outbound: Outbound): Outbound["notify"] {
+    return (method, params) =>
+      Effect.suspend(() => this.era.allows(this.facts, method) ? outbound.notify(method, params) : Effect.void)
+  }
+
+  /** Sends only those parameters that the revision of the client knows. */
+  private send(method: Method.Notification, params: Params): Effect.Effect<void> {
+    return this.outbound.notify(method.name, method.narrowParams(this.version)(params) as Params)
+  }
+}
+
+/** Whether the handler that has this session runs in a task. */
+export const isTask = (session: ServerSessionService): boolean => (session as Session).task !== undefined
+
+const clientOf = (
+  facts: ClientFacts,
+  sessionId: string | undefined,
+  extensions: ExtensionTable
+): ClientOfRequest => ({
+  sessionId,
+  get sessionScope() {
+    return facts.sessionScope
+  },
+  get info() {
+    return facts.clientInfo
+  },
+  get capabilities() {
+    return facts.clientCapabilities
+  },
+  get requestedVersion() {
+    return facts.requestedVersion
+  },
+  get key() {
+    return facts.clientKey
+  },
+  get logLevel() {
+    return facts.logLevel
+  },
+  supports: (required) => ExtensionCalls.supports(facts, extensions, required),
+  extension: (extension) => Effect.suspend(() => ExtensionCalls.settings(facts, extensions, extension))
+})
