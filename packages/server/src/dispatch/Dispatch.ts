@@ -35,8 +35,8 @@ export interface Entrances extends DispatcherService, Pick<Server, "authenticate
   readonly open: Open
   /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints together. */
   readonly requests: Requests.Requests
-  readonly legacy: LegacyServe.Serving | undefined
-  readonly modern: ModernServe.Serving | undefined
+  readonly legacy: LegacyServe.LegacyServe | undefined
+  readonly modern: ModernServe.ModernServe | undefined
 }
 
 export const make = (

@@ -9,8 +9,8 @@ import type { RequestSide, Side } from "@effect-mcp/jsonrpc/Side"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type { Connection } from "../legacy/Connection.js"
-import type { Serving as Legacy } from "../legacy/Serve.js"
-import type { Serving as Modern } from "../modern/Serve.js"
+import type { LegacyServe as Legacy } from "../legacy/Serve.js"
+import type { ModernServe as Modern } from "../modern/Serve.js"
 import * as EraOfMessage from "./EraOfMessage.js"
 
 /** The eras that a server serves: one or both. */
@@ -49,14 +49,14 @@ const onlyLegacy = (
   onNotification: (notification, channel) => legacy.notification(connection, notification, channel)
 })
 
-const onlyModern = ({ notification, piped, refuse }: Modern, versions: ReadonlyArray<Version>): Side => ({
-  ...piped,
+const onlyModern = (modern: Modern, versions: ReadonlyArray<Version>): Side => ({
+  ...modern.piped,
   onRequest: (request, incoming) =>
     request.method === Methods.initialize.name && EraOfMessage.of(request, versions) === "legacy"
       // SHOULD name the supported revisions to a client that sends `initialize`
-      ? refuse(request, incoming, EraOfMessage.unsupported(request, versions))
-      : piped.onRequest(request, incoming),
-  onNotification: (message, channel) => notification(message, channel, false)
+      ? modern.refuseUnknown(request, incoming, EraOfMessage.unsupported(request, versions))
+      : modern.piped.onRequest(request, incoming),
+  onNotification: (message, channel) => modern.notification(message, channel, false)
 })
 
 const isLegacy = ({ accepted, handshake }: Connection): boolean => accepted || handshake !== undefined

@@ -40,6 +40,9 @@ export interface Subscription {
 }
 
 export class Connection implements ClientFacts {
+  /** Results of this era have no hints for caches. */
+  readonly hints = undefined
+  readonly hasDeclared: boolean
   /** The server has accepted `initialize`, and serves requests. */
   accepted = false
   /** The client has sent `notifications/initialized`, and may receive requests, and notifications outside of its own. */
@@ -81,7 +84,9 @@ export class Connection implements ClientFacts {
     readonly outbound: Outbound,
     /** The scope of the conversation; `undefined` for a request that belongs to no conversation. */
     readonly scope: Scope.Scope | undefined = undefined
-  ) {}
+  ) {
+    this.hasDeclared = scope !== undefined
+  }
 
   /** Equal for all requests of the client. */
   get clientKey(): object | undefined {

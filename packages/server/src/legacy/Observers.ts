@@ -8,6 +8,7 @@ import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import type { ClientObserver } from "../Registry.js"
+import type { RequestChannel } from "../runtime/Asker.js"
 import type { Era } from "../runtime/Session.js"
 import { Session } from "../runtime/Session.js"
 import type { ServerSessionService } from "../ServerSession.js"
@@ -19,10 +20,14 @@ export const session = (
   era: Era<Connection>,
   notification: Notification,
   channel: Channel = none
-): LegacySession => {
-  const { notify, request } = connection.outbound
-  return new Session(connection, notification, { request, notify, channel }, era)
-}
+): LegacySession => new Session(connection, notification, outbound(connection, channel), era)
+
+/** Sends outside of any request. */
+export const outbound = ({ outbound: { notify, request } }: Connection, channel: Channel): RequestChannel => ({
+  request,
+  notify,
+  channel
+})
 
 // A session that no message began has no HTTP request either.
 const none: Channel = { unsafeSend: () => false, send: () => Effect.void }

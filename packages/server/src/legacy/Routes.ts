@@ -19,11 +19,9 @@ import * as Observers from "./Observers.js"
 import * as Subscriptions from "./Subscriptions.js"
 import * as Tasks from "./Tasks.js"
 
-export type LegacyRoute = Routes.EraRoute<Connection, Connection>
+type Joined = Routes.Joined<Connection>
 
-type Joined = Routes.Joined<Connection, Connection>
-
-export const make = (server: Server, era: Era<Connection>): Routes.Routes<Connection, Connection> =>
+export const make = (server: Server, era: Era<Connection>): Routes.Routes<Connection> =>
   Routes.make(server, {
     methods: Methods.table,
     capabilities: Initialize.advertised(server),

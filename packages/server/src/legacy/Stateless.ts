@@ -26,7 +26,7 @@ import { isInitialize } from "./Http.js"
 import type { HttpContext } from "./HttpContext.js"
 import { Post } from "./Post.js"
 import * as Refusal from "./Refusal.js"
-import type { Serving } from "./Serve.js"
+import type { LegacyServe } from "./Serve.js"
 
 export interface Stateless {
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
@@ -36,7 +36,7 @@ export interface Stateless {
   readonly size: () => number
 }
 
-export const make = (context: HttpContext, all: Requests, serving: Serving): Stateless => {
+export const make = (context: HttpContext, all: Requests, serving: LegacyServe): Stateless => {
   const { options: { abandonAfter }, sweeper, versions } = context
   /** What stops each POST that is being answered. */
   const running = new Set<() => void>()

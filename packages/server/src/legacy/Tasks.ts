@@ -22,6 +22,7 @@ import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { Encoded } from "../runtime/Encode.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import type { StoredTasks, Viewer } from "../runtime/StoredTasks.js"
 import { writeAgain } from "../runtime/StoredTasks.js"
@@ -33,11 +34,6 @@ import type { LegacySession } from "./Connection.js"
 
 /** Whether a revision has these tasks. */
 export const isIn = (version: Version.Version): boolean => version === "2025-11-25"
-
-/** The end of a call that has become a task: the result of its request. */
-export class CreatedTask {
-  constructor(readonly result: ProtocolTasks.CreateTaskResult) {}
-}
 
 /** `detached` gives what the handler sends and asks with after the response. */
 export const dialect = (
@@ -59,7 +55,7 @@ export const dialect = (
       }
       return Either.right(wanted === undefined ? undefined : { ttl: wanted.ttl })
     },
-    created: (task) => Effect.succeed(new CreatedTask({ task: toTask(task) })),
+    created: (task) => Effect.succeed(new Encoded({ task: toTask(task) })),
     detached: ({ taskId }) => detached((params) => related(params, taskId)),
     changed: (task) =>
       connection.inform(task.taskId, TaskMethods.taskStatus.name, toTask(task) as unknown as JsonObject),

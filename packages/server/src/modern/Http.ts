@@ -20,7 +20,7 @@ import * as HttpRefusal from "../http/Refusal.js"
 import type { Principal } from "../Principal.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { Post } from "./Post.js"
-import type { Serving } from "./Serve.js"
+import type { ModernServe } from "./Serve.js"
 import { envelopeOf } from "./Serve.js"
 import * as Status from "./Status.js"
 
@@ -37,7 +37,7 @@ export interface Http {
 export const make = (
   context: EndpointContext,
   requests: Requests,
-  serving: Serving,
+  serving: ModernServe,
   versions: ReadonlyArray<string>
 ): Http => {
   const running = new Set<Post>()

@@ -10,6 +10,7 @@ import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import type * as Fiber from "effect/Fiber"
 import type { Hints } from "../CacheOptions.js"
+import type { Headers } from "../http/HttpExchange.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { ClientFacts, Session } from "../runtime/Session.js"
 import type { Round } from "./Ask.js"
@@ -21,48 +22,40 @@ export type ModernSession = Session<RequestFacts>
  * request starts, `hints` by the feature that serves it, `hasEnded` when its handler has ended, `round` when something needs it.
  */
 export class RequestFacts implements ClientFacts {
+  readonly version: ModernVersion
+  readonly requestedVersion = undefined
+  readonly clientInfo: Implementation | undefined
+  readonly clientCapabilities: ClientCapabilities
+  readonly hasDeclared = true
+  readonly logLevel: LoggingLevel | undefined
+  readonly sessionScope = undefined
+  readonly accepted = true
+  readonly services = undefined
   /** The fiber of the request, which a question interrupts. */
   fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
-  hasEnded = false
   /** The hints for caches that this result has. */
   hints: Hints | undefined
+  hasEnded = false
   /** The questions of this run, and the answers of earlier ones. */
   round: Round | undefined
 
   constructor(
-    private readonly envelope: Envelope,
+    { capabilities, clientInfo, logLevel, version }: Envelope,
     private readonly channel: Channel,
     /** Whether the message came in a POST of its own. */
-    readonly isPosted: boolean
-  ) {}
-
-  get version(): ModernVersion {
-    return this.envelope.version
-  }
-
-  get requestedVersion(): undefined {
-    return undefined
-  }
-
-  get clientInfo(): Implementation | undefined {
-    return this.envelope.clientInfo
-  }
-
-  get clientCapabilities(): ClientCapabilities {
-    return this.envelope.capabilities
+    readonly isPosted: boolean,
+    /** The headers of the POST, of which some repeat arguments. */
+    readonly headers?: Headers
+  ) {
+    this.version = version
+    this.clientInfo = clientInfo
+    this.clientCapabilities = capabilities
+    this.logLevel = logLevel
   }
 
   get clientKey(): object | string | undefined {
     // Anonymous HTTP clients cannot be told apart.
     return this.channel.origin === undefined ? this.channel : RequestOrigin.of(this.channel).principal?.id
-  }
-
-  get logLevel(): LoggingLevel | undefined {
-    return this.envelope.logLevel
-  }
-
-  get sessionScope(): undefined {
-    return undefined
   }
 
   /** Whose subscriptions are those of this client: those of the pipe, or of the principal. */

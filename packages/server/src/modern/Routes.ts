@@ -5,7 +5,6 @@
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import * as Caching from "@effect-mcp/protocol/modern/Caching"
 import type { DiscoverResult } from "@effect-mcp/protocol/modern/Discover"
-import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
@@ -19,9 +18,7 @@ import type { RequestFacts } from "./RequestFacts.js"
 import type { Subscriptions } from "./Subscriptions.js"
 import { resultOf } from "./Subscriptions.js"
 
-export type ModernRoute = Routes.EraRoute<RequestFacts, Envelope>
-
-export const make = (server: Server, subscriptions: Subscriptions): Routes.Routes<RequestFacts, Envelope> =>
+export const make = (server: Server, subscriptions: Subscriptions): Routes.Routes<RequestFacts> =>
   Routes.make(server, {
     methods: Methods.table,
     capabilities: server.capabilities,

@@ -2,7 +2,7 @@
  * The server's side of modern messages: reads the envelope of each request, and serves the request by itself. Nothing is
  * remembered from one request to the next.
  *
- * `Routes` knows what serves a method, `Pipeline` what surrounds a handler, `Ask` how a question ends a request.
+ * `runtime/Serve` serves them, `Ask` knows how a question ends a request.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -11,10 +11,8 @@ import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel, IncomingRequest, RequestSide, Work } from "@effect-mcp/jsonrpc/Side"
-import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import * as Method from "@effect-mcp/protocol/Method"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import { decode } from "@effect-mcp/protocol/modern/Envelope"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
@@ -24,20 +22,18 @@ import { isBrief } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { Refuses } from "../Authenticator.js"
 import type { Headers } from "../http/HttpExchange.js"
-import * as Pipeline from "../runtime/Pipeline.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
-import { RequestScope } from "../runtime/RequestScope.js"
 import * as Route from "../runtime/Route.js"
+import type { EraRoute } from "../runtime/Routes.js"
+import { Serve } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
-import { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
 import * as Ask from "./Ask.js"
 import * as Era from "./Era.js"
@@ -56,215 +52,170 @@ export interface Posted {
 }
 
 /** How a server serves modern messages. Made once for each server. */
-export interface Serving {
+export class ModernServe extends Serve<RequestFacts> {
   /** Serves the requests of pipes. */
-  readonly piped: RequestSide
+  readonly piped: RequestSide = {
+    onRequest: (request, incoming) => this.serve(request, incoming),
+    neverWaits: isBrief,
+    ownLimit: ({ method }, channel) => method === Methods.listen.name ? this.subscriptions.limitOf(channel) : undefined,
+    unavailableCode
+  }
+  private readonly ownLimit: RequestSide["ownLimit"] = ({ method }, channel) =>
+    method === Methods.listen.name ? this.subscriptions.limitOf(RequestOrigin.of(channel).principal?.id) : undefined
+  private readonly stamp: Stamp.Stamp
+  private readonly paramHeaders: ReturnType<typeof ParamHeaders.make>
+
+  constructor(
+    server: Server,
+    /** The open subscriptions of all clients. */
+    readonly subscriptions: Subscriptions,
+    private readonly rounds: Ask.Rounds
+  ) {
+    super(server, Era.make(server, rounds, subscriptions), Routes.make(server, subscriptions))
+    this.stamp = Stamp.make("", { serverInfo: server.info })
+    this.paramHeaders = ParamHeaders.make(server)
+  }
+
   /** Serves the request of one POST. */
-  readonly posted: (posted: Posted) => RequestSide
-  /** Answers a request with an error. The middleware sees both. */
-  readonly refuse: (request: Request, incoming: IncomingRequest, error: McpError.McpError) => Work
-  readonly notification: (
-    notification: Notification,
+  posted(posted: Posted): RequestSide {
+    return {
+      onRequest: (request, incoming) => this.serve(request, incoming, posted),
+      neverWaits: isBrief,
+      ownLimit: this.ownLimit,
+      unavailableCode
+    }
+  }
+
+  notification(
+    { method, params }: Notification,
     channel: Channel,
     isPosted: boolean
-  ) => Effect.Effect<void> | undefined
-  /** The open subscriptions of all clients. */
-  readonly subscriptions: Subscriptions
-}
-
-export const make = (server: Server): Serving => {
-  const { authenticate, extensions, router, versions } = server
-  const subscriptions = new Subscriptions(server)
-  const routes = Routes.make(server, subscriptions)
-  const pipeline = Pipeline.make(server)
-  const stamp = Stamp.make("", { serverInfo: server.info })
-  /** Adds what every result of this era has to a result that no route has encoded. */
-  const stamped = (outcome: Outcome): Outcome =>
-    outcome.result === undefined ? outcome : { ...outcome, result: stamp(outcome.result) }
-  const paramHeaders = ParamHeaders.make(server)
-  const rounds = Ask.make(server.rounds, server.sealKeys)
-  const era = Era.make(server, rounds, subscriptions)
-  const limitOfPost: RequestSide["ownLimit"] = (request, channel) =>
-    isListen(request) ? subscriptions.limitOf(RequestOrigin.of(channel).principal?.id) : undefined
-  const unknownClient: Envelope = {
-    version: Version.latestModern,
-    capabilities: {},
-    clientInfo: undefined,
-    logLevel: undefined
+  ): Effect.Effect<void> | undefined {
+    const { authenticate, router, versions } = this.server
+    if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
+    if (router.listener(method) === undefined && !this.pipeline.isSurrounded) return undefined
+    return Effect.suspend(() => {
+      const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
+      const envelope = Either.getOrElse(envelopeOf(params, versions), () => unknownClient)
+      const facts = new RequestFacts(envelope, channel, isPosted)
+      return this.listened(facts, received, { ...Outbound.none, channel }, this.listenerOf(facts, method))
+    })
   }
 
-  const serve = (request: Request, incoming: IncomingRequest, posted?: Posted): Work => {
+  /** Answers a request of an unknown client with an error. The middleware sees both. */
+  refuseUnknown(request: Request, incoming: IncomingRequest, error: McpError.McpError): Work {
+    return this.refuse(unknown(incoming), request, incoming, error)
+  }
+
+  private serve(request: Request, incoming: IncomingRequest, posted?: Posted): Work {
+    const { authenticate, versions } = this.server
     const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
-    if (refusal !== undefined) return failed(refusal)
+    if (refusal !== undefined) return this.failed(unknown(incoming), request, incoming, refusal)
     const envelope = posted?.envelope ?? envelopeOf(request.params, versions)
-    if (Either.isLeft(envelope)) return refuse(request, incoming, envelope.left)
-    const isPosted = posted !== undefined
-    const route = routes(request.method, envelope.right)
-    if (route === undefined) {
-      const error = new McpError.MethodNotFound({ method: Subject.quotable(request.method) })
-      return refuse(request, incoming, error, envelope.right, isPosted)
-    }
-    const mismatch = posted === undefined ? undefined : paramHeaders(request, posted.headers)
-    if (mismatch !== undefined) {
-      const unseen = server.unseenTool(String(request.params?.name))
-      return unseen === undefined
-        ? refuse(request, incoming, mismatch, envelope.right, isPosted)
-        : work(
-          envelope.right,
-          request,
-          incoming,
-          route,
-          () => Route.served(Effect.flatMap(unseen, (unknown) => Effect.fail(unknown ?? mismatch))),
-          isPosted
-        )
-    }
-    const { requires } = route
-    const required = requires === undefined
-      ? undefined
-      : Capabilities.missing(envelope.right.capabilities, requires)
-    if (required !== undefined) {
-      return refuse(request, incoming, new McpError.MissingClientCapability({ required }), envelope.right, isPosted)
-    }
-    const handle = (session: ModernSession): Route.Served => {
-      const params = route.method.decodeParams(request.params)
-      if (Either.isLeft(params)) return Route.failed(McpError.ofIssue(params.left.issue))
-      const served = route.serve(params.right, session, request.params)
-      session.facts.hints = served.hints
-      // Of other methods these are members that an extension may have given another meaning.
-      if (!InputRequired.mayRequireInput(request.method)) return served
-      const { inputResponses, requestState } = params.right
-      if (inputResponses === undefined && requestState === undefined) return served
-      const resumed = Era.roundOf(session, rounds).resume({ inputResponses, requestState })
-      return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
-    }
-    return work(envelope.right, request, incoming, route, handle, isPosted)
+    if (Either.isLeft(envelope)) return this.refuseUnknown(request, incoming, envelope.left)
+    const facts = new RequestFacts(envelope.right, incoming.channel, posted !== undefined, posted?.headers)
+    return this.plan(facts, request, incoming)
   }
 
-  const refuse = (
+  protected refusal(
+    facts: RequestFacts,
     request: Request,
-    incoming: IncomingRequest,
-    error: McpError.McpError,
-    envelope: Envelope = unknownClient,
-    isPosted = false
-  ): Work =>
-    pipeline.isSurrounded
-      ? work(envelope, request, incoming, undefined, () => Route.failed(error), isPosted, Status.of(error))
-      : failed(error)
+    route: EraRoute<RequestFacts>
+  ): McpError.McpError | Route.Served | undefined {
+    const mismatch = facts.headers === undefined ? undefined : this.paramHeaders(request, facts.headers)
+    if (mismatch === undefined) return this.lacking(facts, route.requires)
+    const unseen = this.server.unseenTool(String(request.params?.name))
+    return unseen === undefined
+      ? mismatch
+      : Route.served(Effect.flatMap(unseen, (unknown) => Effect.fail(unknown ?? mismatch)))
+  }
 
-  const work = (
-    envelope: Envelope,
-    request: Request,
-    incoming: IncomingRequest,
-    route: Routes.ModernRoute | undefined,
-    serve: (session: ModernSession) => Route.Served,
-    isPosted: boolean,
-    /** The HTTP status of an error, where the request is refused. */
-    status?: number
-  ): Work => {
-    const session = new Session(new RequestFacts(envelope, incoming.channel, isPosted), request, incoming, era)
-    const scope = new RequestScope()
-    const { facts } = session
-    const { context, effect } = pipeline.start(session, scope, undefined, true, serve)
-    const encode = (result: unknown): Outcome =>
-      route === undefined ? unchecked(result) : route.encode(result, facts.hints, envelope)
-    const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Outcome => {
-      const { round } = facts
-      if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
-      if (round?.hasQuestions !== true) return withStatus(replyOf(request, session, exit, encode), status)
+  protected override served(session: ModernSession, params: any, served: Route.Served): Route.Served {
+    session.facts.hints = served.hints
+    // Of other methods these are members that an extension may have given another meaning.
+    if (!InputRequired.mayRequireInput(session.method)) return served
+    const { inputResponses, requestState } = params
+    if (inputResponses === undefined && requestState === undefined) return served
+    const resumed = Era.roundOf(session, this.rounds).resume({ inputResponses, requestState })
+    return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
+  }
+
+  /** Tells the request its fiber, which a question interrupts. */
+  protected override around(
+    facts: RequestFacts,
+    effect: Effect.Effect<unknown, unknown>
+  ): Effect.Effect<unknown, unknown> {
+    return Effect.withFiberRuntime((fiber) => {
+      facts.fiber = fiber
+      return effect
+    })
+  }
+
+  protected override released(
+    facts: RequestFacts,
+    released: Effect.Effect<void> | undefined
+  ): Effect.Effect<void> | undefined {
+    facts.hasEnded = true
+    const sealed = facts.round?.seal
+    return released === undefined || sealed === undefined ? released ?? sealed : Effect.ensuring(released, sealed)
+  }
+
+  protected override closing(session?: ModernSession, route?: EraRoute<RequestFacts>): Outcome {
+    return session === undefined || route?.closing === undefined
+      ? { error: { code: unavailableCode(), message: "Connection closed" } }
+      : route.encode(route.closing(session), undefined, session.facts)
+  }
+
+  protected outcomeOf(
+    session: ModernSession,
+    exit: Exit.Exit<unknown, unknown>,
+    encode: (result: unknown) => Outcome,
+    refused: Refuses | undefined
+  ): Outcome {
+    const { facts: { round }, received } = session
+    const request = received as Request
+    if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
+    if (round?.hasQuestions === true) {
       // The question has interrupted the handler. A finalizer may have died then.
       const bug = exit._tag === "Failure" && Cause.isDie(exit.cause)
         ? { died: exit.cause, subject: Subject.of(request) }
         : undefined
-      return stamped({ result: round.result as {}, ...bug })
+      return this.stamped({ result: round.result as {}, ...bug })
     }
-    session.outcomeOf = outcomeOf
-    return {
-      effect: InputRequired.mayRequireInput(request.method) ? tracked(facts, effect) : effect,
-      context,
-      release: (exit) => {
-        const released = scope.release(exit)
-        facts.hasEnded = true
-        const sealed = facts.round?.seal
-        return released === undefined || sealed === undefined
-          ? released ?? sealed
-          : Effect.ensuring(released, sealed)
-      },
-      reply: outcomeOf,
-      closing: () =>
-        route?.closing === undefined ? closing() : route.encode(route.closing(session), undefined, envelope)
-    }
-  }
-
-  const replyOf = (
-    request: Request,
-    session: ModernSession,
-    exit: Exit.Exit<unknown, unknown>,
-    encode: (result: unknown) => Outcome
-  ): Outcome => {
     const failure = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
     const special = failure instanceof ExtendedResult
-      ? ExtendedResults.resultOf(session, extensions, failure)
+      ? ExtendedResults.resultOf(session, this.server.extensions, failure)
       : failure instanceof McpError.UrlElicitationRequired
       ? urlsOf(session, failure)
       : undefined
-    if (special === undefined) {
-      const outcome = Reply.ofRequest(request, exit, "modern", encode)
-      // The result of a tool that died was not encoded.
-      return outcome.died === undefined ? outcome : stamped(outcome)
+    if (special !== undefined) {
+      return McpError.isMcpError(special)
+        ? { error: McpError.toWire(special, "modern") }
+        : this.stamped({ ...ResultMeta.outcome(special as {}), subject: Subject.of(request) })
     }
-    return McpError.isMcpError(special)
-      ? { error: McpError.toWire(special, "modern") }
-      : stamped({ ...ResultMeta.outcome(special as {}), subject: Subject.of(request) })
+    const outcome = Reply.ofRequest(request, exit, "modern", encode)
+    // The result of a tool that died was not encoded.
+    if (outcome.died !== undefined) return this.stamped(outcome)
+    return refused === undefined ? outcome : withStatus(outcome, refused)
   }
 
-  return {
-    subscriptions,
-    piped: {
-      onRequest: serve,
-      neverWaits: isBrief,
-      ownLimit: (request, channel) => isListen(request) ? subscriptions.limitOf(channel) : undefined,
-      unavailableCode
-    },
-    posted: (posted) => ({
-      onRequest: (request, incoming) => serve(request, incoming, posted),
-      neverWaits: isBrief,
-      ownLimit: limitOfPost,
-      unavailableCode
-    }),
-    refuse,
-    notification: ({ method, params }, channel, isPosted) => {
-      if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
-      const listener = router.listener(method)
-      if (listener === undefined && !pipeline.isSurrounded) return undefined
-      return Effect.suspend(() => {
-        const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
-        const envelope = Either.getOrElse(envelopeOf(params, versions), () => unknownClient)
-        const facts = new RequestFacts(envelope, channel, isPosted)
-        const session = new Session(facts, received, { ...Outbound.none, channel }, era)
-        const scope = new RequestScope()
-        const { context, effect } = pipeline.start(session, scope, undefined, true, () => {
-          const isAllowed = listener !== undefined && Method.isIn(listener.method, envelope.version) &&
-            Capabilities.missing(envelope.capabilities, listener.requires ?? {}) === undefined
-          const decoded = isAllowed ? listener.method.decodeParams(params) : undefined
-          // Malformed parameters: a notification has no response that could say so.
-          return listener === undefined || decoded === undefined || Either.isLeft(decoded)
-            ? Route.served(Effect.void)
-            : { effect: listener.run(decoded.right, params, method), context: listener.context }
-        })
-        return Effect.mapInputContext(
-          Effect.onExit(effect, (exit) => scope.release(exit) ?? Effect.void),
-          (_: Context.Context<never>) => context
-        )
-      }).pipe(
-        // The middleware refused the notification: there is no response that could say so.
-        Effect.catchAll((error) => Reply.isProtocolError(error) ? Effect.void : Effect.die(error)),
-        Effect.asVoid
-      )
-    }
+  /** Adds what every result of this era has to a result that no route has encoded. */
+  private stamped(outcome: Outcome): Outcome {
+    return outcome.result === undefined ? outcome : { ...outcome, result: this.stamp(outcome.result) }
   }
 }
 
-const isListen = ({ method }: Request): boolean => method === Methods.listen.name
+export const make = (server: Server): ModernServe =>
+  new ModernServe(server, new Subscriptions(server), Ask.make(server.rounds, server.sealKeys))
+
+const unknownClient: Envelope = {
+  version: Version.latestModern,
+  capabilities: {},
+  clientInfo: undefined,
+  logLevel: undefined
+}
+
+const unknown = ({ channel }: IncomingRequest): RequestFacts => new RequestFacts(unknownClient, channel, false)
 
 // SHOULD NOT send a code from -32000 to -32019.
 const unavailableCode = (): number => JsonRpcError.INTERNAL_ERROR
@@ -278,25 +229,11 @@ export const envelopeOf = (params: Request["params"], versions: ReadonlyArray<st
       ? new McpError.UnsupportedVersion({ requested: Subject.quotable(error.requested), supported: error.supported })
       : error)
 
-/** The outcome of a request that is refused with an HTTP status, unless the outcome has one. */
-const withStatus = (outcome: Outcome, status: number | undefined): Outcome =>
-  status === undefined || outcome.error === undefined || outcome.notes !== undefined
+/** The outcome of a request that is refused, with the HTTP status of the refusal, unless the outcome has a status. */
+const withStatus = (outcome: Outcome, refused: Refuses): Outcome =>
+  outcome.error === undefined || outcome.notes !== undefined
     ? outcome
-    : { ...outcome, notes: { status } }
-
-/** The work of a request that fails before any code of the application runs. */
-const failed = (error: Refuses): Work => ({
-  effect: Effect.fail(error),
-  reply: (exit) => withStatus(Reply.fromExit(exit, "modern", unchecked), Status.of(error)),
-  closing
-})
-
-/** Tells a request its fiber, which a question interrupts. */
-const tracked = <A, E>(facts: RequestFacts, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.withFiberRuntime((fiber) => {
-    facts.fiber = fiber
-    return effect
-  })
+    : { ...outcome, notes: { status: Status.of(refused) } }
 
 /** The URLs that a handler wants a person to open, as questions: this era has no error for them. */
 const urlsOf = (
@@ -310,7 +247,3 @@ const urlsOf = (
     ? InputRequired.ofUrlElicitations(failure.elicitations)
     : new McpError.MissingClientCapability({ required })
 }
-
-const unchecked = (result: unknown): Outcome => ({ result: result as {} })
-
-const closing = (): Outcome => ({ error: { code: unavailableCode(), message: "Connection closed" } })

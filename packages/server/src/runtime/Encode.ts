@@ -10,6 +10,11 @@ import type { Hints } from "../CacheOptions.js"
 import * as Reply from "./Reply.js"
 import type { Route } from "./Route.js"
 
+/** A result that no route encodes, because it is not a result of the method: the task that a call has become. */
+export class Encoded {
+  constructor(readonly result: {}) {}
+}
+
 /** Encodes one result; "Internal error" when it is not a result of the method. `hints` are those of this result. */
 export type Encoder = (result: unknown, hints?: Hints) => Outcome
 

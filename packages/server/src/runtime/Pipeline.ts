@@ -2,20 +2,29 @@
  * Runs a handler inside everything that surrounds it: the services of the session layer, the middleware, and the context
  * of the request. The same for both eras, and for requests and notifications.
  *
- * The parameters of a message are decoded here and nowhere else, on the fiber of the message: `serve` decodes and finds
- * the handler, and it runs when the middleware runs `next`.
+ * The services of a handler come from five sources; where two have the same service, the later source wins: the context that the
+ * feature's layer was built with, what the application gave with the HTTP request, the session layer, the user, the request itself.
+ * `Around` adds what middleware provides, which only the request itself precedes. The parameters of a message are decoded on its fiber: `serve` decodes and finds the
+ * handler, and it runs when the middleware runs `next`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
 import type { Call } from "../Middleware.js"
+import { RequestContext } from "../RequestContext.js"
+import type { ServerSessionService } from "../ServerSession.js"
+import { ServerSession } from "../ServerSession.js"
 import * as Around from "./Around.js"
-import * as HandlerContext from "./HandlerContext.js"
+import type { RequestOrigin } from "./RequestOrigin.js"
 import type { RequestScope } from "./RequestScope.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
 
-/** The session of a message, which knows the message itself. */
-type Session = HandlerContext.Request & { readonly call: Call }
+/** The message as its handler sees it, and where the message came from. */
+export type Session = ServerSessionService & {
+  readonly call: Call
+  readonly origin: Pick<RequestOrigin, "services" | "user">
+}
 
 /** The services that the session layer built for the client, if it built any. */
 type Services = Context.Context<never> | undefined
@@ -39,14 +48,6 @@ export interface Pipeline {
     readonly effect: Effect.Effect<unknown, unknown>
     readonly context: Context.Context<never>
   }
-  /** The effect of a message of a session, for a fiber that was started with another context. */
-  readonly run: <S extends Session>(
-    session: S,
-    scope: RequestScope,
-    services: Services,
-    inSession: boolean,
-    serve: (session: S) => Served
-  ) => Effect.Effect<unknown, unknown>
 }
 
 /** Whether a result is as its handler returned it: middleware may replace it by one of its own. */
@@ -60,7 +61,13 @@ export const make = (
 ): Pipeline => {
   const isSurrounded = !leavesResults({ middleware, sessionMiddleware })
 
-  const run: Pipeline["run"] = (session, scope, services, inSession, serve) => {
+  const run = <S extends Session>(
+    session: S,
+    scope: RequestScope,
+    services: Services,
+    inSession: boolean,
+    serve: (session: S) => Served
+  ): Effect.Effect<unknown, unknown> => {
     const handler = (request: Context.Context<never>): Effect.Effect<unknown, unknown> =>
       Effect.suspend(() => {
         const { context, effect } = serve(session)
@@ -72,30 +79,29 @@ export const make = (
     const inside = inSession && sessionMiddleware !== undefined
       ? (request: Context.Context<never>) => around(sessionMiddleware, session, request, handler)
       : handler
-    const request = HandlerContext.make(services, session, scope)
+    const request = filled(services, session, scope)
     return middleware === undefined ? inside(request) : around(middleware, session, request, inside)
   }
 
   return {
     isSurrounded,
     isBare: !isSurrounded && layer === undefined,
-    run,
     start: (session, scope, services, inSession, serve) => {
       const built = inSession && services === undefined ? layer?.build(session, scope) : undefined
       if (isSurrounded || built !== undefined) {
         return {
-          context: HandlerContext.make(services, session, scope),
+          context: filled(services, session, scope),
           effect: built === undefined
             ? run(session, scope, services, inSession, serve)
             : Effect.flatMap(built, (services) => run(session, scope, services, inSession, serve))
         }
       }
-      const context = HandlerContext.unfilled()
+      const context = unfilled()
       return {
         context,
         effect: Effect.suspend(() => {
           const served = serve(session)
-          HandlerContext.unsafeFill(context, served.context, services, session, scope)
+          unsafeFill(context, served.context, services, session, scope)
           return served.effect as Effect.Effect<unknown, unknown>
         })
       }
@@ -109,3 +115,48 @@ const around = (
   request: Context.Context<never>,
   next: (request: Context.Context<never>) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => Around.run(around.run, call, context, request, next)
+
+/** The context of what surrounds a handler: without the services that the feature's layer was built with. */
+const filled = (
+  session: Context.Context<never> | undefined,
+  request: Omit<Session, "call">,
+  scope: Scope.Scope
+): Context.Context<never> => Context.unsafeMake(services(Context.empty(), session, request, scope))
+
+/** A context to start a fiber with, before the services are known. `unsafeFill` sets them. */
+export const unfilled = (): Context.Context<never> => Context.unsafeMake(noServices)
+
+/**
+ * Sets the services of an unfilled context. It changes the context in place, because the fiber already runs with it and a
+ * second context for the same fiber costs more than finding the handler. Only the first step of a fiber may call it.
+ */
+export const unsafeFill = (
+  context: Context.Context<never>,
+  captured: Context.Context<never>,
+  session: Context.Context<never> | undefined,
+  request: Omit<Session, "call">,
+  scope: Scope.Scope
+): void => {
+  ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = services(captured, session, request, scope)
+}
+
+const services = (
+  captured: Context.Context<never>,
+  session: Context.Context<never> | undefined,
+  request: Omit<Session, "call">,
+  scope: Scope.Scope
+): Map<string, unknown> => {
+  const services = new Map(captured.unsafeMap)
+  const { origin } = request
+  if (origin.services !== undefined) {
+    for (const [key, service] of origin.services.unsafeMap) services.set(key, service)
+  }
+  if (session !== undefined) { for (const [key, service] of session.unsafeMap) services.set(key, service) }
+  if (origin.user !== undefined) { for (const [key, service] of origin.user.unsafeMap) services.set(key, service) }
+  services.set(RequestContext.key, request)
+  services.set(ServerSession.key, request)
+  services.set(Scope.Scope.key, scope)
+  return services
+}
+
+const noServices: Map<string, unknown> = new Map()

@@ -19,12 +19,12 @@ import type { RequestHandler } from "./Router.js"
 import type { Server } from "./Server.js"
 import type { ClientFacts, Session } from "./Session.js"
 
-/** A route as clients of one revision see it. `C` is what is known of a client before its request has a session. */
-export interface EraRoute<F extends ClientFacts, C> {
+/** A route as clients of one revision see it. */
+export interface EraRoute<F extends ClientFacts> {
   readonly method: Method.Request
   readonly serve: (params: any, session: Session<F>, raw: JsonObject | undefined) => Route.Served
   /** Whether the server offers the capability of the method to a client. */
-  readonly isOffered: (client: C) => boolean
+  readonly isOffered: (client: F) => boolean
   /** The capabilities that a client must have declared. */
   readonly requires?: ClientCapabilities | undefined
   /** Whether it is served before `initialize` has succeeded, as `ping` is. */
@@ -34,45 +34,45 @@ export interface EraRoute<F extends ClientFacts, C> {
   /** The result of a request that the server ends before its handler has. Default: an error. */
   readonly closing?: ((session: Session<F>) => unknown) | undefined
   /** Encodes a result for a client, with its own hints for caches. */
-  readonly encode: (result: unknown, hints: Hints | undefined, client: C) => Outcome
+  readonly encode: (result: unknown, hints: Hints | undefined, client: F) => Outcome
 }
 
 /** What is joined with the row of a method. */
-export type Joined<F extends ClientFacts, C> =
-  & Omit<EraRoute<F, C>, "isOffered" | "encode">
-  & Partial<Pick<EraRoute<F, C>, "encode">>
+export type Joined<F extends ClientFacts> =
+  & Omit<EraRoute<F>, "isOffered" | "encode">
+  & Partial<Pick<EraRoute<F>, "encode">>
   & Pick<Route.Route, "isTrusted" | "isStable" | "problem">
 
 /** What only one era has. */
-export interface OfEra<F extends ClientFacts, C> {
+export interface OfEra<F extends ClientFacts> {
   readonly methods: ReadonlyMap<string, Method.Method>
-  readonly own: ReadonlyArray<Joined<F, C>>
+  readonly own: ReadonlyArray<Joined<F>>
   /** The capabilities that the server offers to a client. */
-  readonly capabilities: (client: C) => ServerCapabilities
+  readonly capabilities: (client: F) => ServerCapabilities
   /** What is added to every result of a method. */
   readonly stamp?: (method: string) => (result: Params) => Params
 }
 
 /** The route of a method for a client; `undefined` when the server does not offer the method to the client. */
-export type Routes<F extends ClientFacts, C> = (method: string, client: C) => EraRoute<F, C> | undefined
+export type Routes<F extends ClientFacts> = (method: string, client: F) => EraRoute<F> | undefined
 
-interface Table<F extends ClientFacts, C> {
-  readonly routes: ReadonlyMap<string, EraRoute<F, C>>
-  readonly ofHandler: (handler: RequestHandler | undefined) => EraRoute<F, C> | undefined
+interface Table<F extends ClientFacts> {
+  readonly routes: ReadonlyMap<string, EraRoute<F>>
+  readonly ofHandler: (handler: RequestHandler | undefined) => EraRoute<F> | undefined
 }
 
-export const make = <F extends ClientFacts, C extends { readonly version: Version }>(
+export const make = <F extends ClientFacts>(
   server: Server,
-  { capabilities, methods, own, stamp }: OfEra<F, C>
-): Routes<F, C> => {
+  { capabilities, methods, own, stamp }: OfEra<F>
+): Routes<F> => {
   const { router } = server
-  const features = router.routes.flatMap(({ method: name, ...route }): ReadonlyArray<Joined<F, C>> => {
+  const features = router.routes.flatMap(({ method: name, ...route }): ReadonlyArray<Joined<F>> => {
     const method = methods.get(name)
     return method?.kind === "request" ? [{ ...route, method }] : []
   })
 
-  const makeTable = (version: Version): Table<F, C> => {
-    const join = ({ isStable, isTrusted, problem, ...joined }: Joined<F, C>): EraRoute<F, C> => {
+  const makeTable = (version: Version): Table<F> => {
+    const join = ({ isStable, isTrusted, problem, ...joined }: Joined<F>): EraRoute<F> => {
       const { method } = joined
       // Middleware may replace a result by one of its own.
       const options = { isTrusted: isTrusted && Pipeline.leavesResults(server), isStable, problem }
@@ -82,7 +82,7 @@ export const make = <F extends ClientFacts, C extends { readonly version: Versio
         encode: joined.encode ?? Encode.make(method, version, options, stamp?.(method.name))
       }
     }
-    const handlers = new WeakMap<RequestHandler, EraRoute<F, C>>()
+    const handlers = new WeakMap<RequestHandler, EraRoute<F>>()
     return {
       routes: new Map(
         [...own, ...features].flatMap((joined) =>
@@ -112,7 +112,7 @@ export const make = <F extends ClientFacts, C extends { readonly version: Versio
     }
   }
 
-  const tables = new Map<Version, Table<F, C>>()
+  const tables = new Map<Version, Table<F>>()
   return (name, client) => {
     let table = tables.get(client.version)
     if (table === undefined) tables.set(client.version, table = makeTable(client.version))
@@ -122,11 +122,11 @@ export const make = <F extends ClientFacts, C extends { readonly version: Versio
 }
 
 /** Whether the server offers the capability that a method needs. It is looked up once for all requests until it changes. */
-const gate = <C>(
+const gate = <F>(
   { capability, gatedSince }: Method.Request,
   version: Version,
-  capabilities: (client: C) => ServerCapabilities
-): (client: C) => boolean => {
+  capabilities: (client: F) => ServerCapabilities
+): (client: F) => boolean => {
   if (capability === undefined || version < gatedSince) return always
   let known: ServerCapabilities | undefined
   let declares = false

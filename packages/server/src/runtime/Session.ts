@@ -21,12 +21,14 @@ import type * as Method from "@effect-mcp/protocol/Method"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { Version } from "@effect-mcp/protocol/Version"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Question } from "../Ask.js"
 import * as Ask from "../Ask.js"
+import type { Hints } from "../CacheOptions.js"
 import type { Call } from "../Middleware.js"
 import type { Principal } from "../Principal.js"
 import type { ClientOfRequest, RequestContextService } from "../RequestContext.js"
@@ -43,9 +45,17 @@ export interface ClientFacts {
   readonly requestedVersion: string | undefined
   readonly clientInfo: Implementation | undefined
   readonly clientCapabilities: ClientCapabilities
+  /** Whether the client has told its capabilities: a request that belongs to no conversation does not, up to 2025-11-25. */
+  readonly hasDeclared: boolean
   readonly clientKey: object | string | undefined
   readonly logLevel: LoggingLevel | undefined
   readonly sessionScope: Scope.Scope | undefined
+  /** Whether the session of the client exists, which the handshake begins. */
+  readonly accepted: boolean
+  /** The services that the session layer built for this client. */
+  readonly services: Context.Context<never> | undefined
+  /** The hints for caches that the result of this request has. */
+  readonly hints: Hints | undefined
 }
 
 /** What an era does in its own way for the sessions of a server. */
@@ -110,16 +120,6 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
 
   get principal(): Principal | undefined {
     return this.origin.principal
-  }
-
-  /** The services that the application gave with the HTTP request of the message. */
-  get services(): RequestOrigin.RequestOrigin["services"] {
-    return this.origin.services
-  }
-
-  /** The user that sent the message, as a service. */
-  get user(): RequestOrigin.RequestOrigin["user"] {
-    return this.origin.user
   }
 
   get cancelReason(): RequestContextService["cancelReason"] {
@@ -234,7 +234,7 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
     this.ownAsker = asker
   }
 
-  private get origin(): RequestOrigin.RequestOrigin {
+  get origin(): RequestOrigin.RequestOrigin {
     return RequestOrigin.of(this.outbound.channel)
   }
 

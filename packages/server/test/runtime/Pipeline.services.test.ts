@@ -3,7 +3,7 @@ import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Scope } from "effect"
-import * as HandlerContext from "../../src/runtime/HandlerContext.js"
+import * as Pipeline from "../../src/runtime/Pipeline.js"
 import { RequestScope } from "../../src/runtime/RequestScope.js"
 
 class A extends Context.Tag("A")<A, string>() {}
@@ -18,11 +18,11 @@ const services = (...of: ReadonlyArray<readonly [{ readonly key: string }, unkno
 const made = (
   captured: Context.Context<never>,
   session: Context.Context<never>,
-  of: HandlerContext.Request = request,
+  origin: Pipeline.Session["origin"] = {},
   scope = new RequestScope()
 ) => {
-  const context = HandlerContext.unfilled()
-  HandlerContext.unsafeFill(context, captured, session, of, scope)
+  const context = Pipeline.unfilled()
+  Pipeline.unsafeFill(context, captured, session, { ...request, origin }, scope)
   return context.unsafeMap
 }
 
@@ -31,13 +31,13 @@ describe("The context of a handler", () => {
     const context = made(
       services([A, "captured"], [B, "captured"], [C, "captured"]),
       services([B, "session"], [C, "session"]),
-      { ...request, user: services([C, "user"]) }
+      { user: services([C, "user"]) }
     )
     assert.deepStrictEqual([A, B, C].map(({ key }) => context.get(key)), ["captured", "session", "user"])
   })
 
   it("prefers the services that came with the HTTP request to those of the layer, and the session's to both", () => {
-    const given = { ...request, services: services([B, "given"], [C, "given"]) }
+    const given = { services: services([B, "given"], [C, "given"]) }
     const context = made(services([A, "captured"], [B, "captured"]), services([C, "session"]), given)
     assert.deepStrictEqual([A, B, C].map(({ key }) => context.get(key)), ["captured", "given", "session"])
   })
@@ -46,17 +46,17 @@ describe("The context of a handler", () => {
     const other = { other: true }
     const everywhere = services([RequestContext, other], [ServerSession, other], [Scope.Scope, other])
     const scope = new RequestScope()
-    const given = { ...request, services: everywhere, user: everywhere }
-    const context = made(everywhere, everywhere, given, scope)
-    assert.strictEqual(context.get(RequestContext.key), given)
-    assert.strictEqual(context.get(ServerSession.key), given)
+    const origin = { services: everywhere, user: everywhere }
+    const context = made(everywhere, everywhere, origin, scope)
+    assert.deepInclude(context.get(RequestContext.key) as object, { origin })
+    assert.strictEqual(context.get(ServerSession.key), context.get(RequestContext.key))
     assert.strictEqual(context.get(Scope.Scope.key), scope)
   })
 
   it("does not change its sources", () => {
     const captured = services([A, "captured"])
     const session = services([B, "session"])
-    made(captured, session, { ...request, services: services([C, "given"]) })
+    made(captured, session, { services: services([C, "given"]) })
     assert.deepStrictEqual([captured.unsafeMap.size, session.unsafeMap.size], [1, 1])
   })
 })

@@ -1,0 +1,184 @@
+/**
+ * Serves the messages of one era: finds the route of a request, checks whether its client may make it, and makes the work of it; hands
+ * notifications to their listeners. `legacy/Serve` adds the handshake, `modern/Serve` the envelope and the rounds of a request.
+ *
+ * `Routes` knows what serves a method, `Pipeline` what surrounds a handler.
+ */
+import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
+import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
+import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import { MethodNotFound, MissingClientCapability, ofIssue } from "@effect-mcp/protocol/McpError"
+import * as Method from "@effect-mcp/protocol/Method"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
+import type { Refuses } from "../Authenticator.js"
+import type { RequestChannel } from "./Asker.js"
+import { Encoded } from "./Encode.js"
+import * as Pipeline from "./Pipeline.js"
+import * as Reply from "./Reply.js"
+import { RequestScope } from "./RequestScope.js"
+import * as Route from "./Route.js"
+import type { NotificationHandler } from "./Router.js"
+import type { EraRoute, Routes } from "./Routes.js"
+import type { Server } from "./Server.js"
+import type { ClientFacts, Era } from "./Session.js"
+import { Session } from "./Session.js"
+import * as Subject from "./Subject.js"
+
+export abstract class Serve<F extends ClientFacts> {
+  protected readonly pipeline: Pipeline.Pipeline
+
+  constructor(
+    protected readonly server: Server,
+    protected readonly era: Era<F>,
+    private readonly routes: Routes<F>
+  ) {
+    this.pipeline = Pipeline.make(server)
+  }
+
+  /** Why a request that has a route is not served; or what serves it in place of the route. */
+  protected abstract refusal(client: F, request: Request, route: EraRoute<F>): McpError | Route.Served | undefined
+
+  /** What serves a request beside its route. */
+  protected served?(session: Session<F>, params: any, served: Route.Served): Route.Served
+
+  /** Runs around the handler of a request. */
+  protected around?(client: F, effect: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown>
+
+  /** The outcome of a request from the end of its handler. `refused` is why the request was refused. */
+  protected abstract outcomeOf(
+    session: Session<F>,
+    exit: Exit.Exit<unknown, unknown>,
+    encode: (result: unknown) => Outcome,
+    refused: Refuses | undefined
+  ): Outcome
+
+  /** What follows the release of what a handler has acquired. */
+  protected released?(client: F, released: Effect.Effect<void> | undefined): Effect.Effect<void> | undefined
+
+  /** The outcome of a request that the server ends before its handler has. */
+  protected closing?(session?: Session<F>, route?: EraRoute<F>): Outcome
+
+  protected plan(client: F, request: Request, incoming: IncomingRequest): Work {
+    const route = this.routes(request.method, client)
+    if (route === undefined) {
+      return this.refuse(client, request, incoming, new MethodNotFound({ method: Subject.quotable(request.method) }))
+    }
+    const refusal = this.refusal(client, request, route)
+    if (refusal !== undefined) {
+      return "effect" in refusal
+        ? this.work(client, request, incoming, route, () => refusal)
+        : this.refuse(client, request, incoming, refusal, route)
+    }
+    return this.work(client, request, incoming, route, (session) => {
+      const params = route.method.decodeParams(request.params)
+      if (Either.isLeft(params)) return Route.failed(ofIssue(params.left.issue))
+      const served = route.serve(params.right, session, request.params)
+      return this.served?.(session, params.right, served) ?? served
+    })
+  }
+
+  /** Answers a request with an error. The middleware sees both. */
+  refuse(client: F, request: Request, incoming: IncomingRequest, error: McpError, route?: EraRoute<F>): Work {
+    return this.pipeline.isSurrounded
+      ? this.work(client, request, incoming, route, () => Route.failed(error), error)
+      : this.failed(client, request, incoming, error)
+  }
+
+  /** The work of a request that fails before any code of the application runs. */
+  protected failed(client: F, request: Request, incoming: IncomingRequest, error: Refuses): Work {
+    const session = new Session(client, request, incoming, this.era)
+    return {
+      effect: Effect.fail(error),
+      reply: (exit) => this.outcomeOf(session, exit, unchecked, error),
+      closing: this.closing && (() => this.closing!())
+    }
+  }
+
+  private work(
+    client: F,
+    request: Request,
+    incoming: IncomingRequest,
+    route: EraRoute<F> | undefined,
+    serve: (session: Session<F>) => Route.Served,
+    refused?: McpError
+  ): Work {
+    const session = new Session(client, request, incoming, this.era)
+    const scope = new RequestScope()
+    const { context, effect } = this.pipeline.start(session, scope, client.services, client.accepted, serve)
+    const encode = (result: unknown): Outcome =>
+      route === undefined || result instanceof Encoded ? unchecked(result) : route.encode(result, client.hints, client)
+    session.outcomeOf = (exit) => this.outcomeOf(session, exit, encode, refused)
+    return {
+      effect: this.around?.(client, effect) ?? effect,
+      context,
+      cancellable: route?.isCancellable,
+      release: (exit) => {
+        const released = scope.release(exit)
+        return this.released === undefined ? released : this.released(client, released)
+      },
+      reply: session.outcomeOf,
+      closing: this.closing && (() => this.closing!(session, route))
+    }
+  }
+
+  /** The error of a client that lacks a capability. */
+  protected lacking(
+    { clientCapabilities, hasDeclared }: F,
+    required: ClientCapabilities | undefined
+  ): MissingClientCapability | undefined {
+    const missing = required === undefined || !hasDeclared
+      ? undefined
+      : Capabilities.missing(clientCapabilities, required)
+    return missing === undefined ? undefined : new MissingClientCapability({ required: missing })
+  }
+
+  /** The listener of a notification, where the revision of the client has it. */
+  protected listenerOf(client: F, method: string): NotificationHandler | undefined {
+    const found = this.server.router.listener(method)
+    return found !== undefined && Method.isIn(found.method, client.version) &&
+        this.lacking(client, found.requires) === undefined
+      ? found
+      : undefined
+  }
+
+  /** Hands a notification to its listener, inside the middleware. */
+  protected listened(
+    client: F,
+    notification: Notification,
+    outbound: RequestChannel,
+    listener: NotificationHandler | undefined,
+    observed?: (session: Session<F>) => Effect.Effect<void>
+  ): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { method, params } = notification
+      const session = new Session(client, notification, outbound, this.era)
+      const scope = new RequestScope()
+      const { context, effect } = this.pipeline.start(session, scope, client.services, client.accepted, () => {
+        const decoded = listener?.method.decodeParams(params)
+        // Malformed parameters: a notification has no response that could say so.
+        return listener === undefined || decoded === undefined || Either.isLeft(decoded)
+          ? Route.served(Effect.void)
+          : { effect: listener.run(decoded.right, params, method), context: listener.context }
+      })
+      return Effect.mapInputContext(
+        Effect.onExit(
+          effect,
+          (exit) => Effect.zipRight(scope.release(exit) ?? Effect.void, observed?.(session) ?? Effect.void)
+        ),
+        (_: Context.Context<never>) => context
+      )
+    }).pipe(
+      // The middleware refused the notification: there is no response that could say so.
+      Effect.catchAll((error) => Reply.isProtocolError(error) ? Effect.void : Effect.die(error)),
+      Effect.asVoid
+    )
+  }
+}
+
+const unchecked = (result: unknown): Outcome => ({ result: (result instanceof Encoded ? result.result : result) as {} })
