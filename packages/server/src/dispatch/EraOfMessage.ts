@@ -7,6 +7,7 @@
  */
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import * as Era from "@effect-mcp/protocol/Era"
+import { initialize } from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { MethodNotFound, UnsupportedVersion } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -20,8 +21,30 @@ export const of = (message: Request | Notification, versions: ReadonlyArray<stri
   return typeof named === "string" && Version.isLegacy(named) && versions.includes(named) ? "legacy" : "modern"
 }
 
+/**
+ * Chooses the era that serves a message which belongs to no conversation, or the error with which a server of one era refuses the
+ * message.
+ */
+export const chooser = (
+  versions: ReadonlyArray<string>
+): (message: Request | Notification, header?: string) => Era.Era | McpError => {
+  if (!versions.some(Version.isLegacy)) {
+    return (message, header) =>
+      message.method === initialize.name && of(message, versions, header) === "legacy"
+        // SHOULD name the supported revisions to a client that sends `initialize`
+        ? unsupported(message, versions)
+        : "modern"
+  }
+  return versions.some(Version.isModern)
+    ? (message, header) => of(message, versions, header)
+    : (message, header) => refusedByLegacy(message, versions, header) ?? "legacy"
+}
+
 /** The error of `initialize`, for a client that knows only legacy revisions. */
-export const unsupported = ({ params }: Request, versions: ReadonlyArray<string>): UnsupportedVersion => {
+export const unsupported = (
+  { params }: Request | Notification,
+  versions: ReadonlyArray<string>
+): UnsupportedVersion => {
   const requested = params?.protocolVersion
   return new UnsupportedVersion({
     requested: typeof requested === "string" ? quotable(requested) : "",

@@ -52,7 +52,8 @@ import * as Tasks from "./Tasks.js"
 /** What was read of a POST before its request is served. */
 export interface Posted {
   readonly envelope: Read
-  readonly headers: Headers
+  /** What must repeat arguments; `undefined` where there are no headers. */
+  readonly headers: Headers | undefined
 }
 
 /** How a server serves modern messages. Made once for each server. */
@@ -105,7 +106,7 @@ export const make = (server: Server): Serving => {
       const error = new McpError.MethodNotFound({ method: Subject.quotable(request.method) })
       return refuse(request, incoming, error, envelope.right, isPosted)
     }
-    const mismatch = posted === undefined ? undefined : paramHeaders(request, posted.headers)
+    const mismatch = posted?.headers === undefined ? undefined : paramHeaders(request, posted.headers)
     if (mismatch !== undefined) {
       const unseen = server.unseenTool(String(request.params?.name))
       return unseen === undefined
