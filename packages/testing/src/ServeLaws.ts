@@ -29,15 +29,18 @@ import * as TestClock from "effect/TestClock"
 import * as Law from "./Law.js"
 import * as TestPeer from "./TestPeer.js"
 
-/** Serves one message: the notifications of a request, and its answer. */
-export type Serve = (incoming: Message.Incoming) => Stream.Stream<Message.Message, unknown>
+/** Serves the text of one message, well formed or not: the notifications of a request, and its answer. */
+export type Serve = (text: string) => Stream.Stream<Message.Message, unknown>
 
 /** Starts what is tested, for a server. The scope ends both. */
 export type Entrance = (server: Layer.Layer<Dispatcher>) => Effect.Effect<Serve, unknown, Scope.Scope>
 
 /** `serve` of a `Dispatcher`. */
 export const dispatcher: Entrance = (server) =>
-  Effect.map(Layer.build(server), (context) => (incoming) => Context.get(context, Dispatcher).serve(incoming))
+  Effect.map(
+    Layer.build(server),
+    (context) => (text) => Context.get(context, Dispatcher).serve(MessageText.parse(text))
+  )
 
 const Work = Tool.make("work", { success: Schema.String })
 
@@ -51,10 +54,10 @@ const start = (
 const eras = ["legacy", "modern"] as const
 
 const request = (era: typeof eras[number], method: string, params?: Message.Params, id: Message.RequestId = 7) =>
-  Message.request(id, method, {
+  JSON.stringify(Message.request(id, method, {
     ...params,
     _meta: { ...(era === "modern" ? TestPeer.requestMeta() : undefined), progressToken: "token" }
-  })
+  }))
 
 const call = (era: typeof eras[number], id?: Message.RequestId) => request(era, "tools/call", { name: "work" }, id)
 
@@ -171,19 +174,19 @@ const errors = Law.make<Entrance>(
   (entrance, expect) =>
     Effect.gen(function*() {
       const serve = yield* start(entrance, Effect.succeed("done"))
-      const wrong: ReadonlyArray<readonly [Message.Incoming, Message.RequestId | undefined]> = [
-        [MessageText.parse("{"), undefined],
-        [MessageText.parse(`{"jsonrpc":"2.0","id":7}`), 7],
-        [MessageText.parse(`{"jsonrpc":"2.0","id":7,"method":"tools/list","params":[]}`), 7],
+      const wrong: ReadonlyArray<readonly [text: string, id: Message.RequestId | undefined]> = [
+        ["{", undefined],
+        [`{"jsonrpc":"2.0","id":7}`, 7],
+        [`{"jsonrpc":"2.0","id":7,"method":"tools/list","params":[]}`, 7],
         ...eras.flatMap((era) =>
-          [request(era, "nothing/such"), request(era, "tools/call", { name: 7 })].map((one) => [one, 7] as const)
+          [request(era, "nothing/such"), request(era, "tools/call", { name: 7 })].map((text) => [text, 7] as const)
         )
       ]
-      for (const [incoming, id] of wrong) {
-        const messages = yield* collect(serve(incoming))
+      for (const [text, id] of wrong) {
+        const messages = yield* collect(serve(text))
         yield* expect(
           messages.length === 1 && isError(messages[0]) && (messages[0].id ?? undefined) === id,
-          `${JSON.stringify(incoming)} got ${shown(messages)}`
+          `${text} got ${shown(messages)}`
         )
       }
     })
@@ -194,11 +197,14 @@ const silence = Law.make<Entrance>(
   (entrance, expect) =>
     Effect.gen(function*() {
       const serve = yield* start(entrance, Effect.succeed("done"))
-      const { id: _, ...cancelled } = request("modern", "notifications/cancelled", { requestId: 7 })
-      const unanswered = [Message.notification("notifications/initialized"), cancelled, Message.success(7, {})]
-      for (const incoming of unanswered) {
-        const messages = yield* collect(serve(incoming))
-        yield* expect(messages.length === 0, `${incoming} got ${shown(messages)}`)
+      const unanswered = [
+        Message.notification("notifications/initialized"),
+        Message.notification("notifications/cancelled", { requestId: 7, _meta: TestPeer.requestMeta() }),
+        Message.success(7, {})
+      ]
+      for (const message of unanswered) {
+        const messages = yield* collect(serve(JSON.stringify(message)))
+        yield* expect(messages.length === 0, `${JSON.stringify(message)} got ${shown(messages)}`)
       }
     })
 )

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as ServeLaws from "@effect-mcp/testing/ServeLaws"
-import { Chunk, Context, Effect, Layer, Queue, Stream, TestContext } from "effect"
+import { Chunk, Effect, Queue, Stream, TestContext } from "effect"
 import { brokenBy } from "./Faults.js"
 
 describe("serve of a dispatcher", () => {
@@ -15,9 +15,7 @@ const changed = (change: (serve: ServeLaws.Serve) => ServeLaws.Serve): ServeLaws
 
 /** A server for each stream, which the end of the stream closes. */
 const serverForEach: ServeLaws.Entrance = (server) =>
-  Effect.succeed((incoming) =>
-    Stream.unwrapScoped(Effect.map(Layer.build(server), (context) => Context.get(context, Dispatcher).serve(incoming)))
-  )
+  Effect.succeed((text) => Stream.unwrapScoped(Effect.map(ServeLaws.dispatcher(server), (serve) => serve(text))))
 
 const failure = (id?: Message.RequestId) => Message.failure(id, { code: -32600, message: "no" })
 
@@ -25,14 +23,14 @@ const isFailure = (message: Message.Message) => Message.isResponse(message) && "
 
 const faults: Record<string, readonly [entrance: ServeLaws.Entrance, law: string]> = {
   "answers before the notifications": [
-    changed((serve) => (incoming) =>
-      Stream.unwrap(Effect.map(Stream.runCollect(serve(incoming)), (all) => Stream.fromChunk(Chunk.reverse(all))))
+    changed((serve) => (text) =>
+      Stream.unwrap(Effect.map(Stream.runCollect(serve(text)), (all) => Stream.fromChunk(Chunk.reverse(all))))
     ),
     "gives the notifications of a request in their order, then one answer, and ends"
   ],
   "answers twice": [
-    changed((serve) => (incoming) =>
-      Stream.mapConcat(serve(incoming), (one): Array<Message.Message> => Message.isResponse(one) ? [one, one] : [one])
+    changed((serve) => (text) =>
+      Stream.mapConcat(serve(text), (one): Array<Message.Message> => Message.isResponse(one) ? [one, one] : [one])
     ),
     "gives the notifications of a request in their order, then one answer, and ends"
   ],
@@ -40,10 +38,10 @@ const faults: Record<string, readonly [entrance: ServeLaws.Entrance, law: string
     (server) =>
       Effect.map(
         Effect.all([ServeLaws.dispatcher(server), Effect.scope]),
-        ([serve, scope]) => (incoming) =>
+        ([serve, scope]) => (text) =>
           Stream.unwrap(Effect.gen(function*() {
             const queue = yield* Queue.bounded<Message.Message>(1)
-            yield* Effect.forkIn(Stream.runForEach(serve(incoming), (one) => Queue.offer(queue, one)), scope)
+            yield* Effect.forkIn(Stream.runForEach(serve(text), (one) => Queue.offer(queue, one)), scope)
             return Stream.takeUntil(Stream.fromQueue(queue), Message.isResponse)
           }))
       ),
@@ -60,30 +58,31 @@ const faults: Record<string, readonly [entrance: ServeLaws.Entrance, law: string
   "refuses an id that is in flight": [
     changed((serve) => {
       const ids = new Set<Message.RequestId>()
-      return (incoming) => {
-        if (Message.isMalformed(incoming) || !Message.isRequest(incoming)) return serve(incoming)
+      return (text) => {
+        const incoming = MessageText.parse(text)
+        if (Message.isMalformed(incoming) || !Message.isRequest(incoming)) return serve(text)
         const { id } = incoming
         if (ids.has(id)) return Stream.make(failure(id))
         ids.add(id)
-        return Stream.ensuring(serve(incoming), Effect.sync(() => ids.delete(id)))
+        return Stream.ensuring(serve(text), Effect.sync(() => ids.delete(id)))
       }
     }),
     "keeps apart two requests of the same id"
   ],
   "drops what is no message": [
-    changed((serve) => (incoming) => Message.isMalformed(incoming) ? Stream.empty : serve(incoming)),
+    changed((serve) => (text) => Message.isMalformed(MessageText.parse(text)) ? Stream.empty : serve(text)),
     "answers with one error what is no message, and what the server does not serve"
   ],
   "answers notifications": [
-    changed((serve) => (incoming) => Stream.orElseIfEmpty(serve(incoming), () => failure())),
+    changed((serve) => (text) => Stream.orElseIfEmpty(serve(text), () => failure())),
     "answers neither notifications nor responses"
   ],
   "has a buffer without a bound": [
-    changed((serve) => (incoming) => Stream.buffer(serve(incoming), { capacity: "unbounded" })),
+    changed((serve) => (text) => Stream.buffer(serve(text), { capacity: "unbounded" })),
     "suspends a handler while its notifications are not read"
   ],
   "ends without an answer": [
-    changed((serve) => (incoming) => Stream.filter(serve(incoming), (one) => !isFailure(one))),
+    changed((serve) => (text) => Stream.filter(serve(text), (one) => !isFailure(one))),
     "answers what runs with one error when the server closes"
   ]
 }
