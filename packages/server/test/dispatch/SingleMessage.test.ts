@@ -13,22 +13,9 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Registry from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
-import { Chunk, Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope, Stream } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope, Stream } from "effect"
 import { headers, request } from "../modern/Posting.js"
-import { act, byHeader, GreetLive, logbook, Sender, serve, until } from "../Serving.js"
-
-const messages = (incoming: Message.Incoming, caller?: Authenticator.Caller) =>
-  Effect.flatMap(
-    Dispatcher,
-    (dispatcher) => Effect.map(Stream.runCollect(dispatcher.serve(incoming, caller)), Chunk.toReadonlyArray)
-  )
-
-/** The one message that comes. */
-const answer = (incoming: Message.Incoming, caller?: Authenticator.Caller) =>
-  Effect.map(messages(incoming, caller), (all) => {
-    assert.lengthOf(all, 1)
-    return all[0] as { readonly id?: unknown; readonly result?: any; readonly error?: any }
-  })
+import { act, answer, byHeader, GreetLive, logbook, messages, Sender, serve, speaking, until } from "../Serving.js"
 
 const modern = request("tools/call", { name: "act" })
 const legacy = Message.request(1, "tools/call", { name: "act" })
@@ -129,11 +116,10 @@ describe("serve", () => {
   it.effect("serves a legacy message in the revision of its header, else in that of a message without a header", () => {
     const versions: Array<string> = []
     const note = act(Effect.map(RequestContext, ({ version }) => versions.push(version)))
-    const from = (version: string) => Authenticator.http({ headers: { "mcp-protocol-version": version } })
     return Effect.gen(function*() {
       yield* answer(legacy)
-      yield* answer(legacy, from("2025-11-25"))
-      const { error, id } = yield* answer(legacy, from("2024-01-01"))
+      yield* answer(legacy, speaking("2025-11-25"))
+      const { error, id } = yield* answer(legacy, speaking("2024-01-01"))
       assert.deepStrictEqual([id, error.code], [1, -32600])
       assert.match(error.message, /Unsupported protocol version: 2024-01-01/)
       assert.deepStrictEqual(versions, ["2025-03-26", "2025-11-25"])
