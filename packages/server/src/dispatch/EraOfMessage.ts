@@ -6,6 +6,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
+import { isRequest } from "@effect-mcp/jsonrpc/Message"
 import * as Era from "@effect-mcp/protocol/Era"
 import { initialize } from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
@@ -30,7 +31,7 @@ export const chooser = (
 ): (message: Request | Notification, header?: string) => Era.Era | McpError => {
   if (!versions.some(Version.isLegacy)) {
     return (message, header) =>
-      message.method === initialize.name && of(message, versions, header) === "legacy"
+      isRequest(message) && message.method === initialize.name && of(message, versions, header) === "legacy"
         // SHOULD name the supported revisions to a client that sends `initialize`
         ? unsupported(message, versions)
         : "modern"
@@ -41,10 +42,7 @@ export const chooser = (
 }
 
 /** The error of `initialize`, for a client that knows only legacy revisions. */
-export const unsupported = (
-  { params }: Request | Notification,
-  versions: ReadonlyArray<string>
-): UnsupportedVersion => {
+export const unsupported = ({ params }: Request, versions: ReadonlyArray<string>): UnsupportedVersion => {
   const requested = params?.protocolVersion
   return new UnsupportedVersion({
     requested: typeof requested === "string" ? quotable(requested) : "",

@@ -22,6 +22,7 @@ import * as Stream from "effect/Stream"
 import type { Refuses } from "../Authenticator.js"
 import type { DispatcherService } from "../Dispatcher.js"
 import type { Headers } from "../http/HttpExchange.js"
+import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
 import type { Serving as LegacyServing } from "../legacy/Serve.js"
 import * as Stateless from "../legacy/Stateless.js"
 import * as ModernHttp from "../modern/Http.js"
@@ -133,9 +134,6 @@ class SingleChannel implements Channel {
 }
 
 const VERSION = "mcp-protocol-version"
-
-/** How long the handler of a legacy request runs on after its stream has been closed: the default of `abandonAfter`. */
-const ABANDON_AFTER = "30 seconds"
 
 const ANYBODY: Pick<RequestOrigin.RequestOrigin, "principal" | "user"> = { principal: undefined, user: undefined }
 

@@ -14,6 +14,7 @@ import * as Registry from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope, Stream } from "effect"
+import { entrances } from "../Entrances.js"
 import { headers, request } from "../modern/Posting.js"
 import { act, answer, byHeader, GreetLive, logbook, messages, Sender, serve, speaking, until } from "../Serving.js"
 
@@ -234,6 +235,42 @@ describe("serve", () => {
         assert.deepInclude((first as any).value, { method: "notifications/subscriptions/acknowledged" })
       }
     }).pipe(Effect.provide(serve(GreetLive, { listen: { max: 1 } }))))
+
+  it.effect("reads on in place of a client of an older revision that has gone: the handler is not suspended", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      let sent = 0
+      const send = Effect.flatMap(RequestContext, ({ progress }) =>
+        Effect.zipRight(
+          Deferred.await(gate),
+          Effect.whileLoop({ while: () => sent < 1000, body: () => progress(sent + 1), step: () => void sent++ })
+        ))
+      yield* Effect.gen(function*() {
+        const { requests } = yield* entrances
+        const params = { name: "act", _meta: { progressToken: "t" } }
+        const reading = yield* Effect.fork(answer(Message.request(1, "tools/call", params)))
+        yield* until(() => requests.size === 1)
+        yield* Fiber.interrupt(reading)
+        yield* Deferred.succeed(gate, undefined)
+        yield* until(() => requests.size === 0)
+        assert.strictEqual(sent, 1000)
+      }).pipe(Effect.provide(serve(act(send))))
+    }))
+
+  it.effect("leaves no request behind, however its stream ends", () =>
+    Effect.gen(function*() {
+      const { requests } = yield* entrances
+      const { serve } = yield* Dispatcher
+      const one = (method: string) => request("tools/call", { name: method }, { progressToken: "t" })
+      yield* Stream.runHead(serve(one("act")))
+      yield* Effect.exit(Stream.runForEach(serve(one("act")), () => Effect.fail("the reader fails")))
+      yield* Effect.exit(Stream.runForEach(serve(one("act")), () => Effect.die("the reader dies")))
+      yield* Stream.runDrain(Stream.take(serve(one("act")), 1))
+      yield* Stream.runDrain(serve(one("none")))
+      yield* until(() => requests.size === 0)
+    }).pipe(Effect.provide(serve(act(
+      Effect.flatMap(RequestContext, ({ progress }) => Effect.zipRight(progress(1), Effect.never))
+    )))))
 
   it.effect("gives handlers no way to send requests", () => {
     const failures: Array<unknown> = []
