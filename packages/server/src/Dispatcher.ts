@@ -1,6 +1,6 @@
 /**
- * The one service that all transports of a server use: it runs a supervised conversation for each transport.
- * `McpServer.layer` provides it; to add a transport to a server is to add a layer that requires it.
+ * The one service that all transports of a server use: it runs a supervised conversation for each transport, and serves single
+ * messages as streams. `McpServer.layer` provides it; to add a transport to a server is to add a layer that requires it.
  *
  * @since 0.1.0
  */

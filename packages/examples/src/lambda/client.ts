@@ -4,7 +4,7 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Client } from "@effect-mcp/client"
-import { Connector, LocalError, Message, MessageText, Transport } from "@effect-mcp/jsonrpc"
+import { Connector, JsonRpcError, LocalError, Message, MessageText, Transport } from "@effect-mcp/jsonrpc"
 import { Console, Effect, FiberMap, Queue, Stream } from "effect"
 import { handler } from "./function.js"
 
@@ -21,14 +21,22 @@ const connector = Connector.make(
   "a function",
   Effect.gen(function*() {
     const incoming = yield* Queue.unbounded<Message.Incoming>()
-    const invocations = yield* FiberMap.make<unknown, unknown, unknown>()
+    const invocations = yield* FiberMap.make<unknown>()
     const send = (message: Message.Message) =>
       Effect.flatMap(invoke(message), (messages) => Queue.offerAll(incoming, messages))
     return yield* Transport.make({
       incoming: Stream.fromQueue(incoming),
       write: (message) => {
         if (Message.isResponse(message)) return Effect.void
-        if (Message.isRequest(message)) return Effect.asVoid(FiberMap.run(invocations, message.id, send(message)))
+        if (Message.isRequest(message)) {
+          const { id } = message
+          const served = Effect.catchAll(
+            send(message),
+            (error) =>
+              Queue.offer(incoming, Message.failure(id, { code: JsonRpcError.INTERNAL_ERROR, message: error.message }))
+          )
+          return Effect.asVoid(FiberMap.run(invocations, id, served))
+        }
         return message.method === "notifications/cancelled"
           ? FiberMap.remove(invocations, message.params?.requestId)
           : Effect.asVoid(send(message))

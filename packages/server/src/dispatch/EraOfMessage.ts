@@ -1,7 +1,7 @@
 /**
  * The era of one message, as `protocol/Era` classifies it, with what the server supports: an envelope that names a legacy
  * revision of the server makes no message modern. And the errors with which a server of one era refuses messages of the other one, in
- * conversations (`EraOfConversation`) and in single HTTP requests (`HttpTransports`).
+ * conversations (`EraOfConversation`), in single HTTP requests (`HttpTransports`) and in other single messages (`SingleMessage`).
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
