@@ -85,13 +85,12 @@ const waiting = Effect.gen(function*() {
   return { handler, started: Deferred.await(started), open: Deferred.succeed(gate, undefined), ended }
 })
 
-/** Lets everything that can go on do so, until it holds. */
-const turnUntil = (holds: () => boolean, turns = 200): Effect.Effect<void> =>
-  Effect.suspend(() =>
-    holds() || turns === 0
-      ? Effect.void
-      : Effect.zipRight(Effect.repeatN(Turns.worked, 128), turnUntil(holds, turns - 1))
-  )
+/** Lets everything that can go on do so, until it holds: for many steps of the fibers, and some turns of the event loop. */
+const turnUntil = (holds: () => boolean, steps = 10_000): Effect.Effect<void> =>
+  Effect.asVoid(Effect.iterate(0, {
+    while: (step) => step < steps && !holds(),
+    body: (step) => Effect.as(Effect.zipRight(Turns.worked, Effect.yieldNow()), step + 1)
+  }))
 
 const delivery = Law.make<Entrance>(
   "gives the notifications of a request in their order, then one answer, and ends",
@@ -139,7 +138,7 @@ const abandonment = Law.make<Entrance>(
         const reader = yield* Effect.forkScoped(Stream.runDrain(serve(call("legacy"))))
         yield* started
         yield* Fiber.interrupt(reader)
-        yield* turnUntil(() => false, 8)
+        yield* turnUntil(() => false, 1000)
         yield* end === "done" ? open : TestClock.adjust("1 hour")
         const found = yield* Deferred.await(ended)
         yield* expect(found === end, `the handler was ${found} in place of ${end}`)
@@ -251,7 +250,7 @@ const limits = Law.make<Entrance>(
         for (let n = 0; n < 4; n++) {
           yield* Effect.forkScoped(Effect.flatMap(collect(serve(call(era))), (all) => Queue.offer(answers, all)))
         }
-        yield* turnUntil(() => running > 2, 8)
+        yield* turnUntil(() => running > 2, 1000)
         yield* expect(running <= 2, `${running} requests ran in place of 2`)
         const refused = yield* Queue.take(answers)
         yield* expect(refused.length === 1 && isError(refused[0]), `one request too many got ${shown(refused)}`)
