@@ -3,7 +3,8 @@
  * layer and the middleware require the user as any other service, and `McpServer.layer` provides it to them.
  *
  * Over HTTP each request is authenticated on its own, before its session is looked up and its body is read; a request that goes
- * on to another node is authenticated at both. On a pipe the conversation is authenticated once, before its first message is read.
+ * on to another node is authenticated at both. On a pipe the conversation is authenticated once, before its first message is read;
+ * each message of `Dispatcher.serve` is authenticated on its own.
  *
  * @since 0.1.0
  */
@@ -45,8 +46,8 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
   readonly inProcess?: Effect.Effect<S, Refuses, R3> | undefined
   /**
    * Decides whether the user may use what requires these scopes, all of them: `undefined` when it may, otherwise the refusal.
-   * It runs with what `Feature.requires` names, and over HTTP for every other request with no scope. Default: the user may
-   * use what requires no scope.
+   * It runs with what `Feature.requires` names, and over HTTP and in `Dispatcher.serve` for every other request with no scope.
+   * Default: the user may use what requires no scope.
    */
   readonly permit?: ((user: S, scopes: ReadonlyArray<string>) => Refuses | undefined) | undefined
   /** JSON documents that every HTTP endpoint of the server serves, by their paths, to every client and every web page. */

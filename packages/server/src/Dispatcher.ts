@@ -1,9 +1,10 @@
 /**
- * The one service that all transports of a server use: it runs a supervised conversation for each transport.
- * `McpServer.layer` provides it; to add a transport to a server is to add a layer that requires it.
+ * The one service that all transports of a server use: it runs a supervised conversation for each transport, and serves single
+ * messages as streams. `McpServer.layer` provides it; to add a transport to a server is to add a layer that requires it.
  *
  * @since 0.1.0
  */
+import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Cause from "effect/Cause"
@@ -11,6 +12,7 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import type { Caller } from "./Authenticator.js"
 
 export interface DispatcherService {
@@ -29,6 +31,24 @@ export interface DispatcherService {
     listener: Listener<E, R>,
     caller?: (transport: Transport) => Caller
   ) => Effect.Effect<void, E, R>
+  /**
+   * Serves one message that belongs to no conversation, as a POST without a session is served: for a transport that has one
+   * message at a time, such as a function of a cloud or a queue. Each run of the stream serves the message once, after the
+   * authenticator has found the user of the `caller`. Default: nothing is known of the caller.
+   *
+   * The stream of a request has the notifications of the request, and ends with its answer, the only response; every failure is
+   * an error in that answer. A handler is suspended while 256 messages wait for the reader. The stream of a notification or a
+   * response is empty. A malformed message is answered with an error; each message of a batch needs a call of its own.
+   *
+   * Closing the stream before the answer interrupts a request from 2026-07-28 on, without waiting for its finalizers. The
+   * handler of an older request runs on, for 30 seconds at most.
+   *
+   * The headers of an HTTP caller must fit to the message, as over HTTP; without headers nothing is compared. An older request
+   * has the revision of the header `MCP-Protocol-Version`, else 2025-03-26 where the server supports it.
+   *
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-transports
+   */
+  readonly serve: (incoming: Message.Incoming, caller?: Caller) => Stream.Stream<Message.Message>
   /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
   /** Counts as a running listener until the scope closes: for one that feeds its conversations, such as an HTTP endpoint. */

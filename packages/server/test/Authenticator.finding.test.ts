@@ -306,18 +306,13 @@ describe("The user of a notification", () => {
 describe("A message without a user", () => {
   it.effect("is refused on a server with an authenticator, over any transport", () =>
     Effect.gen(function*() {
-      const exchange = yield* Entrances.exchange
       const { open } = yield* Entrances.entrances
       const sent: Array<any> = []
       const channel = { send: () => Effect.void, unsafeSend: (message: unknown) => sent.push(message) > 0 }
-      exchange(call(1, "greet", { name: "Ada" }), channel, "2025-11-25")
-      exchange(
-        request("tools/call", { name: "greet", arguments: { name: "Ada" } }, undefined, 2),
-        channel,
-        "2026-07-28"
-      )
-      open({ incoming: undefined as never, ...channel }, () => {}).receive({ ...initialize(), id: 3 })
-      assert.deepStrictEqual(sent.map(({ error, id }) => [id, error.code]), [[1, -32600], [2, -32600], [3, -32600]])
+      const conversation = open({ incoming: undefined as never, ...channel }, () => {})
+      conversation.receive({ ...initialize(), id: 1 })
+      conversation.receive(request("tools/call", { name: "greet", arguments: { name: "Ada" } }, undefined, 2))
+      assert.deepStrictEqual(sent.map(({ error, id }) => [id, error.code]), [[1, -32600], [2, -32600]])
       for (const { error } of sent) assert.match(error.message, /has not authenticated its sender/)
     }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, byHeader))))
 

@@ -2,16 +2,17 @@
  * A server with a few tools, and clients that send exactly what a test tells them to. The official schema checks all
  * messages in both directions.
  */
+import { assert } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
-import type { Request } from "@effect-mcp/jsonrpc/Message"
+import type { Incoming, Request, Response } from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type * as Feature from "@effect-mcp/server/Feature"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Cause, Layer, Scope } from "effect"
-import { Context, Effect, Logger, Schema } from "effect"
+import { Chunk, Context, Effect, Logger, Schema, Stream } from "effect"
 
 export const info = { name: "test", version: "0.0.0" }
 
@@ -85,6 +86,24 @@ export const result = (peer: TestPeer.TestPeer, name: string, args?: unknown) =>
 
 /** What a client receives of a tool that died. */
 export const internalError = { content: [{ type: "text", text: "Internal error" }], isError: true }
+
+/** What `serve` of the dispatcher gives for one message. */
+export const messages = (incoming: Incoming, caller?: Authenticator.Caller) =>
+  Effect.flatMap(
+    Dispatcher,
+    (dispatcher) => Effect.map(Stream.runCollect(dispatcher.serve(incoming, caller)), Chunk.toReadonlyArray)
+  )
+
+/** The one message that it gives, the answer. */
+export const answer = (incoming: Incoming, caller?: Authenticator.Caller) =>
+  Effect.map(messages(incoming, caller), (all) => {
+    assert.lengthOf(all, 1)
+    return all[0] as Response & { readonly result?: any; readonly error?: any }
+  })
+
+/** The caller of a legacy message of this revision. */
+export const speaking = (version: string, headers?: Readonly<Record<string, string>>) =>
+  Authenticator.http({ headers: { ...headers, "mcp-protocol-version": version } })
 
 /** The names in a `tools/list`. */
 export const names = (peer: TestPeer.TestPeer) =>

@@ -4,7 +4,7 @@ import type * as Law from "@effect-mcp/testing/Law"
 import { Effect } from "effect"
 
 /** The names of the laws that are broken. */
-const brokenBy = <S>(laws: ReadonlyArray<Law.Law<S>>, make: Effect.Effect<S>) =>
+export const brokenBy = <S>(laws: ReadonlyArray<Law.Law<S>>, make: Effect.Effect<S>) =>
   Effect.map(
     Effect.forEach(laws, ({ check, name }) =>
       Effect.map(

@@ -13,7 +13,6 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
@@ -22,7 +21,7 @@ import type { Caller } from "../Authenticator.js"
 import * as Dispatcher from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
-import type { Authenticate } from "../runtime/Authentication.js"
+import * as Authentication from "../runtime/Authentication.js"
 import * as Coalesced from "../runtime/Coalesced.js"
 import * as Defects from "../runtime/Defects.js"
 import type { Open } from "../runtime/FedConversation.js"
@@ -205,7 +204,7 @@ export const make = (
 
 /** A transport whose messages have the user of the caller, after `before` has run. */
 const identify = (
-  authenticate: Authenticate,
+  authenticate: Authentication.Authenticate,
   transport: Transport,
   caller: Caller
 ): { readonly transport: Transport & Channel; readonly before: Effect.Effect<void> } => {
@@ -227,15 +226,9 @@ const identify = (
         return origin
       }
     },
-    before: Effect.async<void>((resume) => {
-      const interrupt = authenticate(caller, (found) => {
-        origin = Either.match(found, {
-          onLeft: (refusal) => ({ ...origin, refusal }),
-          onRight: ({ principal, user }) => ({ ...origin, principal, user })
-        })
-        resume(Effect.void)
-      })
-      return Effect.sync(interrupt)
+    before: Effect.match(Authentication.find(authenticate, caller), {
+      onFailure: (refusal) => void (origin = { ...origin, refusal }),
+      onSuccess: ({ principal, user }) => void (origin = { ...origin, principal, user })
     })
   }
 }

@@ -26,6 +26,7 @@ import type { Server } from "../runtime/Server.js"
 import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
 import * as EraOfConversation from "./EraOfConversation.js"
+import * as SingleMessage from "./SingleMessage.js"
 
 /** The default limit of the requests in flight that belong to no conversation, of all clients together. */
 export const MAX_EXCHANGES = 4096
@@ -46,6 +47,7 @@ export const make = (
 ): Effect.Effect<Entrances, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { versions } = server
+    const scope = yield* Effect.scope
     const legacy = versions.some(Version.isLegacy) ? LegacyServe.make(server) : undefined
     const modern = versions.some(Version.isModern) ? ModernServe.make(server) : undefined
     if (modern !== undefined) yield* Metrics.subscriptions.observe(() => modern.subscriptions.size)
@@ -143,6 +145,7 @@ export const make = (
           return Effect.onInterrupt(ended, () => close)
         }),
       listen,
+      serve: SingleMessage.make(server, legacy, modern, requests, scope),
       authenticate: server.authenticate,
       documents: server.documents,
       requiredScopes: server.requiredScopes,

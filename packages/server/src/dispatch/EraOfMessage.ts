@@ -1,12 +1,14 @@
 /**
  * The era of one message, as `protocol/Era` classifies it, with what the server supports: an envelope that names a legacy
  * revision of the server makes no message modern. And the errors with which a server of one era refuses messages of the other one, in
- * conversations (`EraOfConversation`) and in single HTTP requests (`HttpTransports`).
+ * conversations (`EraOfConversation`), in single HTTP requests (`HttpTransports`) and in other single messages (`SingleMessage`).
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
+import { isRequest } from "@effect-mcp/jsonrpc/Message"
 import * as Era from "@effect-mcp/protocol/Era"
+import { initialize } from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { MethodNotFound, UnsupportedVersion } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -18,6 +20,25 @@ export const of = (message: Request | Notification, versions: ReadonlyArray<stri
   if (Era.ofMessage(message, header) === "legacy") return isModernInitialize(message, header) ? "modern" : "legacy"
   const named = namedBy(message)
   return typeof named === "string" && Version.isLegacy(named) && versions.includes(named) ? "legacy" : "modern"
+}
+
+/**
+ * Chooses the era that serves a message which belongs to no conversation, or the error with which a server of one era refuses the
+ * message.
+ */
+export const chooser = (
+  versions: ReadonlyArray<string>
+): (message: Request | Notification, header?: string) => Era.Era | McpError => {
+  if (!versions.some(Version.isLegacy)) {
+    return (message, header) =>
+      isRequest(message) && message.method === initialize.name && of(message, versions, header) === "legacy"
+        // SHOULD name the supported revisions to a client that sends `initialize`
+        ? unsupported(message, versions)
+        : "modern"
+  }
+  return versions.some(Version.isModern)
+    ? (message, header) => of(message, versions, header)
+    : (message, header) => refusedByLegacy(message, versions, header) ?? "legacy"
 }
 
 /** The error of `initialize`, for a client that knows only legacy revisions. */

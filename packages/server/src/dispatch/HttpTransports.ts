@@ -158,33 +158,17 @@ const withoutSlash = (path: string): string => path.length > 1 && path.endsWith(
 
 /** The POST of a server that has one era, or both. */
 const byEra = (legacy: Post | undefined, modern: Post | undefined, versions: ReadonlyArray<string>): Post => {
-  if (legacy === undefined) {
-    return (exchange, incoming, principal) =>
-      Http.isInitialize(incoming) && eraOf(exchange, incoming, versions) === "legacy"
-        // SHOULD name the supported revisions to a client that sends `initialize`
-        ? refuse(exchange, incoming, EraOfMessage.unsupported(incoming, versions), "modern")
-        : modern!(exchange, incoming, principal)
+  const choose = EraOfMessage.chooser(versions)
+  return (exchange, incoming, principal) => {
+    const header = exchange.headers["mcp-protocol-version"]
+    const era = Message.isMalformed(incoming) || Message.isResponse(incoming)
+      ? header === undefined ? "legacy" : Era.ofVersion(header)
+      : choose(incoming, header)
+    // MUST answer 400 to an unsupported revision (2025-11-25 basic/transports#protocol-version-header)
+    if (typeof era === "object") return refuse(exchange, incoming, era, legacy === undefined ? "modern" : "legacy")
+    const post = era === "modern" ? modern ?? legacy : legacy ?? modern
+    post!(exchange, incoming, principal)
   }
-  if (modern === undefined) {
-    return (exchange, incoming, principal) => {
-      const error = Message.isMalformed(incoming) || Message.isResponse(incoming)
-        ? undefined
-        : EraOfMessage.refusedByLegacy(incoming, versions, exchange.headers["mcp-protocol-version"])
-      // MUST answer 400 to an unsupported revision (2025-11-25 basic/transports#protocol-version-header)
-      if (error !== undefined) return refuse(exchange, incoming, error, "legacy")
-      legacy(exchange, incoming, principal)
-    }
-  }
-  return (exchange, incoming, principal) =>
-    (eraOf(exchange, incoming, versions) === "modern" ? modern : legacy)(exchange, incoming, principal)
-}
-
-const eraOf = (exchange: HttpExchange, incoming: Message.Incoming, versions: ReadonlyArray<string>): Era.Era => {
-  const header = exchange.headers["mcp-protocol-version"]
-  if (!Message.isMalformed(incoming) && !Message.isResponse(incoming)) {
-    return EraOfMessage.of(incoming, versions, header)
-  }
-  return header !== undefined && Era.ofVersion(header) === "modern" ? "modern" : "legacy"
 }
 
 const refuse = (exchange: HttpExchange, incoming: Message.Incoming, error: McpError.McpError, era: Era.Era): void => {

@@ -36,6 +36,9 @@ export interface ResolvedOptions {
   readonly documents: ReadonlyMap<string, string> | undefined
 }
 
+/** The default of `abandonAfter`. */
+export const ABANDON_AFTER = "30 seconds"
+
 export const make = (options: HttpOptions): ResolvedOptions => {
   const legacy = options.legacy ?? {}
   const sessions = typeof legacy.sessions === "object" ? legacy.sessions : {}
@@ -60,7 +63,7 @@ export const make = (options: HttpOptions): ResolvedOptions => {
     keepAlive: DeadlineTimer.millis(options.keepAlive ?? "15 seconds"),
     stallTimeout: DeadlineTimer.millis(options.stallTimeout ?? "30 seconds"),
     retry: DeadlineTimer.millis(legacy.retry ?? "1 second"),
-    abandonAfter: DeadlineTimer.millis(legacy.abandonAfter ?? "30 seconds"),
+    abandonAfter: DeadlineTimer.millis(legacy.abandonAfter ?? ABANDON_AFTER),
     closeTimeout: DeadlineTimer.millis(options.closeTimeout ?? Release.TIMEOUT),
     drainTimeout: options.drainTimeout === undefined ? undefined : DeadlineTimer.millis(options.drainTimeout),
     documents: options.documents === undefined

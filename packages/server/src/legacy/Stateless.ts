@@ -17,8 +17,9 @@ import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
-import * as HttpRefusal from "../http/Refusal.js"
+import * as HttpRefusals from "../http/Refusal.js"
 import type { Expirable } from "../http/Sweeper.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Principal } from "../Principal.js"
 import * as Batch from "./Batch.js"
 import { Connection } from "./Connection.js"
@@ -93,11 +94,8 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
 
   return {
     post: (exchange, incoming, principal) => {
-      const header = isInitialize(incoming) ? undefined : exchange.headers["mcp-protocol-version"]
-      const version = header ?? Version.negotiate(Version.withoutHeader, versions)
-      if (!Version.isLegacy(version) || !versions.includes(version)) {
-        return HttpRefusal.send(exchange, Refusal.unsupportedVersion(version, versions))
-      }
+      const version = versionOf(incoming, exchange.headers["mcp-protocol-version"], versions)
+      if (typeof version !== "string") return HttpRefusals.send(exchange, version)
       if (!Message.isMalformed(incoming)) {
         // A cancellation or a response would be about a request of another POST, perhaps of another client.
         return Message.isRequest(incoming)
@@ -105,9 +103,9 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
           : accepted(exchange)
       }
       const { batch } = incoming
-      if (batch === undefined) return HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
+      if (batch === undefined) return HttpRefusals.failure(exchange, 400, Message.malformedResponse(incoming))
       const refusal = Batch.refusal(batch, version)
-      if (refusal !== undefined) return HttpRefusal.send(exchange, refusal)
+      if (refusal !== undefined) return HttpRefusals.send(exchange, refusal)
       const requests = Batch.requests(batch)
       if (requests.length === 0) return accepted(exchange)
       serve(exchange, requests, true, principal, version)
@@ -117,6 +115,19 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
     },
     size: () => running.size
   }
+}
+
+/** The revision that comes with a message, or why the message is refused. */
+export const versionOf = (
+  incoming: Message.Incoming,
+  header: string | undefined,
+  versions: ReadonlyArray<LegacyVersion>
+): LegacyVersion | HttpRefusal => {
+  const named = isInitialize(incoming) ? undefined : header
+  const version = named ?? Version.negotiate(Version.withoutHeader, versions)
+  return Version.isLegacy(version) && versions.includes(version)
+    ? version
+    : Refusal.unsupportedVersion(version, versions)
 }
 
 /** The state that a handshake would leave. A client without a session may send `initialize`, too, and gets its result. */

@@ -56,13 +56,14 @@ export const make = (
 
 /** What a round knows of its request. */
 interface Asking {
+  /** The fiber of the request, which a question interrupts. */
+  readonly fiber: Fiber.RuntimeFiber<any, any> | undefined
   readonly method: string
   readonly received: { readonly params?: Params | undefined }
   readonly principal: { readonly id: string } | undefined
   readonly facts: {
     readonly version: ModernVersion
     readonly clientCapabilities: ClientCapabilities
-    readonly fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
     /** Whether the handler has ended: then no question can be sent. */
     readonly hasEnded: boolean
   }
@@ -245,7 +246,7 @@ export class Round {
    * been interrupted, and ends with the region: waiting would block it for ever.
    */
   private interrupt(asking: Fiber.RuntimeFiber<any, any>): Effect.Effect<never> {
-    const { fiber } = this.session.facts
+    const { fiber } = this.session
     fiber?.unsafeInterruptAsFork(FiberId.none)
     if (asking !== fiber) asking.unsafeInterruptAsFork(FiberId.none)
     return Effect.interrupt

@@ -5,7 +5,6 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
 import type { Requests } from "@effect-mcp/jsonrpc/unstable/Requests"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -20,8 +19,7 @@ import * as HttpRefusal from "../http/Refusal.js"
 import type { Principal } from "../Principal.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import { Post } from "./Post.js"
-import type { ModernServe } from "./Serve.js"
-import { envelopeOf } from "./Serve.js"
+import * as Serve from "./Serve.js"
 import * as Status from "./Status.js"
 
 export interface Http {
@@ -37,7 +35,7 @@ export interface Http {
 export const make = (
   context: EndpointContext,
   requests: Requests,
-  serving: ModernServe,
+  serving: Serve.ModernServe,
   versions: ReadonlyArray<string>
 ): Http => {
   const running = new Set<Post>()
@@ -45,7 +43,7 @@ export const make = (
 
   const serve = (exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void => {
     const { headers } = exchange
-    const envelope = read(request, headers, versions)
+    const envelope = envelopeOf(request, headers, versions)
     if (Either.isLeft(envelope)) return refuse(exchange, request.id, envelope.left)
     const post = new Post(context, exchange, request, principal, onDone)
     const active = requests.start(post, request, serving.posted({ envelope, headers }))
@@ -64,8 +62,7 @@ export const make = (
       if (Message.isResponse(incoming)) return HttpRefusal.send(exchange, unexpectedResponse)
       const error = refusalOfNotification(incoming, exchange.headers, versions)
       if (error !== undefined) return refuse(exchange, undefined, error)
-      const handler = serving.notification(incoming, withoutAnswer(exchange, principal), true)
-      if (handler !== undefined) requests.handle(incoming.method, handler)
+      notify(requests, serving, incoming, RequestOrigin.request(exchange, principal, undefined))
       accepted(exchange)
     },
     close: () => {
@@ -78,36 +75,45 @@ export const make = (
   }
 }
 
-/** The channel of a notification: nothing can be sent on it. */
-const withoutAnswer = (exchange: HttpExchange, principal: Principal | undefined): Channel => ({
-  origin: RequestOrigin.request(exchange, principal, undefined),
-  unsafeSend: () => false,
-  send: () => Effect.fail(closed),
-  canRequest: () => false
-})
+/** Handles a notification, on a channel on which nothing can be sent. */
+export const notify = (
+  requests: Requests,
+  serving: Serve.ModernServe,
+  notification: Message.Notification,
+  origin: RequestOrigin.RequestOrigin
+): void => {
+  const channel = { origin, unsafeSend: () => false, send: () => Effect.fail(closed), canRequest: () => false }
+  const handler = serving.notification(notification, channel, true)
+  if (handler !== undefined) requests.handle(notification.method, handler)
+}
 
 const refuse = (exchange: HttpExchange, id: Message.RequestId | undefined, error: McpError.McpError): void =>
   HttpRefusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))
 
-/** The envelope. Left: why it does not fit to the headers, in the order in which the client can correct them. */
-const read = (
+/**
+ * The envelope. Left: why it does not fit to the headers, if there are any, in the order in which the client can correct them.
+ */
+export const envelopeOf = (
   request: Message.Request,
-  headers: HttpExchange["headers"],
+  headers: HttpExchange["headers"] | undefined,
   versions: ReadonlyArray<string>
-): Either.Either<Envelope.Envelope, McpError.McpError> => {
+): Serve.Posted["envelope"] => {
+  if (headers === undefined) return Serve.envelopeOf(request.params, versions)
   const differs = differentVersion(request.params, headers)
   if (differs !== undefined) return Either.left(differs)
-  const envelope = envelopeOf(request.params, versions)
+  const envelope = Serve.envelopeOf(request.params, versions)
   if (Either.isLeft(envelope)) return envelope
   const checked = Headers.check(request, (name) => headers[name])
   return Either.isLeft(checked) ? Either.left(checked.left) : envelope
 }
 
-const refusalOfNotification = (
+/** Why a notification does not fit to the headers, if there are any. */
+export const refusalOfNotification = (
   { params }: Message.Notification,
-  headers: HttpExchange["headers"],
+  headers: HttpExchange["headers"] | undefined,
   versions: ReadonlyArray<string>
 ): McpError.McpError | undefined => {
+  if (headers === undefined) return undefined
   const version = headers[VERSION]?.trim()
   if (version !== undefined && !versions.includes(version)) {
     return new McpError.UnsupportedVersion({ requested: version.slice(0, 128), supported: versions })

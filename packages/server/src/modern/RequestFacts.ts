@@ -8,7 +8,6 @@ import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
-import type * as Fiber from "effect/Fiber"
 import type { Hints } from "../CacheOptions.js"
 import type { Headers } from "../http/HttpExchange.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
@@ -18,8 +17,8 @@ import type { Round } from "./Ask.js"
 export type ModernSession = Session<RequestFacts>
 
 /**
- * What is known of one message and its client, and how far its request has come. Its mutable fields: `fiber` is set when the
- * request starts, `hints` by the feature that serves it, `hasEnded` when its handler has ended, `round` when something needs it.
+ * What is known of one message and its client, and how far its request has come. Its mutable fields: `hints` is set by the
+ * feature that serves it, `hasEnded` when its handler has ended, `round` when something needs it.
  */
 export class RequestFacts implements ClientFacts {
   readonly version: ModernVersion
@@ -31,8 +30,6 @@ export class RequestFacts implements ClientFacts {
   readonly sessionScope = undefined
   readonly accepted = true
   readonly services = undefined
-  /** The fiber of the request, which a question interrupts. */
-  fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
   /** The hints for caches that this result has. */
   hints: Hints | undefined
   hasEnded = false
@@ -45,7 +42,7 @@ export class RequestFacts implements ClientFacts {
     /** Whether the message came in a POST of its own. */
     readonly isPosted: boolean,
     /** The headers of the POST, of which some repeat arguments. */
-    readonly headers?: Headers
+    readonly headers?: Headers | undefined
   ) {
     this.version = version
     this.clientInfo = clientInfo

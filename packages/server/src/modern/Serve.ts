@@ -48,7 +48,8 @@ import { Subscriptions } from "./Subscriptions.js"
 /** What was read of a POST before its request is served. */
 export interface Posted {
   readonly envelope: Read
-  readonly headers: Headers
+  /** What must repeat arguments; `undefined` where there are no headers. */
+  readonly headers: Headers | undefined
 }
 
 /** How a server serves modern messages. Made once for each server. */
@@ -138,17 +139,6 @@ export class ModernServe extends Serve<RequestFacts> {
     if (inputResponses === undefined && requestState === undefined) return served
     const resumed = Era.roundOf(session, this.rounds).resume({ inputResponses, requestState })
     return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
-  }
-
-  /** Tells the request its fiber, which a question interrupts. */
-  protected override around(
-    facts: RequestFacts,
-    effect: Effect.Effect<unknown, unknown>
-  ): Effect.Effect<unknown, unknown> {
-    return Effect.withFiberRuntime((fiber) => {
-      facts.fiber = fiber
-      return effect
-    })
   }
 
   protected override released(

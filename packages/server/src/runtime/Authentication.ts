@@ -27,6 +27,10 @@ import * as Returned from "./Returned.js"
 /** Calls back once, at once or later. Gives a function that interrupts the search; then it does not call back. */
 export type Authenticate = (caller: Caller, then: (found: Either.Either<Found, Refuses>) => void) => () => void
 
+/** The same as an effect. */
+export const find = (authenticate: Authenticate, caller: Caller): Effect.Effect<Found, Refuses> =>
+  Effect.async((resume) => Effect.sync(authenticate(caller, resume)))
+
 /** The default of the deadline. */
 const TIMEOUT: Duration.DurationInput = "10 seconds"
 
@@ -177,7 +181,7 @@ const UNANSWERED: Readonly<Record<Caller["_tag"], string>> = {
     "This server knows no user of a client in its process: its Authenticator needs the option inProcess, or the " +
     "connector must hand the user over",
   Other:
-    "This server knows no user on this transport: the caller of Dispatcher.accept, listen or open must hand the user over"
+    "This server knows no user on this transport: the caller of Dispatcher.accept, listen or serve must hand the user over"
 }
 
 const unavailable = (message: string): HttpRefusal =>

@@ -9,6 +9,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import type { Call } from "../Middleware.js"
 import { RequestContext } from "../RequestContext.js"
@@ -24,6 +25,7 @@ import type { Server } from "./Server.js"
 export type Session = ServerSessionService & {
   readonly call: Call
   readonly origin: Pick<RequestOrigin, "services" | "user">
+  fiber: Fiber.RuntimeFiber<any, any> | undefined
 }
 
 /** The services that the session layer built for the client, if it built any. */
@@ -36,7 +38,8 @@ export interface Pipeline {
   readonly isSurrounded: boolean
   /**
    * The effect of a message, and the context to start its fiber with. `inSession` tells that the session of the message
-   * exists, which the handshake begins; without services of its own, the session layer is built for this message alone.
+   * exists, which the handshake begins; without services of its own, the session layer is built for this message alone. The effect
+   * sets the fiber of the session.
    */
   readonly start: <S extends Session>(
     session: S,
@@ -91,15 +94,19 @@ export const make = (
       if (isSurrounded || built !== undefined) {
         return {
           context: filled(services, session, scope),
-          effect: built === undefined
-            ? run(session, scope, services, inSession, serve)
-            : Effect.flatMap(built, (services) => run(session, scope, services, inSession, serve))
+          effect: Effect.withFiberRuntime((fiber) => {
+            session.fiber = fiber
+            return built === undefined
+              ? run(session, scope, services, inSession, serve)
+              : Effect.flatMap(built, (services) => run(session, scope, services, inSession, serve))
+          })
         }
       }
       const context = unfilled()
       return {
         context,
-        effect: Effect.suspend(() => {
+        effect: Effect.withFiberRuntime((fiber) => {
+          session.fiber = fiber
           const served = serve(session)
           unsafeFill(context, served.context, services, session, scope)
           return served.effect as Effect.Effect<unknown, unknown>
@@ -119,7 +126,7 @@ const around = (
 /** The context of what surrounds a handler: without the services that the feature's layer was built with. */
 const filled = (
   session: Context.Context<never> | undefined,
-  request: Omit<Session, "call">,
+  request: Omit<Session, "call" | "fiber">,
   scope: Scope.Scope
 ): Context.Context<never> => Context.unsafeMake(services(Context.empty(), session, request, scope))
 
@@ -134,7 +141,7 @@ export const unsafeFill = (
   context: Context.Context<never>,
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,
-  request: Omit<Session, "call">,
+  request: Omit<Session, "call" | "fiber">,
   scope: Scope.Scope
 ): void => {
   ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = services(captured, session, request, scope)
@@ -143,7 +150,7 @@ export const unsafeFill = (
 const services = (
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,
-  request: Omit<Session, "call">,
+  request: Omit<Session, "call" | "fiber">,
   scope: Scope.Scope
 ): Map<string, unknown> => {
   const services = new Map(captured.unsafeMap)

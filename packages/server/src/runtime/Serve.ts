@@ -47,9 +47,6 @@ export abstract class Serve<F extends ClientFacts> {
   /** What serves a request beside its route. */
   protected served?(session: Session<F>, params: any, served: Route.Served): Route.Served
 
-  /** Runs around the handler of a request. */
-  protected around?(client: F, effect: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown>
-
   /** The outcome of a request from the end of its handler. `refused` is why the request was refused. */
   protected abstract outcomeOf(
     session: Session<F>,
@@ -115,7 +112,7 @@ export abstract class Serve<F extends ClientFacts> {
       route === undefined || result instanceof Encoded ? unchecked(result) : route.encode(result, client.hints, client)
     session.outcomeOf = (exit) => this.outcomeOf(session, exit, encode, refused)
     return {
-      effect: this.around?.(client, effect) ?? effect,
+      effect,
       context,
       cancellable: route?.isCancellable,
       release: (exit) => {

@@ -4,7 +4,7 @@
  *
  * A class with getters, because one is made for every request and most handlers read none of it. Functions come from getters, so that
  * a function that was taken out of the session can still be called. Its mutable fields: `lastProgress` is the last progress that was
- * sent, `outcomeOf` is set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
+ * sent, `fiber` and `outcomeOf` are set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
  * `task`, with another `outbound` and another asker. The others are made when something needs them.
  */
 import type { Notification, Params, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
@@ -24,6 +24,7 @@ import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Question } from "../Ask.js"
@@ -79,6 +80,8 @@ export interface Era<F extends ClientFacts> {
 export class Session<F extends ClientFacts = ClientFacts> implements ServerSessionService {
   /** The response of the request from the end of its handler. */
   outcomeOf: (exit: Exit.Exit<unknown, unknown>) => Outcome.Outcome = Outcome.fromExit
+  /** The fiber of the request. */
+  fiber: Fiber.RuntimeFiber<any, any> | undefined
   startTask: Effect.Effect<void, AskError> = Effect.void
   /** The task that the request has become. */
   task: StoredTask | undefined

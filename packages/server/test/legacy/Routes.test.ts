@@ -17,8 +17,7 @@ import * as Era from "../../src/legacy/Era.js"
 import * as Routes from "../../src/legacy/Routes.js"
 import * as Router from "../../src/runtime/Router.js"
 import type { Server } from "../../src/runtime/Server.js"
-import * as Entrances from "../Entrances.js"
-import { act, connect, GreetLive, info, result, serve } from "../Serving.js"
+import { act, answer, connect, GreetLive, info, result, serve, speaking } from "../Serving.js"
 
 const routes = (
   options: { readonly logging?: boolean; readonly subscriptions?: boolean; readonly resources?: boolean }
@@ -216,17 +215,8 @@ describe("A feature that the server does not declare", () => {
 
   it.scoped("is not served without a session either, and subscriptions never are", () =>
     Effect.gen(function*() {
-      const exchange = yield* Entrances.exchange
       const code = (method: string, params?: JsonObject) =>
-        Effect.async<number | undefined>((resume) => {
-          exchange(Message.request(1, method, params), {
-            send: () => Effect.void,
-            unsafeSend: (message) => {
-              resume(Effect.succeed((message as Message.Failure).error?.code))
-              return true
-            }
-          }, "2025-11-25")
-        })
+        Effect.map(answer(Message.request(1, method, params), speaking("2025-11-25")), ({ error }) => error?.code)
       assert.isUndefined(yield* code("tools/list"))
       assert.isUndefined(yield* code("resources/list"))
       assert.strictEqual(yield* code("prompts/list"), -32601)

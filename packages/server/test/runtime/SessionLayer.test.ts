@@ -4,16 +4,14 @@ import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import * as Handler from "@effect-mcp/server/Handler"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
-import { Context, Deferred, Effect, Layer, Queue, Schema } from "effect"
-import * as Entrances from "../Entrances.js"
-import { act, connect, result, serve, uninitialized } from "../Serving.js"
+import { Context, Effect, Layer, Schema } from "effect"
+import { act, answer, connect, result, serve, uninitialized } from "../Serving.js"
 
 class Cart extends Context.Tag("Cart")<Cart, { readonly of: number; readonly items: Array<string> }>() {}
 class Db extends Context.Tag("Db")<Db, string>() {}
@@ -238,42 +236,21 @@ describe("Where there is no session", () => {
         )
       )
       yield* Effect.gen(function*() {
-        const exchange = yield* Entrances.exchange
-        const answers = yield* Queue.unbounded<Message.Message>()
-        const channel = (): Channel => ({
-          send: () => Effect.void,
-          unsafeSend: (message) => {
-            log.push("answered")
-            return Queue.unsafeOffer(answers, message)
-          },
-          canRequest: () => false
-        })
+        const served = (request: Message.Request) => Effect.tap(answer(request), () => log.push("answered"))
         for (const  of of[1, 2]) {
-          exchange(Message.request(1, "tools/call", { name: "count" }), channel(), "2025-11-25")
-          const answer = (yield* Queue.take(answers)) as Message.Success
-          assert.deepStrictEqual(answer.result.content, [{ type: "text", text: `0 in cart ${of}` }])
+          const { result } = yield* served(Message.request(1, "tools/call", { name: "count" }))
+          assert.deepStrictEqual(result.content, [{ type: "text", text: `0 in cart ${of}` }])
           assert.deepStrictEqual(log.splice(0), ["built for tools/call", "released", "answered"])
         }
-        exchange(Message.request(1, "initialize", hello()), channel(), "2025-11-25")
-        yield* Queue.take(answers)
+        yield* served(Message.request(1, "initialize", hello()))
         assert.deepStrictEqual(log, ["answered"])
       }).pipe(Effect.provide(serve(count, { session })))
     }))
 
   it.scoped("a request is refused as the layer is", () =>
     Effect.gen(function*() {
-      const exchange = yield* Entrances.exchange
-      const answer = yield* Deferred.make<Message.Message>()
-      const channel: Channel = {
-        send: () => Effect.void,
-        unsafeSend: (message) => {
-          Deferred.unsafeDone(answer, Effect.succeed(message))
-          return true
-        },
-        canRequest: () => false
-      }
-      exchange(Message.request(1, "tools/call", { name: "count" }), channel, "2025-11-25")
-      assert.deepInclude(yield* Deferred.await(answer), { error: { code: -32600, message: "closed" } })
+      const { error } = yield* answer(Message.request(1, "tools/call", { name: "count" }))
+      assert.deepStrictEqual(error, { code: -32600, message: "closed" })
     }).pipe(Effect.provide(serve(count, {
       session: Layer.effect(Cart, Effect.fail(new InvalidRequest({ message: "closed" })))
     }))))
