@@ -30,9 +30,7 @@ const HOMEMADE = [
     .map((name) => `jsonrpc/runtime/${name}`),
   ...["Announcements", "Changes", "Coalesced", "NotificationQueue", "Release", "SerialQueue"]
     .map((name) => `server/runtime/${name}`),
-  "server/http/Sweeper",
   "client/http/Limiter",
-  "redis/connection/Deadlines",
   "sql/connection/Batches",
   "sql/connection/Turn"
 ]

@@ -19,7 +19,7 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { Diagnostic, log } from "./Diagnostic.js"
-import * as DeadlineTimer from "./kit/DeadlineTimer.js"
+import * as Deadlines from "./kit/Deadlines.js"
 import { raceFirst } from "./kit/Race.js"
 import { NoBackChannel, TransportError } from "./LocalError.js"
 import * as Message from "./Message.js"
@@ -176,8 +176,8 @@ class PassiveConversation implements Passive {
   ) {
     this.diagnostics = new Diagnostics(env.runtime, options.report ?? log)
     this.calls = new Calls.Calls(
-      (onDeadline) => new DeadlineTimer.DeadlineTimer(env.runtime, env.clock, onDeadline),
-      options.timeout === undefined ? Infinity : DeadlineTimer.millis(options.timeout),
+      () => new Deadlines.Deadlines(env.runtime, env.clock),
+      options.timeout === undefined ? Infinity : Deadlines.millis(options.timeout),
       (method) => Attempt.attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
       // An earlier connection of the same session has counted from 1.

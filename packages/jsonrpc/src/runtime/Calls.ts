@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import * as JsonRpcError from "../JsonRpcError.js"
-import * as DeadlineTimer from "../kit/DeadlineTimer.js"
+import * as Deadlines from "../kit/Deadlines.js"
 import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.js"
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
@@ -66,7 +66,7 @@ interface Call extends OpenCall {
 
 export class Calls {
   private readonly calls = new Map<Message.RequestId, Call>()
-  private madeTimer: DeadlineTimer.DeadlineTimer | undefined
+  private madeDeadlines: Deadlines.Deadlines | undefined
   private closed: ConnectionClosed | undefined
   private pauses = 0
   private pausedAt = 0
@@ -78,19 +78,23 @@ export class Calls {
   private isHeld = false
 
   constructor(
-    private readonly makeTimer: (onDeadline: DeadlineTimer.OnDeadline) => DeadlineTimer.DeadlineTimer,
+    private readonly makeDeadlines: () => Deadlines.Deadlines,
     private readonly defaultTimeoutMillis: number,
     private readonly neverWaits: (method: string) => boolean,
     private readonly maxPending = MAX_PENDING,
     private lastId = 0
   ) {}
 
-  private get timer(): DeadlineTimer.DeadlineTimer {
-    return this.madeTimer ??= this.makeTimer((now) => this.expire(now))
+  private get deadlines(): Deadlines.Deadlines {
+    if (this.madeDeadlines === undefined) {
+      this.madeDeadlines = this.makeDeadlines()
+      this.madeDeadlines.watch({ sweep: (now) => this.expire(now) }, Infinity)
+    }
+    return this.madeDeadlines
   }
 
   get hasTimer(): boolean {
-    return this.madeTimer !== undefined
+    return this.madeDeadlines !== undefined
   }
 
   get size(): number {
@@ -157,13 +161,13 @@ export class Calls {
     delivery: ProgressDelivery | undefined,
     resume: (exit: CallExit) => void
   ): Call | undefined {
-    const millis = options?.timeout === undefined ? this.defaultTimeoutMillis : DeadlineTimer.millis(options.timeout)
-    const total = options?.maxTotalTimeout === undefined ? Infinity : DeadlineTimer.millis(options.maxTotalTimeout)
+    const millis = options?.timeout === undefined ? this.defaultTimeoutMillis : Deadlines.millis(options.timeout)
+    const total = options?.maxTotalTimeout === undefined ? Infinity : Deadlines.millis(options.maxTotalTimeout)
     if (this.closed !== undefined || millis <= 0 || total <= 0) {
       resume(Effect.fail(this.closed ?? new RequestTimeout({ method, millis: 0 })))
       return undefined
     }
-    const now = millis === Infinity && total === Infinity ? 0 : this.timer.now()
+    const now = millis === Infinity && total === Infinity ? 0 : this.deadlines.now()
     const id = ++this.lastId
     const resetOnProgress = options?.resetTimeoutOnProgress === true
     const call: Call = {
@@ -187,7 +191,7 @@ export class Calls {
     options?.onId?.(id)
     this.calls.set(id, call)
     const due = this.dueAt(call)
-    if (due !== Infinity) this.timer.set(due)
+    if (due !== Infinity) this.deadlines.set(due)
     const wantsProgress = delivery !== undefined || resetOnProgress
     const message = Message.request(id, method, wantsProgress ? withProgressToken(params, id) : params)
     if (this.maySend(call, message)) this.send(call, message)
@@ -298,7 +302,7 @@ export class Calls {
     const call = this.find(Progress.token(params))
     const progress = Progress.fromParams(params)
     if (call === undefined || progress === undefined) return false
-    if (call.resetOnProgress) call.deadline = this.timer.now() + call.millis
+    if (call.resetOnProgress) call.deadline = this.deadlines.now() + call.millis
     if (call.delivery === undefined) return call.resetOnProgress
     call.delivery.offer(progress)
     return true
@@ -316,21 +320,21 @@ export class Calls {
       call.delivery?.stop()
       this.resume(call, Effect.fail(this.closed))
     }
-    return this.calls.size === 0 ? this.madeTimer?.stop() : undefined
+    return this.calls.size === 0 ? this.madeDeadlines?.stop() : undefined
   }
 
   /** Stops the clocks of all calls, except those of `maxTotalTimeout`, until `resumeTimeouts` was called as often. */
   pauseTimeouts(): void {
-    if (this.pauses++ === 0) this.pausedAt = this.timer.now()
+    if (this.pauses++ === 0) this.pausedAt = this.deadlines.now()
   }
 
   resumeTimeouts(): void {
     if (--this.pauses > 0) return
-    const now = this.timer.now()
+    const now = this.deadlines.now()
     for (const call of this.calls.values()) {
       if (call.deadline === Infinity) continue
       call.deadline += now - Math.max(this.pausedAt, call.deadline - call.millis)
-      this.timer.set(this.dueAt(call))
+      this.deadlines.set(this.dueAt(call))
     }
   }
 
@@ -357,7 +361,7 @@ export class Calls {
 
   private remove(call: Call): boolean {
     const waited = this.calls.delete(call.id)
-    if (this.closed !== undefined && this.calls.size === 0) this.madeTimer?.stop()
+    if (this.closed !== undefined && this.calls.size === 0) this.madeDeadlines?.stop()
     if (waited && call.isSent) {
       this.sent--
       this.text -= call.text
