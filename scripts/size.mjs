@@ -26,11 +26,10 @@ const MAX_SMALL = 60
 
 /** Parts that wait, wake, queue, limit or time by themselves, where Effect or the kit has such a part. */
 const HOMEMADE = [
-  ...["Backpressure", "Calls", "Feed", "Outbox", "Places", "ProgressDelivery", "Turns"]
+  ...["Backpressure", "Calls", "Feed", "Outbox", "ProgressDelivery", "Turns"]
     .map((name) => `jsonrpc/runtime/${name}`),
   ...["Announcements", "Changes", "Coalesced", "NotificationQueue", "Release", "SerialQueue"]
     .map((name) => `server/runtime/${name}`),
-  "client/http/Limiter",
   "sql/connection/Batches",
   "sql/connection/Turn"
 ]

@@ -21,6 +21,8 @@ import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { Diagnostic } from "../Diagnostic.js"
 import * as JsonRpcError from "../JsonRpcError.js"
+import type { Limits } from "../kit/Semaphore.js"
+import { Places } from "../kit/Semaphore.js"
 import { NoBackChannel } from "../LocalError.js"
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
@@ -31,8 +33,6 @@ import type { Calls } from "./Calls.js"
 import * as ConversationEnv from "./ConversationEnv.js"
 import { Diagnostics, ofOutcome } from "./Diagnostics.js"
 import * as MessageSize from "./MessageSize.js"
-import type { Limits } from "./Places.js"
-import { Places } from "./Places.js"
 import { otherForm } from "./RequestIds.js"
 import * as Turns from "./Turns.js"
 
@@ -46,6 +46,8 @@ export interface PerClient {
   /** The client that a channel belongs to. The channels without one share the limit of all. */
   readonly clientOf: (channel: Channel) => string | undefined
 }
+
+type RequestPlaces = Places<ActiveRequest, Message.Request>
 
 export interface Options {
   /** How many requests may run and wait. As many handlers of notifications may run. */
@@ -84,12 +86,12 @@ export class Requests {
   private notifications: Map<Fiber.RuntimeFiber<void>, string> | undefined
   private onIdle: Set<() => void> | undefined
   private count = 0
-  private readonly places: Places<ActiveRequest>
+  private readonly places: RequestPlaces
   /** The places of requests that never wait, and run while no other place is free. */
-  private extraPlaces: Places<ActiveRequest> | undefined
-  private clients: Map<string, Places<ActiveRequest>> | undefined
+  private extraPlaces: RequestPlaces | undefined
+  private clients: Map<string, RequestPlaces> | undefined
   /** The places that requests wait for. */
-  private waitedFor: Set<Places<ActiveRequest>> | undefined
+  private waitedFor: Set<RequestPlaces> | undefined
   private starting = false
 
   constructor(
@@ -161,7 +163,7 @@ export class Requests {
     if (diagnostic !== undefined) this.options.report(diagnostic)
   }
 
-  private wait(request: ActiveRequest, places: Places<ActiveRequest>, message: Message.Request, text: number): void {
+  private wait(request: ActiveRequest, places: RequestPlaces, message: Message.Request, text: number): void {
     const { channel, id } = request
     places.wait(request, message, text)
     request.waitsFor = places
@@ -212,7 +214,7 @@ export class Requests {
     return undefined
   }
 
-  private placesOf(channel: Channel): Places<ActiveRequest> {
+  private placesOf(channel: Channel): RequestPlaces {
     const { perClient } = this.options
     const client = perClient?.clientOf(channel)
     if (perClient === undefined || client === undefined) return this.places
@@ -419,7 +421,7 @@ export class ActiveRequest implements IncomingRequest {
   cancellable = true
   open = true
   /** The places that it waits for. */
-  waitsFor: Places<ActiveRequest> | undefined
+  waitsFor: RequestPlaces | undefined
   /** How many notifications wait for space on the channel. */
   sending = 0
   onSent: (() => void) | undefined
@@ -484,7 +486,7 @@ const busy: Outcome.Outcome = {
 
 const TOO_MANY_OPEN = "Too many of these requests are open; end one first"
 
-const overloaded = ({ running, size }: Places<ActiveRequest>): string =>
+const overloaded = ({ running, size }: RequestPlaces): string =>
   `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
 
 /** The outcome of a request that the side cannot serve now, and that has not run. */

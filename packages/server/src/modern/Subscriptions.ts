@@ -10,7 +10,7 @@
 import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Channel, IncomingRequest, OwnLimit } from "@effect-mcp/jsonrpc/Side"
 import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
-import { Places } from "@effect-mcp/jsonrpc/unstable/Places"
+import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"

@@ -6,7 +6,7 @@
 import { internal } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
 import * as Race from "@effect-mcp/jsonrpc/unstable/kit/Race"
-import { Places } from "@effect-mcp/jsonrpc/unstable/Places"
+import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { InternalError } from "@effect-mcp/protocol/McpError"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
 import type { Version } from "@effect-mcp/protocol/Version"
