@@ -108,7 +108,7 @@ export const make = (
    */
   const take = (
     message: Message.Message,
-    onFailure: (error: TransportError) => Effect.Effect<void>,
+    onFailure: (message: Message.Message, error: TransportError) => Effect.Effect<void>,
     options?: SendOptions,
     call: OpenCall = {}
   ): Effect.Effect<void, TransportError> | undefined => {
@@ -127,7 +127,7 @@ export const make = (
     const sending = connection.forkMessage(
       cancelled === undefined ? other(message, text) : other(message, cancelOf(message, cancelled.sentAs))
     )
-    const accepted = connection.forkMessage(Effect.tapError(accepting(sending), onFailure))
+    const accepted = connection.forkMessage(Effect.tapError(accepting(sending), (error) => onFailure(message, error)))
     // The server is notified of a cancel before the client stops reading.
     cancelled?.fiber.unsafeInterruptAsFork(FiberId.none)
     return Effect.flatMap(
@@ -137,7 +137,7 @@ export const make = (
   }
 
   /** Nothing waits for this message, so only the log can tell. */
-  const log = (message: Message.Message) => (error: TransportError): Effect.Effect<void> =>
+  const log = (message: Message.Message, error: TransportError): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (!connection.isOpen()) return Effect.void
       const what = Message.isResponse(message) ? "A response" : `"${message.method}"`
@@ -145,7 +145,7 @@ export const make = (
     })
 
   return {
-    unsafeSend: (message, options, call) => take(message, log(message), options, call) !== undefined,
+    unsafeSend: (message, options, call) => take(message, log, options, call) !== undefined,
     // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
     send: (message) =>
       Effect.zipRight(

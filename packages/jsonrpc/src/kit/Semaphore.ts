@@ -6,7 +6,8 @@
  * that wait at each release. When test/kit/Semaphore and test/runtime/Limits pass on Effect's, `Semaphore` can be deleted.
  *
  * `Places` has mutable fields, because each request of a peer takes a place in the read loop, where no Effect can run. `running`
- * counts the places that are taken, `waiting` holds what waits and `text` counts its characters; what waits has no place.
+ * counts the places that are taken; `waiting` holds what waits and has no place, `order` reads it, `size` is its number, and `text`
+ * counts its characters.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -23,8 +24,11 @@ export interface Limits {
 /** Places for `A`; `B` is what is kept of one while it waits. */
 export class Places<A, B = void> {
   running = 0
+  /** How many wait. */
+  size = 0
   private text = 0
   private waiting: Map<A, { readonly kept: B; readonly text: number }> | undefined
+  private order: Iterator<A> | undefined
 
   constructor(
     readonly limits: Limits,
@@ -34,19 +38,15 @@ export class Places<A, B = void> {
     private readonly onEmpty?: () => void
   ) {}
 
-  /** How many wait. */
-  get size(): number {
-    return this.waiting?.size ?? 0
-  }
-
   get isFree(): boolean {
     return this.running < this.limits.running && (this.all === undefined || this.all.isFree)
   }
 
   /** Takes a place; `false` when none is free or an earlier one waits. */
   enter(): boolean {
-    if (this.size > 0 || !this.isFree) return false
-    this.take()
+    if (this.size > 0 || this.running >= this.limits.running || this.all?.isFree === false) return false
+    this.running++
+    if (this.all !== undefined) this.all.running++
     return true
   }
 
@@ -54,7 +54,7 @@ export class Places<A, B = void> {
   leave(): void {
     this.running--
     if (this.all !== undefined) this.all.running--
-    this.settle()
+    if (this.onEmpty !== undefined) this.settle()
   }
 
   /** Whether one more of this length may wait. */
@@ -63,6 +63,7 @@ export class Places<A, B = void> {
   }
 
   wait(one: A, kept: B, text = 0): void {
+    this.size++
     this.text += text
     this.waiting ??= new Map()
     this.waiting.set(one, { kept, text })
@@ -78,9 +79,11 @@ export class Places<A, B = void> {
   /** Gives the first that waits a place; `undefined` when none is free, or none waits. */
   next(): readonly [A, B] | undefined {
     if (this.size === 0 || !this.isFree) return undefined
-    const one = this.waiting!.keys().next().value!
+    // One iterator for all: a new one would pass what was removed each time.
+    const one = (this.order ??= this.waiting!.keys()).next().value as A
     const { kept } = this.remove(one)!
-    this.take()
+    this.running++
+    if (this.all !== undefined) this.all.running++
     return [one, kept]
   }
 
@@ -99,13 +102,9 @@ export class Places<A, B = void> {
     if (waiting !== undefined) {
       this.text -= waiting.text
       this.waiting!.delete(one)
+      if (--this.size === 0) this.order = undefined
     }
     return waiting
-  }
-
-  private take(): void {
-    this.running++
-    if (this.all !== undefined) this.all.running++
   }
 }
 
@@ -141,7 +140,7 @@ export const make = (permits = 1, capacity = Infinity): Semaphore => {
   }
   const release = Effect.sync(() => {
     places.leave()
-    giveTurns()
+    if (places.size > 0) giveTurns()
   })
 
   return {

@@ -13,6 +13,8 @@ import * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import * as JsonRpcError from "../JsonRpcError.js"
 import * as Deadlines from "../kit/Deadlines.js"
+import * as Edition from "../kit/Edition.js"
+import { SerialQueue } from "../kit/SerialQueue.js"
 import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.js"
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
@@ -21,7 +23,6 @@ import type { OpenCall, SendOptions, Undelivered } from "../Transport.js"
 import * as Attempt from "./Attempt.js"
 import * as Json from "./Json.js"
 import * as MessageSize from "./MessageSize.js"
-import { ProgressDelivery } from "./ProgressDelivery.js"
 import { otherForm } from "./RequestIds.js"
 
 export const CANCELLED = "notifications/cancelled"
@@ -35,6 +36,11 @@ const RUNNING = 64
 /** How many characters the requests that are sent beyond those may have together. */
 const MAX_TEXT = 16 * 1024 * 1024
 
+/** How many notifications may wait for a slow callback of progress; the oldest are dropped. */
+export const MAX_PROGRESS = 256
+
+const PROGRESS = { capacity: MAX_PROGRESS, surplus: "drop" } as const
+
 /** Sends a message at once; `false` when the transport is closed. */
 type Send = (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
 
@@ -45,8 +51,7 @@ interface Call extends OpenCall {
   readonly id: Message.RequestId
   readonly method: string
   readonly send: Send
-  /** What the transport needs to send it. */
-  readonly options: SendOptions | undefined
+  readonly options: RequestOptions | undefined
   readonly resume: (exit: CallExit) => void
   readonly cancelOnAbandon: boolean
   readonly started: number
@@ -55,7 +60,8 @@ interface Call extends OpenCall {
   /** The deadline that neither progress nor a pause extends. */
   readonly latest: number
   readonly resetOnProgress: boolean
-  readonly delivery: ProgressDelivery | undefined
+  /** Its progress. */
+  readonly delivery: SerialQueue | undefined
   deadline: number
   isSent: boolean
   /** How many characters it counts for while it is in flight. */
@@ -117,8 +123,8 @@ export class Calls {
     return onProgress === undefined
       ? this.run(send, method, params, options, undefined)
       : Effect.flatMap(
-        Effect.runtime<never>(),
-        (runtime) => this.run(send, method, params, options, new ProgressDelivery(runtime, onProgress))
+        Edition.runtime,
+        (runtime) => this.run(send, method, params, options, new SerialQueue({ runtime, ...PROGRESS }))
       )
   }
 
@@ -127,7 +133,7 @@ export class Calls {
     method: string,
     params: Message.Params | undefined,
     options: RequestOptions | undefined,
-    delivery: ProgressDelivery | undefined
+    delivery: SerialQueue | undefined
   ): Effect.Effect<Message.Params, CallError> {
     // Uninterruptible around the wait: a fiber can be interrupted after its request was sent and before it waits.
     return Effect.uninterruptibleMask((restore) => {
@@ -158,7 +164,7 @@ export class Calls {
     method: string,
     params: Message.Params | undefined,
     options: RequestOptions | undefined,
-    delivery: ProgressDelivery | undefined,
+    delivery: SerialQueue | undefined,
     resume: (exit: CallExit) => void
   ): Call | undefined {
     const millis = options?.timeout === undefined ? this.defaultTimeoutMillis : Deadlines.millis(options.timeout)
@@ -194,14 +200,10 @@ export class Calls {
     if (due !== Infinity) this.deadlines.set(due)
     const wantsProgress = delivery !== undefined || resetOnProgress
     const message = Message.request(id, method, wantsProgress ? withProgressToken(params, id) : params)
-    if (this.maySend(call, message)) this.send(call, message)
+    const isNext = this.unsent === undefined || this.unsent.size === 0
+    if (isNext && this.fits(call, message) || this.neverWaits(method)) this.send(call, message)
     else (this.unsent ??= new Map()).set(call, message)
     return call
-  }
-
-  private maySend(call: Call, message: Message.Request): boolean {
-    const isNext = this.unsent === undefined || this.unsent.size === 0
-    return isNext && this.fits(call, message) || this.neverWaits(call.method)
   }
 
   /** Whether one more call may be in flight, and its text wait at the peer. */
@@ -304,7 +306,7 @@ export class Calls {
     if (call === undefined || progress === undefined) return false
     if (call.resetOnProgress) call.deadline = this.deadlines.now() + call.millis
     if (call.delivery === undefined) return call.resetOnProgress
-    call.delivery.offer(progress)
+    call.delivery.add(() => delivered(call.options!.onProgress!, progress))
     return true
   }
 
@@ -352,7 +354,7 @@ export class Calls {
   private end(call: Call, exit: CallExit): void {
     if (call.delivery === undefined) return this.resume(call, exit)
     call.answer = exit
-    call.delivery.whenDrained(() => this.resume(call, exit))
+    call.delivery.whenIdle(() => this.resume(call, exit))
   }
 
   private resume(call: Call, exit: CallExit): void {
@@ -411,6 +413,15 @@ const withProgressToken = (params: Message.Params | undefined, id: Message.Reque
   ...params,
   _meta: { ...(params?._meta as Message.Params | undefined), progressToken: id }
 })
+
+const delivered = (
+  onProgress: (progress: Progress.Progress) => Effect.Effect<void>,
+  progress: Progress.Progress
+): Effect.Effect<void> =>
+  Effect.catchAllCause(
+    Effect.suspend(() => onProgress(progress)),
+    (cause) => Effect.logWarning("A progress callback failed", cause)
+  )
 
 const notSent = (message: Message.Request): CallError =>
   Json.stringify(message) === undefined

@@ -2,6 +2,7 @@
  * Waits for what an application releases, and for a limited time only. A release cannot be interrupted, so one that hangs
  * goes on without being waited for, and is reported.
  */
+import type { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -45,6 +46,13 @@ export const within = (
               `the server no longer waits for it`
           ))
   ))
+
+/** Stops a queue, and waits for the task that runs, no longer than the limit. */
+export const stop = (queue: SerialQueue | undefined, limit?: Duration.DurationInput): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const fiber = queue?.stop()
+    return fiber === undefined ? Effect.void : Effect.asVoid(awaitWithin(fiber, limit))
+  })
 
 /** A scope that closes with the current one, within the limit. */
 export const scope = (
