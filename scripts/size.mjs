@@ -26,12 +26,9 @@ const MAX_SMALL = 60
 
 /** Parts that wait, wake, queue, limit or time by themselves, where Effect or the kit has such a part. */
 const HOMEMADE = [
-  ...["Backpressure", "Calls", "Feed", "Outbox", "Turns"]
-    .map((name) => `jsonrpc/runtime/${name}`),
-  ...["Coalesced", "Release"]
-    .map((name) => `server/runtime/${name}`),
-  "sql/connection/Batches",
-  "sql/connection/Turn"
+  "jsonrpc/runtime/Calls",
+  "jsonrpc/runtime/Feed",
+  "sql/connection/Batches"
 ]
 
 const INNER = ["Runtime", "FiberRef", "FiberId", "RuntimeFlags", "ExecutionStrategy"]

@@ -10,7 +10,9 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
 import type * as Scope from "effect/Scope"
@@ -145,3 +147,23 @@ export const make = (resolution?: number): Effect.Effect<Deadlines, never, Scope
         return fiber === undefined ? Effect.void : Fiber.await(fiber)
       })
   )
+
+/** How long the end of what is closed is waited for, by default. */
+export const TIMEOUT: Duration.DurationInput = "5 seconds"
+
+/** Waits for the end of a fiber no longer than the limit; `undefined` when it still runs then. */
+export const awaitWithin = <A, E>(
+  fiber: Fiber.RuntimeFiber<A, E>,
+  limit: Duration.DurationInput = TIMEOUT
+): Effect.Effect<Exit.Exit<A, E> | undefined> =>
+  Effect.suspend(() => {
+    const exit = fiber.unsafePoll()
+    return exit === null ? Effect.map(onOwnFiber(waiting(fiber, limit)), Option.getOrUndefined) : Effect.succeed(exit)
+  })
+
+const waiting = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, limit: Duration.DurationInput) =>
+  Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), limit)
+
+/** On the current fiber, an interruption that is pending would end the wait at once. */
+const onOwnFiber = <A>(wait: Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(wait), Fiber.join))

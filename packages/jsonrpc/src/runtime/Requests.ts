@@ -23,6 +23,7 @@ import { Diagnostic } from "../Diagnostic.js"
 import * as JsonRpcError from "../JsonRpcError.js"
 import type { Limits } from "../kit/Semaphore.js"
 import { Places } from "../kit/Semaphore.js"
+import * as Turns from "../kit/Turns.js"
 import { NoBackChannel } from "../LocalError.js"
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
@@ -34,7 +35,6 @@ import * as ConversationEnv from "./ConversationEnv.js"
 import { Diagnostics, ofOutcome } from "./Diagnostics.js"
 import * as MessageSize from "./MessageSize.js"
 import { otherForm } from "./RequestIds.js"
-import * as Turns from "./Turns.js"
 
 /** How many characters of the reason of a cancel are kept. */
 const MAX_REASON = 1024

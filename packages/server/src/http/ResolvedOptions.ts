@@ -4,9 +4,8 @@
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { HttpOptions } from "../HttpOptions.js"
-import * as Release from "../runtime/Release.js"
 
 export interface ResolvedOptions {
   readonly path: string | undefined
@@ -61,7 +60,7 @@ export const make = (options: HttpOptions): ResolvedOptions => {
     stallTimeout: Deadlines.millis(options.stallTimeout ?? "30 seconds"),
     retry: Deadlines.millis(legacy.retry ?? "1 second"),
     abandonAfter: Deadlines.millis(legacy.abandonAfter ?? "30 seconds"),
-    closeTimeout: Deadlines.millis(options.closeTimeout ?? Release.TIMEOUT),
+    closeTimeout: Deadlines.millis(options.closeTimeout ?? Deadlines.TIMEOUT),
     drainTimeout: options.drainTimeout === undefined ? undefined : Deadlines.millis(options.drainTimeout),
     documents: options.documents === undefined
       ? undefined

@@ -10,10 +10,11 @@ import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
 import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
 import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
 import type { Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
@@ -265,7 +266,7 @@ class SseConnection implements FedTransport {
     return this.stream.isFull ? this.stream.space : undefined
   }
 
-  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Outbox.send(this, message, closed)
 
   private channelFor(origin: RequestOrigin.RequestOrigin): Channel {
     const remove = (id: Message.RequestId | null | undefined) => {

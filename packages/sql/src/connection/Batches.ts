@@ -4,11 +4,11 @@
  *
  * Mutable: `size` is the sum of the sizes in `waiting`, which is in the order of arrival; `left` of a group counts its items there.
  */
+import { turn } from "@effect-mcp/jsonrpc/unstable/kit/Turns"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import { SqlStoreError } from "../SqlStoreError.js"
-import { turn } from "./Turn.js"
 
 export interface Limits<A> {
   /** How many items one batch may have. */
