@@ -14,12 +14,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { Diagnostic, log } from "./Diagnostic.js"
 import * as Deadlines from "./kit/Deadlines.js"
+import * as Edition from "./kit/Edition.js"
 import { raceFirst } from "./kit/Race.js"
 import * as Turns from "./kit/Turns.js"
 import { NoBackChannel, TransportError } from "./LocalError.js"
@@ -181,7 +180,7 @@ class PassiveConversation implements Passive {
       (method) => Attempt.attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
       // An earlier connection of the same session has counted from 1.
-      transport.isResumed === true ? env.clock.unsafeCurrentTimeMillis() : 0
+      transport.isResumed === true ? Edition.millis(env.clock) : 0
     )
     this.requests = new Requests.Requests(env, {
       limits: {
@@ -212,7 +211,7 @@ class PassiveConversation implements Passive {
   }
 
   get ended(): Effect.Effect<void, TransportError> {
-    return Effect.suspend(() => this.result ?? Deferred.await(this.whenEnded ??= Deferred.unsafeMake(FiberId.none)))
+    return Effect.suspend(() => this.result ?? Deferred.await(this.whenEnded ??= Edition.deferred()))
   }
 
   get close(): Effect.Effect<void> {
@@ -281,7 +280,7 @@ class PassiveConversation implements Passive {
     this.requests.closing = true
     const error = Exit.isFailure(exit) ? errorOf(exit.cause) : undefined
     if (this.isIdle) this.complete(error)
-    else Runtime.runFork(this.env.runtime, this.shutDown(error))
+    else Edition.runFork(this.env.runtime, this.shutDown(error))
   }
 
   private get isIdle(): boolean {
@@ -291,7 +290,7 @@ class PassiveConversation implements Passive {
   private complete(error: TransportError | undefined): void {
     this.calls.close(error)
     this.result = error === undefined ? Exit.void : Exit.fail(error)
-    if (this.whenEnded !== undefined) Deferred.unsafeDone(this.whenEnded, this.result)
+    if (this.whenEnded !== undefined) Edition.done(this.whenEnded, this.result)
   }
 
   private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {

@@ -13,9 +13,8 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Runtime from "effect/Runtime"
-import * as RuntimeFlags from "effect/RuntimeFlags"
 import type * as Scope from "effect/Scope"
+import * as Edition from "./Edition.js"
 
 // A timer of Node with more than 2^31-1 milliseconds fires at once: a longer sleep is divided.
 const LONGEST_SLEEP = 2 ** 30
@@ -34,17 +33,15 @@ export class Deadlines {
   private swept = -Infinity
   private fiber: Fiber.RuntimeFiber<void> | undefined
   private isSweeping = false
-  private readonly runtime: Runtime.Runtime<never>
+  private readonly runtime: Edition.Services
 
   constructor(
-    runtime: Runtime.Runtime<never>,
+    runtime: Edition.Services,
     private readonly clock: Clock.Clock,
     /** The least time between two sweeps, in milliseconds; a deadline may be late by as much. */
     readonly resolution = 0
   ) {
-    this.runtime = RuntimeFlags.isEnabled(runtime.runtimeFlags, RuntimeFlags.Interruption)
-      ? runtime
-      : Runtime.enableRuntimeFlag(runtime, RuntimeFlags.Interruption)
+    this.runtime = Edition.interruptible(runtime)
   }
 
   /** How many things are watched. */
@@ -58,9 +55,10 @@ export class Deadlines {
   }
 
   /** Sweeps it no later than at that time, and whenever `sweep` returns, until `unwatch`. */
-  watch(expirable: Expirable, at: number): void {
+  watch(expirable: Expirable, at: number): this {
     this.watched.add(expirable)
     this.set(at)
+    return this
   }
 
   /** `false` when it was not watched. */
@@ -89,8 +87,8 @@ export class Deadlines {
     this.at = at
     if (this.isSweeping) return
     const earlier = this.fiber
-    this.fiber = Runtime.runFork(this.runtime, this.sleep)
-    earlier?.unsafeInterruptAsFork(earlier.id())
+    this.fiber = Edition.runFork(this.runtime, this.sleep)
+    if (earlier !== undefined) Edition.interrupt(earlier)
   }
 
   /** Sweeps for one of many other timers, unless there was a sweep within the resolution. Gives whether it has swept. */
@@ -106,7 +104,7 @@ export class Deadlines {
     this.at = -Infinity
     const { fiber } = this
     this.fiber = undefined
-    fiber?.unsafeInterruptAsFork(fiber.id())
+    if (fiber !== undefined) Edition.interrupt(fiber)
     return fiber
   }
 
@@ -137,7 +135,7 @@ export class Deadlines {
 export const make = (resolution?: number): Effect.Effect<Deadlines, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.zipWith(
-      Effect.runtime<never>(),
+      Edition.services,
       Effect.clock,
       (runtime, clock) => new Deadlines(runtime, clock, resolution)
     ),
@@ -157,8 +155,10 @@ export const awaitWithin = <A, E>(
   limit: Duration.DurationInput = TIMEOUT
 ): Effect.Effect<Exit.Exit<A, E> | undefined> =>
   Effect.suspend(() => {
-    const exit = fiber.unsafePoll()
-    return exit === null ? Effect.map(onOwnFiber(waiting(fiber, limit)), Option.getOrUndefined) : Effect.succeed(exit)
+    const exit = Edition.exitOf(fiber)
+    return exit === undefined
+      ? Effect.map(onOwnFiber(waiting(fiber, limit)), Option.getOrUndefined)
+      : Effect.succeed(exit)
   })
 
 const waiting = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, limit: Duration.DurationInput) =>

@@ -5,37 +5,41 @@
  */
 import * as Chunk from "effect/Chunk"
 import type * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as Runtime_ from "effect/Runtime"
+import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
 import * as Scope from "effect/Scope"
 
 /** What a fiber begins with. */
-export type Runtime<R = never> = Runtime_.Runtime<R>
+export type Services<R = never> = Runtime.Runtime<R>
 
-export const defaultRuntime: Runtime = Runtime_.defaultRuntime
+export const defaultServices: Services = Runtime.defaultRuntime
 
-/** The same runtime for fibers that can be interrupted, though the fiber that made it cannot. */
-export const interruptible = <R>(runtime: Runtime<R>): Runtime<R> =>
-  RuntimeFlags.isEnabled(runtime.runtimeFlags, RuntimeFlags.Interruption)
-    ? runtime
-    : Runtime_.enableRuntimeFlag(runtime, RuntimeFlags.Interruption)
+/** The same services for fibers that can be interrupted, though the fiber whose services they are cannot. */
+export const interruptible = <R>(services: Services<R>): Services<R> =>
+  RuntimeFlags.isEnabled(services.runtimeFlags, RuntimeFlags.Interruption)
+    ? services
+    : Runtime.enableRuntimeFlag(services, RuntimeFlags.Interruption)
 
-/** The runtime of the fiber that asks, for fibers that can be interrupted. */
-export const runtime: Effect.Effect<Runtime> = Effect.map(Effect.runtime<never>(), interruptible)
+/** The services of the fiber that asks, for fibers that can be interrupted. */
+export const services: Effect.Effect<Services> = Effect.map(Effect.runtime<never>(), interruptible)
 
 /** Runs the first steps of an effect before it returns. */
-export const runFork: <R, A, E>(runtime: Runtime<R>, effect: Effect.Effect<A, E, R>) => Fiber.RuntimeFiber<A, E> =
-  Runtime_.runFork
+export const runFork: <R, A, E>(services: Services<R>, effect: Effect.Effect<A, E, R>) => Fiber.RuntimeFiber<A, E> =
+  Runtime.runFork
 
 /** Runs an effect when the fibers that are ready have had their turn. */
-export const runForkLater = <R, A, E>(runtime: Runtime<R>, effect: Effect.Effect<A, E, R>): Fiber.RuntimeFiber<A, E> =>
-  Runtime_.runFork(runtime, effect, { immediate: false })
+export const runForkLater = <R, A, E>(
+  services: Services<R>,
+  effect: Effect.Effect<A, E, R>
+): Fiber.RuntimeFiber<A, E> => Runtime.runFork(services, effect, { immediate: false })
 
 /** Interrupts a fiber and does not wait for its end. */
 export const interrupt = (fiber: Fiber.RuntimeFiber<unknown, unknown>): void =>
@@ -45,6 +49,16 @@ export const interrupt = (fiber: Fiber.RuntimeFiber<unknown, unknown>): void =>
 export const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Exit.Exit<A, E> | undefined =>
   fiber.unsafePoll() ?? undefined
 
+/**
+ * Succeeds when the fiber that runs this has ended. A fiber that serves a request ends before its response is sent, and what waits for
+ * its end goes on after that.
+ */
+export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiberRuntime((fiber) => {
+  const ended = deferred<void>()
+  fiber.addObserver(() => done(ended, Effect.void))
+  return Effect.succeed(ended)
+})
+
 export const deferred = <A, E = never>(): Deferred.Deferred<A, E> => Deferred.unsafeMake(FiberId.none)
 
 /** Completes a deferred; the first call decides. */
@@ -53,14 +67,28 @@ export const done: <A, E>(deferred: Deferred.Deferred<A, E>, effect: Effect.Effe
 /** A closed latch, or an open one. */
 export const latch: (isOpen?: boolean) => Effect.Latch = Effect.unsafeMakeLatch
 
-/** A scope that closes with another one, and whose finalizers run one after another. */
-export const childOf = (scope: Scope.Scope): Effect.Effect<Scope.CloseableScope> =>
-  Scope.fork(scope, ExecutionStrategy.sequential)
+export const open = (latch: Effect.Latch): void => void latch.unsafeOpen()
+
+export const close = (latch: Effect.Latch): void => void latch.unsafeClose()
+
+/** A scope that closes with another one. Its finalizers run one after another, or all at once. */
+export const childOf = (
+  scope: Scope.Scope,
+  finalizers: "sequential" | "parallel" = "sequential"
+): Effect.Effect<Scope.CloseableScope> => Scope.fork(scope, ExecutionStrategy[finalizers])
+
+/** A scope whose finalizers all run at once. */
+export const parallelScope: Effect.Effect<Scope.CloseableScope> = Scope.make(ExecutionStrategy.parallel)
 
 /** The milliseconds since 1970. */
 export const millis = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis()
 
-/** The nanoseconds of a clock that does not jump. */
-export const nanos = (clock: Clock.Clock): bigint => clock.unsafeCurrentTimeNanos()
+/** A time in milliseconds since 1970, as ISO 8601 writes it. */
+export const iso = (millis: number): string => DateTime.formatIso(DateTime.unsafeMake(millis))
 
 export const chunk: <A>(values: ReadonlyArray<A>) => Chunk.Chunk<A> = Chunk.unsafeFromArray
+
+/** The services of a context, by the keys of their tags. */
+export const entries = (context: Context.Context<never>): ReadonlyMap<string, unknown> => context.unsafeMap
+
+export const contextOf: <R>(entries: Map<string, unknown>) => Context.Context<R> = Context.unsafeMake

@@ -8,11 +8,11 @@
  * once `exit` is set no value is added.
  */
 import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Edition from "./Edition.js"
 import * as Turns from "./Turns.js"
 
 /** How many values may wait before `offer` suspends, by default. */
@@ -97,7 +97,7 @@ export class Outbox<in out A, in out E = never> {
 
   /** The values, in order, until the outbox has ended and is empty. */
   get stream(): Stream.Stream<A, E> {
-    return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Chunk.unsafeFromArray))
+    return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Edition.chunk))
   }
 
   private readonly awaitValue: Effect.Effect<void> = Effect.async<void>((resume) => {

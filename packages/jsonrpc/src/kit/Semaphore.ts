@@ -11,7 +11,7 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
+import * as Edition from "./Edition.js"
 
 export interface Limits {
   readonly running: number
@@ -125,8 +125,8 @@ export interface Semaphore {
  */
 export const make = (permits = 1, capacity = Infinity): Semaphore => {
   const places = new Places<Deferred.Deferred<void>>({ running: permits, waiting: capacity, text: 0 })
-  const notFull = Effect.unsafeMakeLatch(true)
-  const notHeld = Effect.unsafeMakeLatch(true)
+  const notFull = Edition.latch(true)
+  const notHeld = Edition.latch(true)
   let holders = 0
 
   const isFull = () => !places.canWait(0)
@@ -134,9 +134,9 @@ export const make = (permits = 1, capacity = Infinity): Semaphore => {
     while (holders === 0) {
       const next = places.next()
       if (next === undefined) break
-      Deferred.unsafeDone(next[0], Effect.void)
+      Edition.done(next[0], Effect.void)
     }
-    if (!isFull()) notFull.unsafeOpen()
+    if (!isFull()) Edition.open(notFull)
   }
   const release = Effect.sync(() => {
     places.leave()
@@ -150,9 +150,9 @@ export const make = (permits = 1, capacity = Infinity): Semaphore => {
       Effect.uninterruptibleMask((restore) => {
         const use = Effect.ensuring(restore(effect), release)
         if (holders === 0 && places.enter()) return use
-        const turn = Deferred.unsafeMake<void>(FiberId.none)
+        const turn = Edition.deferred<void>()
         places.wait(turn)
-        if (isFull()) notFull.unsafeClose()
+        if (isFull()) Edition.close(notFull)
         const leave = Effect.suspend(() => {
           if (!places.drop(turn)) return release
           giveTurns()
@@ -164,13 +164,13 @@ export const make = (permits = 1, capacity = Infinity): Semaphore => {
     hold: (effect) =>
       Effect.acquireUseRelease(
         Effect.sync(() => {
-          if (holders++ === 0) notHeld.unsafeClose()
+          if (holders++ === 0) Edition.close(notHeld)
         }),
         () => effect,
         () =>
           Effect.sync(() => {
             if (--holders > 0) return
-            notHeld.unsafeOpen()
+            Edition.open(notHeld)
             giveTurns()
           })
       )

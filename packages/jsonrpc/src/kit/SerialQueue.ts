@@ -18,12 +18,12 @@ interface Task {
   readonly make: Make
   readonly key: unknown
   readonly then: (() => void) | undefined
-  readonly runtime: Edition.Runtime
+  readonly runtime: Edition.Services
 }
 
 export interface Options {
   /** The runtime of the tasks that bring none. Default: Effect's default. */
-  readonly runtime?: Edition.Runtime | undefined
+  readonly runtime?: Edition.Services | undefined
   /** How many tasks may wait before the queue is full. Default: any number. */
   readonly capacity?: number | undefined
   /**
@@ -44,11 +44,11 @@ export class SerialQueue {
   private order: Iterator<Task> | undefined
   private notFull: Effect.Latch | undefined
   private onIdle: (() => void) | undefined
-  private readonly runtime: Edition.Runtime
+  private readonly runtime: Edition.Services
   private readonly capacity: number
   private readonly surplus: Options["surplus"]
 
-  constructor({ capacity = Infinity, onIdle, runtime = Edition.defaultRuntime, surplus }: Options = {}) {
+  constructor({ capacity = Infinity, onIdle, runtime = Edition.defaultServices, surplus }: Options = {}) {
     this.runtime = Edition.interruptible(runtime)
     this.capacity = Math.max(1, capacity)
     this.surplus = surplus
@@ -84,7 +84,7 @@ export class SerialQueue {
   /** Adds a task for the context of the caller, who does not wait: the task begins when other fibers have had their turn. */
   fork(effect: Effect.Effect<void>, key?: unknown): Effect.Effect<void> {
     return Effect.map(
-      Edition.runtime,
+      Edition.services,
       (runtime) => this.push({ make: () => effect, key, then: undefined, runtime }, Edition.runForkLater)
     )
   }
@@ -160,7 +160,7 @@ export class SerialQueue {
 
   private wake(): void {
     if (this.notFull === undefined || this.isFull) return
-    this.notFull.unsafeOpen()
+    Edition.open(this.notFull)
     this.notFull = undefined
   }
 }

@@ -39,8 +39,6 @@ const MAX_TEXT = 16 * 1024 * 1024
 /** How many notifications may wait for a slow callback of progress; the oldest are dropped. */
 export const MAX_PROGRESS = 256
 
-const PROGRESS = { capacity: MAX_PROGRESS, surplus: "drop" } as const
-
 /** Sends a message at once; `false` when the transport is closed. */
 type Send = (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
 
@@ -92,11 +90,7 @@ export class Calls {
   ) {}
 
   private get deadlines(): Deadlines.Deadlines {
-    if (this.madeDeadlines === undefined) {
-      this.madeDeadlines = this.makeDeadlines()
-      this.madeDeadlines.watch({ sweep: (now) => this.expire(now) }, Infinity)
-    }
-    return this.madeDeadlines
+    return this.madeDeadlines ??= this.makeDeadlines().watch({ sweep: (now) => this.expire(now) }, Infinity)
   }
 
   get hasTimer(): boolean {
@@ -123,8 +117,9 @@ export class Calls {
     return onProgress === undefined
       ? this.run(send, method, params, options, undefined)
       : Effect.flatMap(
-        Edition.runtime,
-        (runtime) => this.run(send, method, params, options, new SerialQueue({ runtime, ...PROGRESS }))
+        Edition.services,
+        (runtime) =>
+          this.run(send, method, params, options, new SerialQueue({ runtime, capacity: MAX_PROGRESS, surplus: "drop" }))
       )
   }
 

@@ -16,11 +16,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { Diagnostic } from "../Diagnostic.js"
 import * as JsonRpcError from "../JsonRpcError.js"
+import * as Edition from "../kit/Edition.js"
 import type { Limits } from "../kit/Semaphore.js"
 import { Places } from "../kit/Semaphore.js"
 import * as Turns from "../kit/Turns.js"
@@ -177,11 +177,11 @@ export class Requests {
     const work = Attempt.attempt(() => request.side.onRequest(message, request), dying)
     request.cancellable = work.cancellable !== false
     request.closing = work.closing
-    const fiber = Runtime.runFork(this.runtimeOf(work.context), work.effect)
+    const fiber = Edition.runFork(this.runtimeOf(work.context), work.effect)
     request.fiber = fiber
     fiber.addObserver((exit) => this.onExit(request, work, exit))
     // It was interrupted in its first steps.
-    if (request.reason !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+    if (request.reason !== undefined) Edition.interrupt(fiber)
   }
 
   /** Starts the requests that have waited for the places that are free now. */
@@ -236,9 +236,9 @@ export class Requests {
     const notifications = this.notifications ??= new Map()
     const limit = this.options.limits.running
     if (notifications.size >= limit) return this.options.report(Diagnostic.Overloaded({ method, limit }))
-    const fiber = Runtime.runFork(this.env.runtime, handler)
-    const exit = fiber.unsafePoll()
-    if (exit !== null) return this.reportDefect(method, exit)
+    const fiber = Edition.runFork(this.env.runtime, handler)
+    const exit = Edition.exitOf(fiber)
+    if (exit !== undefined) return this.reportDefect(method, exit)
     notifications.set(fiber, method)
     fiber.addObserver((exit) => {
       notifications.delete(fiber)
@@ -271,7 +271,7 @@ export class Requests {
       if (request.waitsFor !== undefined) this.answer(request, request.closing?.() ?? Outcome.closing)
     }
     for (const request of requests) if (!request.answered) this.interrupt(request, "closing")
-    for (const fiber of this.notifications?.keys() ?? []) fiber.unsafeInterruptAsFork(FiberId.none)
+    for (const fiber of this.notifications?.keys() ?? []) Edition.interrupt(fiber)
   }
 
   /** Waits until every handler has ended, no longer than the timeout; then answers the requests that still run. */
@@ -325,13 +325,13 @@ export class Requests {
     request.reason = reason
     if (reason === "cancelled") request.open = false
     if (request.waitsFor !== undefined) return this.leaveUnanswered(request)
-    request.fiber?.unsafeInterruptAsFork(FiberId.none)
+    if (request.fiber !== undefined) Edition.interrupt(request.fiber)
   }
 
   private onExit(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
     const release = Attempt.attempt(() => work.release?.(exit), Effect.failCause)
     if (release === undefined) return this.finish(request, work, exit)
-    Runtime.runFork(this.runtimeOf(work.context), release).addObserver((released) => {
+    Edition.runFork(this.runtimeOf(work.context), release).addObserver((released) => {
       if (released._tag === "Success") return this.finish(request, work, exit)
       if (exit._tag === "Success") return this.finish(request, work, released)
       // The answer tells of the failure of the handler.
@@ -397,7 +397,7 @@ export class Requests {
     this.onIdle.clear()
   }
 
-  private runtimeOf(context: Context.Context<never> | undefined): Runtime.Runtime<never> {
+  private runtimeOf(context: Context.Context<never> | undefined): Edition.Services {
     const { fiberRefs, runtime } = this.env
     return context === undefined ? runtime : Runtime.make({
       context,

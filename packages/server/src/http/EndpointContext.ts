@@ -3,9 +3,8 @@
  * `legacy/HttpContext` adds what only the legacy era needs.
  */
 import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { HttpOptions } from "../HttpOptions.js"
 import * as Metrics from "../runtime/Metrics.js"
@@ -25,7 +24,7 @@ export class EndpointContext implements SlowReaders {
   constructor(
     readonly options: ResolvedOptions.ResolvedOptions,
     readonly sweeper: Deadlines.Deadlines,
-    readonly runtime: Runtime.Runtime<never>
+    readonly runtime: Edition.Services
   ) {
     this.unsent = new Unsent(options.maxUnsent)
   }
@@ -94,8 +93,8 @@ export class EndpointContext implements SlowReaders {
     )
     // The runtime may be that of an uninterruptible fiber.
     const ticking = Effect.interruptible(Effect.forever(Effect.delay(sweep, keepAlive)))
-    const fiber = Runtime.runFork(this.runtime, ticking)
-    return () => fiber.unsafeInterruptAsFork(FiberId.none)
+    const fiber = Edition.runFork(this.runtime, ticking)
+    return () => Edition.interrupt(fiber)
   }
 
   /** How many event streams are open. */

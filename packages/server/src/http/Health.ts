@@ -6,6 +6,7 @@
  * again. So no number of probes runs a check more often, or twice at a time.
  */
 import type { Deadlines } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -81,7 +82,7 @@ export const make = (
         if (waiting.length > 1) return
         const fiber = run(Effect.interruptible(checked))
         // After the scope has closed, nothing runs.
-        if (fiber.unsafePoll() !== null) waiting.splice(0).forEach(answer)
+        if (Edition.exitOf(fiber) !== undefined) waiting.splice(0).forEach(answer)
       }
     }
 

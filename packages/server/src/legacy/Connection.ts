@@ -7,6 +7,7 @@
  */
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import type { ClientCapabilities, ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
@@ -23,7 +24,6 @@ import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
 import * as Scope from "effect/Scope"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import * as Release from "../runtime/Release.js"
@@ -104,13 +104,13 @@ export class Connection {
   /** The client has sent `notifications/initialized`. */
   onInitialized(): void {
     this.initialized = true
-    if (this.whenInitialized !== undefined) Deferred.unsafeDone(this.whenInitialized, Effect.void)
+    if (this.whenInitialized !== undefined) Edition.done(this.whenInitialized, Effect.void)
   }
 
   /** Waits until the client has sent `notifications/initialized`. */
   get awaitInitialized(): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.initialized ? Effect.void : Deferred.await(this.whenInitialized ??= Deferred.unsafeMake(FiberId.none))
+      this.initialized ? Effect.void : Deferred.await(this.whenInitialized ??= Edition.deferred())
     )
   }
 

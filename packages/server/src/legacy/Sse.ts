@@ -14,10 +14,10 @@ import { closed } from "@effect-mcp/jsonrpc/Transport"
 import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
 import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
 import type { Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Runtime from "effect/Runtime"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
@@ -127,7 +127,7 @@ export const make = (context: HttpContext): SseEndpoint => {
       const connection = new SseConnection(context, exchange, principal?.id, (close) => {
         if (!connections.delete(id)) return
         unfinished.delete(connection)
-        const fiber = Runtime.runFork(runtime, close)
+        const fiber = Edition.runFork(runtime, close)
         closing.add(fiber)
         fiber.addObserver(() => closing.delete(fiber))
       })

@@ -9,6 +9,7 @@
  */
 import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Channel, IncomingRequest, OwnLimit } from "@effect-mcp/jsonrpc/Side"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
@@ -141,7 +142,7 @@ export class Subscriptions {
         extended,
         incoming,
         client,
-        acknowledged: Effect.unsafeMakeLatch(),
+        acknowledged: Edition.latch(),
         announcements: new SerialQueue({ capacity: MAX_ANNOUNCEMENTS, surplus: "drop" }),
         notifications: new SerialQueue({ capacity: MAX_NOTIFICATIONS, surplus: "drop" })
       }

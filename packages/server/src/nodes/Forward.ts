@@ -9,9 +9,9 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import type * as Effect from "effect/Effect"
-import type * as Runtime from "effect/Runtime"
 import type { HttpExchange, Writer } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { Back, Forth } from "./Envelope.js"
@@ -57,7 +57,7 @@ export class Forward {
   constructor(
     private readonly exchange: HttpExchange,
     private readonly options: Options,
-    runtime: Runtime.Runtime<never>
+    runtime: Edition.Services
   ) {
     this.node = options.node
     this.sending = new SerialQueue({ runtime })

@@ -45,7 +45,7 @@ export const announce = (
   notify: (kind: Kind) => Effect.Effect<void>
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const queue = new SerialQueue({ runtime: yield* Edition.runtime })
+    const queue = new SerialQueue({ runtime: yield* Edition.services })
     yield* Effect.addFinalizer(() => Release.stop(queue))
     yield* registry.onChange((kind) => {
       queue.add(Effect.yieldNow, undefined, "turn")
