@@ -26,15 +26,9 @@ const MAX_SMALL = 60
 
 /** Parts that wait, wake, queue, limit or time by themselves, where Effect or the kit has such a part. */
 const HOMEMADE = [
-  ...["Backpressure", "Calls", "Feed", "Outbox", "Places", "ProgressDelivery", "Turns"]
-    .map((name) => `jsonrpc/runtime/${name}`),
-  ...["Announcements", "Changes", "Coalesced", "NotificationQueue", "Release", "SerialQueue"]
-    .map((name) => `server/runtime/${name}`),
-  "server/http/Sweeper",
-  "client/http/Limiter",
-  "redis/connection/Deadlines",
-  "sql/connection/Batches",
-  "sql/connection/Turn"
+  "jsonrpc/runtime/Calls",
+  "jsonrpc/runtime/Feed",
+  "sql/connection/Batches"
 ]
 
 const INNER = ["Runtime", "FiberRef", "FiberId", "RuntimeFlags", "ExecutionStrategy"]

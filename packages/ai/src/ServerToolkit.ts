@@ -7,6 +7,7 @@
 import * as AiTool from "@effect/ai/Tool"
 import type * as Toolkit from "@effect/ai/Toolkit"
 import * as McpTool from "@effect-mcp/definition/Tool"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { ToolAnnotations } from "@effect-mcp/protocol/Tools"
 import type * as Feature from "@effect-mcp/server/Feature"
 import * as McpServer from "@effect-mcp/server/McpServer"
@@ -104,4 +105,4 @@ const hints = (annotations: Context.Context<never>): ToolAnnotations | undefined
 }
 
 const has = (annotations: Context.Context<never>, tag: { readonly key: string }): boolean =>
-  Predicate.isNotUndefined(annotations.unsafeMap.get(tag.key))
+  Predicate.isNotUndefined(Edition.entries(annotations).get(tag.key))

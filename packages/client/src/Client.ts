@@ -6,9 +6,9 @@
  */
 import type * as Definition from "@effect-mcp/definition/Definition"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
@@ -43,7 +43,7 @@ export const make = <RC, E = never, R = never>(
   Exclude<R, Features.Features> | RC | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    const scope = yield* Edition.childOf(yield* Effect.scope)
     return yield* Effect.gen(function*() {
       const features = yield* Features.make
       if (options?.features !== undefined) {

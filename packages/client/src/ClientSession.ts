@@ -8,6 +8,7 @@ import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import * as Connectors from "@effect-mcp/jsonrpc/Connector"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Completion from "@effect-mcp/protocol/Completion"
 import * as Era from "@effect-mcp/protocol/Era"
@@ -349,7 +350,7 @@ const verbs = (
       return options?.checkOutput ?? checkOutputs
         ? Effect.flatMap(
           Effect.clock,
-          (clock) => Effect.flatMap(result, check(name, options, timeLeft(clock.unsafeCurrentTimeMillis(), options)))
+          (clock) => Effect.flatMap(result, check(name, options, timeLeft(Edition.millis(clock), options)))
         )
         : result
     },

@@ -5,28 +5,31 @@
  *
  * @since 0.1.0
  */
+import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { ElicitAction, ElicitContent, ElicitFormParams, ElicitUrlParams } from "@effect-mcp/protocol/Elicitation"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import type { McpError, NameOf } from "@effect-mcp/protocol/McpError"
+import { InternalError, isMcpError, ofIssue } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
 import * as FileUri from "@effect-mcp/protocol/unstable/FileUri"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "./ClientError.js"
 import type { ExtensionCalls } from "./ExtensionCalls.js"
 import type { RequestContext } from "./RequestContext.js"
-import * as ExtensionAnswer from "./session/ExtensionAnswer.js"
-import * as HandlerErrors from "./session/HandlerErrors.js"
 
 /** What the user did with a form: submitted it, declined it, or dismissed it. */
 export type Answer =
@@ -126,7 +129,7 @@ export const sampling = <Answer extends Effect.Effect<CreateMessageResult, any, 
 ): Feature<ContextOf<Answer>> =>
   feature("sampling", (features, context) => {
     const settings = { ...setting("context", options.context), ...setting("tools", options.tools) }
-    features.sampling = { handler: HandlerErrors.answering(handler), context, settings }
+    features.sampling = { handler: answering(handler), context, settings }
   })
 
 const setting = <Name extends string>(
@@ -146,7 +149,7 @@ export const elicitation = <Answered extends Effect.Effect<Answer, any, any>>(
   options: ElicitationOptions = {}
 ): Feature<ContextOf<Answered>> =>
   feature("form", (features, context) => {
-    features.form = { handler: HandlerErrors.answering(handler), context, settings: options.settings ?? {} }
+    features.form = { handler: answering(handler), context, settings: options.settings ?? {} }
   })
 
 export interface ElicitationOptions {
@@ -165,7 +168,7 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
   options: ElicitationOptions = {}
 ): Feature<ContextOf<Answered>> =>
   feature("url", (features, context) => {
-    features.url = { handler: HandlerErrors.answering(handler), context, settings: options.settings ?? {} }
+    features.url = { handler: answering(handler), context, settings: options.settings ?? {} }
   })
 
 /**
@@ -182,7 +185,7 @@ export const roots = <R = never, R2 = never, E = never>(
   feature<R | R2>("roots", (features, context) => {
     features.roots = {
       handler: Effect.tap(
-        Effect.catchAll(list as Effect.Effect<ReadonlyArray<Root>, Fails, R>, HandlerErrors.refusal),
+        Effect.catchAll(list as Effect.Effect<ReadonlyArray<Root>, Fails, R>, refusal),
         checkRoots
       ),
       context,
@@ -260,8 +263,8 @@ const addRequest = <R>(
     features.custom.set(
       name,
       typeof method === "string"
-        ? { handler: HandlerErrors.answering(handler), context }
-        : { handler: ExtensionAnswer.bySchemas(method, HandlerErrors.answering(handler)), context, request: method }
+        ? { handler: answering(handler), context }
+        : { handler: bySchemas(method, answering(handler)), context, request: method }
     )
   }))
 
@@ -375,3 +378,40 @@ const capturedContext = <R>(): Effect.Effect<
     Effect.context<Exclude<R, RequestContext | Scope.Scope>>(),
     (context) => Context.omit(Scope.Scope)(context as Context.Context<any>) as Context.Context<never>
   )
+
+/** The handler with the errors that a server gets. */
+const answering =
+  <P, A>(handler: (params: P) => Effect.Effect<A, any, any>) => (params: P): Effect.Effect<A, McpError, any> =>
+    Effect.catchAll(handler(params) as Effect.Effect<A, Fails>, refusal)
+
+/**
+ * The error of a handler as the server gets it: an `McpError` as it is, and an `InternalError` where a call of the handler had no
+ * answer. The log alone has the text of the transport, which may hold secrets. Any other error, which the types do not allow, is a defect.
+ */
+const refusal = (error: Fails): Effect.Effect<never, McpError> => {
+  if (!isLocalError(error)) return isMcpError(error) ? Effect.fail(error) : Effect.die(error)
+  const isPrivate = error._tag === "TransportError" || error._tag === "ConnectionClosed"
+  const message = isPrivate ? "The client could not get the answer: the connection that it needs failed" : error.message
+  const failed = Effect.fail(new InternalError({ message }))
+  return isPrivate ? Effect.zipRight(Effect.logWarning("A feature of the client failed", error), failed) : failed
+}
+
+/**
+ * The handler of an extension's request, with parameters and a result as they are on the wire. It dies when the answer is not a result of
+ * the method.
+ */
+const bySchemas = <R>(
+  { name, params, result }: Extension.Request,
+  handler: (params: any) => Effect.Effect<any, McpError, R>
+): (params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, R> => {
+  const decode = SchemaParser.decodeUnknown(params)
+  const encode = ParseResult.encodeUnknown(result)
+  return (params) =>
+    Effect.mapError(decode(params ?? {}), (issue) => ofIssue(issue)).pipe(
+      Effect.flatMap(handler),
+      Effect.flatMap((answer) =>
+        Effect.catchAll(encode(answer), (issue) =>
+          Effect.dieMessage(`The answer to "${name}" is not a result of the method: ${Issue.sentence(issue)}`))
+      )
+    )
+}

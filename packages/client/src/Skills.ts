@@ -28,8 +28,7 @@ import { NotNegotiated } from "./ClientError.js"
 import type { ClientSessionService } from "./ClientSession.js"
 import * as Pages from "./session/Pages.js"
 import { SkillRefused } from "./SkillRefused.js"
-import * as EntryRules from "./skills/EntryRules.js"
-import * as FileContent from "./skills/FileContent.js"
+import * as SkillCheck from "./skills/SkillCheck.js"
 
 /** The extension, for the option `extensions` of a client. */
 export const extension: typeof Protocol.extension = Protocol.extension
@@ -146,7 +145,7 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
           new SkillRefused({ reason: "Entry", uri, problem: "its entry needs uri, frontmatter and resources" })
         ),
       onRight: (entry) => {
-        const refused = EntryRules.refusal(entry, limits)
+        const refused = SkillCheck.refusal(entry, limits)
         return refused === undefined ? Either.right(entry) : Either.left(refused)
       }
     })
@@ -162,7 +161,7 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
     )
 
   const read = (uri: string, max: number, call: CallOptions | undefined) =>
-    Effect.flatMap(session.readResource(uri, call), (result) => FileContent.of(uri, result, max))
+    Effect.flatMap(session.readResource(uri, call), (result) => SkillCheck.content(uri, result, max))
 
   const verified = ({ digest, size, uri }: Protocol.SkillResource, call: CallOptions | undefined) =>
     Effect.gen(function*() {
@@ -194,7 +193,7 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
     load: (entry, call) =>
       Effect.gen(function*() {
         const { frontmatter, resources, uri } = entry
-        const refused = EntryRules.refusal(entry, limits)
+        const refused = SkillCheck.refusal(entry, limits)
         if (refused !== undefined) return yield* refused
         const root = SkillUri.root(uri)!
         const remaining = yield* Ref.make(limits.maxBytes)

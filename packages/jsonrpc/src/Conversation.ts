@@ -14,13 +14,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { Diagnostic, log } from "./Diagnostic.js"
-import * as DeadlineTimer from "./kit/DeadlineTimer.js"
+import * as Deadlines from "./kit/Deadlines.js"
+import * as Edition from "./kit/Edition.js"
 import { raceFirst } from "./kit/Race.js"
+import * as Turns from "./kit/Turns.js"
 import { NoBackChannel, TransportError } from "./LocalError.js"
 import * as Message from "./Message.js"
 import type { CallError, Outbound, RequestOptions } from "./Outbound.js"
@@ -32,7 +32,6 @@ import * as ConversationEnv from "./runtime/ConversationEnv.js"
 import { Diagnostics } from "./runtime/Diagnostics.js"
 import * as Heartbeat from "./runtime/Heartbeat.js"
 import * as Requests from "./runtime/Requests.js"
-import * as Turns from "./runtime/Turns.js"
 import type { Channel, Side } from "./Side.js"
 import * as Transport from "./Transport.js"
 
@@ -176,12 +175,12 @@ class PassiveConversation implements Passive {
   ) {
     this.diagnostics = new Diagnostics(env.runtime, options.report ?? log)
     this.calls = new Calls.Calls(
-      (onDeadline) => new DeadlineTimer.DeadlineTimer(env.runtime, env.clock, onDeadline),
-      options.timeout === undefined ? Infinity : DeadlineTimer.millis(options.timeout),
+      () => new Deadlines.Deadlines(env.runtime, env.clock),
+      options.timeout === undefined ? Infinity : Deadlines.millis(options.timeout),
       (method) => Attempt.attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
       // An earlier connection of the same session has counted from 1.
-      transport.isResumed === true ? env.clock.unsafeCurrentTimeMillis() : 0
+      transport.isResumed === true ? Edition.millis(env.clock) : 0
     )
     this.requests = new Requests.Requests(env, {
       limits: {
@@ -212,7 +211,7 @@ class PassiveConversation implements Passive {
   }
 
   get ended(): Effect.Effect<void, TransportError> {
-    return Effect.suspend(() => this.result ?? Deferred.await(this.whenEnded ??= Deferred.unsafeMake(FiberId.none)))
+    return Effect.suspend(() => this.result ?? Deferred.await(this.whenEnded ??= Edition.deferred()))
   }
 
   get close(): Effect.Effect<void> {
@@ -281,7 +280,7 @@ class PassiveConversation implements Passive {
     this.requests.closing = true
     const error = Exit.isFailure(exit) ? errorOf(exit.cause) : undefined
     if (this.isIdle) this.complete(error)
-    else Runtime.runFork(this.env.runtime, this.shutDown(error))
+    else Edition.runFork(this.env.runtime, this.shutDown(error))
   }
 
   private get isIdle(): boolean {
@@ -291,7 +290,7 @@ class PassiveConversation implements Passive {
   private complete(error: TransportError | undefined): void {
     this.calls.close(error)
     this.result = error === undefined ? Exit.void : Exit.fail(error)
-    if (this.whenEnded !== undefined) Deferred.unsafeDone(this.whenEnded, this.result)
+    if (this.whenEnded !== undefined) Edition.done(this.whenEnded, this.result)
   }
 
   private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {

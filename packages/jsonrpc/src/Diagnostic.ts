@@ -11,7 +11,6 @@ import type { ErrorObject } from "./JsonRpcError.js"
 import { PARSE_ERROR } from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
-import { quoted, shown } from "./runtime/LogText.js"
 
 /**
  * - `Malformed`: input that is no message. It was answered if it resembles a request.
@@ -83,3 +82,15 @@ const handled = (method: string, subject: string | undefined): string =>
 
 /** Of text that is no JSON the kind is not known: it may be a line that a program printed. */
 const isOfAnyKind = ({ code, kind }: Message.Malformed): boolean => kind === "unknown" || code === PARSE_ERROR
+
+/** How many characters of a text the log has. */
+const MAX_TEXT = 200
+
+/** A text that the peer may have chosen, shortened, with a space for each character that ends a line or controls a terminal. */
+const shown = (text: string, max: number = MAX_TEXT): string => {
+  const line = text.slice(0, max).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
+  return text.length > max ? `${line}…` : line
+}
+
+/** The same in double quotes. */
+const quoted = (text: string): string => `"${shown(text)}"`

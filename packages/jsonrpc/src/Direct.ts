@@ -11,12 +11,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Outbox from "./kit/Outbox.js"
 import { TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
 import * as Attempt from "./runtime/Attempt.js"
-import * as Backpressure from "./runtime/Backpressure.js"
-import * as Outbox from "./runtime/Outbox.js"
 import type { Transport } from "./Transport.js"
+import { closed } from "./Transport.js"
 
 /**
  * One side of a pair. A class with mutable fields, because every message of an in-process server passes it: a fiber and
@@ -38,7 +38,7 @@ class DirectTransport implements Transport {
     return waiting.isFull ? waiting.awaitSpace : undefined
   }
 
-  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Outbox.send(this, message, closed)
 
   readonly run = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> =>
     Effect.acquireUseRelease(this.claim, () => this.read(receive), () => Effect.sync(() => this.close(Exit.void)))

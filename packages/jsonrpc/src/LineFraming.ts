@@ -11,6 +11,7 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as JsonRpcError from "./JsonRpcError.js"
+import * as Edition from "./kit/Edition.js"
 import * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
 import * as Bytes from "./runtime/Bytes.js"
@@ -169,8 +170,10 @@ export const decode = <E, R>(
     const decoder = new Decoder(options)
     return Stream.concat(
       Stream.mapChunks(bytes, (chunk) => {
-        if (chunk.length === 1) return Chunk.unsafeFromArray(decoder.push(Chunk.unsafeHead(chunk)))
-        return Chunk.unsafeFromArray(Chunk.toReadonlyArray(chunk).flatMap((piece) => decoder.push(piece)))
+        const pieces = Chunk.toReadonlyArray(chunk)
+        return Edition.chunk(
+          pieces.length === 1 ? decoder.push(pieces[0]!) : pieces.flatMap((one) => decoder.push(one))
+        )
       }),
       Stream.suspend(() => Stream.fromIterable(decoder.end()))
     )

@@ -13,11 +13,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Outbox from "./kit/Outbox.js"
 import { raceFirst } from "./kit/Race.js"
 import type { LocalError } from "./LocalError.js"
 import { TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
-import * as Outbox from "./runtime/Outbox.js"
 
 /**
  * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. It ends the call

@@ -7,7 +7,7 @@ import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type { Scope } from "effect"
 import { Effect, Exit } from "effect"
-import * as Outbox from "../src/runtime/Outbox.js"
+import * as Outbox from "../src/kit/Outbox.js"
 
 export type End = Effect.Effect<Transport.Transport, never, Scope.Scope>
 

@@ -4,7 +4,7 @@ import type * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Deferred, Effect, Exit, Fiber, TestClock } from "effect"
-import * as ProgressDelivery from "../src/runtime/ProgressDelivery.js"
+import * as Calls from "../src/runtime/Calls.js"
 import { connect, refusal, side } from "./ScriptedPeer.js"
 
 const note = (progressToken: unknown, progress: unknown, more?: Message.Params) =>
@@ -167,7 +167,7 @@ describe("a progress callback", () => {
       call.receive(Message.success(1, {}))
       yield* gate.open
       yield* Fiber.join(call.fiber)
-      assert.strictEqual(ProgressDelivery.MAX_WAITING, 256)
+      assert.strictEqual(Calls.MAX_PROGRESS, 256)
       assert.deepStrictEqual(gate.passed, [0, ...Array.from({ length: 256 }, (_, i) => 745 + i)])
     }))
 

@@ -7,6 +7,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as Endpoint from "@effect-mcp/server/unstable/Endpoint"
@@ -15,7 +16,6 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { Server, ServerOptions } from "node:http"
 import { createServer } from "node:http"
@@ -99,7 +99,7 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
     )
     const runtime = yield* Effect.runtime<never>()
     // A connection that could not be accepted; without a listener the event would end the process.
-    server.on("error", (error) => Runtime.runFork(runtime, Effect.logWarning("Cannot accept a connection", error)))
+    server.on("error", (error) => Edition.runFork(runtime, Effect.logWarning("Cannot accept a connection", error)))
     // `::ffff:127.0.0.1` is an IPv4 address in the notation of IPv6.
     const ip = address.address.replace(/^::ffff:(?=[\d.]+$)/i, "")
     // No client can connect to "every address", which only some systems take for their own.

@@ -8,6 +8,7 @@
  */
 import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import { Browser, type Login } from "@effect-mcp/auth/Browser"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -85,7 +86,7 @@ const login = (
         if (waiting === undefined || !isSame(url.searchParams.getAll("state"), waiting.state)) {
           return page(response, 400, "This address belongs to another login. Go back to the program and log in again.")
         }
-        Deferred.unsafeDone(waiting.response, Effect.succeed(url.searchParams))
+        Edition.done(waiting.response, Effect.succeed(url.searchParams))
         waiting = undefined
         page(response, 200, "The response has arrived. You can close this window and go back to the program.")
       }),

@@ -11,6 +11,7 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
@@ -114,7 +115,7 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
       output: child.stdin,
       flushTimeout: options.closeTimeouts?.flush ?? "500 millis",
       onBroken: (error) => {
-        Deferred.unsafeDone(broken, Effect.succeed(error))
+        Edition.done(broken, Effect.succeed(error))
         return undefined
       }
     })

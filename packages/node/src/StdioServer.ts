@@ -11,12 +11,12 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type { Registry, Running } from "@effect-mcp/server/Registry"
 import type { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
@@ -84,7 +84,7 @@ export const layerWith = (options?: Options): Layer.Layer<never, TransportError,
   Layer.scopedDiscard(Effect.gen(function*() {
     const dispatcher = yield* Dispatcher
     // Closed when the client has gone: the messages that wait are written before the process ends.
-    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    const scope = yield* Edition.childOf(yield* Effect.scope)
     const opened = yield* Scope.extend(transport(options), scope)
     yield* serve(opened).pipe(
       Effect.onExit((exit) => Scope.close(scope, exit)),

@@ -12,6 +12,7 @@ import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import { extension as tasks } from "@effect-mcp/client/Tasks"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { Registry } from "@effect-mcp/server/Registry"
@@ -20,7 +21,6 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -129,7 +129,7 @@ const make = <R>(
 
     // Sessions with the upstream close at the same time.
     const closing = yield* Effect.acquireRelease(
-      Scope.fork(scope, ExecutionStrategy.parallel),
+      Edition.childOf(scope, "parallel"),
       (closing, exit) => Scope.close(closing, exit)
     )
     const supervisor = yield* Supervisor.make({

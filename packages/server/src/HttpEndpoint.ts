@@ -8,6 +8,7 @@
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServer from "@effect/platform/HttpServer"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -68,7 +69,7 @@ export const make = <User = never>(
       const given = user === undefined ? undefined : Context.pick(user)(context as Context.Context<User>)
       const exchange = new AppExchange(
         request,
-        () => fiber.unsafeInterruptAsFork(fiber.id()),
+        () => Edition.interrupt(fiber),
         reading,
         given as Context.Context<never> | undefined,
         () => ListensOn.isLocal(request.source) ?? serversIsLocal(context)

@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { TaskStatus } from "@effect-mcp/protocol/Tasks"
 import type { Version } from "@effect-mcp/protocol/Version"
@@ -14,6 +15,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -215,12 +217,15 @@ class Memory implements TaskStoreService {
     })
 
   readonly changes = (owner: string | null, taskId: string): Stream.Stream<StoredTask> =>
-    Stream.asyncPush<StoredTask>((emit) => {
+    Stream.unwrapScoped(Effect.suspend(() => {
+      // Not `Stream.asyncPush`: its reader waits for ever when a change comes in the step before it begins to wait.
+      const newest = Outbox.make<StoredTask>()
       const watching = Effect.acquireRelease(
         this.now((now) => {
           const watcher = (task: StoredTask | undefined) => {
-            if (task === undefined) emit.end()
-            else emit.single(task)
+            if (task === undefined) return newest.end(Exit.void)
+            newest.unsafeTakeAll()
+            newest.unsafeOffer(task)
           }
           const found = Option.getOrUndefined(this.find(owner, taskId, now))
           found?.watchers.add(watcher)
@@ -230,12 +235,13 @@ class Memory implements TaskStoreService {
         }),
         ({ stop }) => Effect.sync(stop)
       )
-      const end = Effect.sync(() => emit.end())
+      const end = Effect.sync(() => newest.end(Exit.void))
       return Effect.flatMap(
         watching,
-        ({ left }) => Effect.forkScoped(Effect.interruptible(Effect.zipRight(Effect.sleep(left), end)))
+        ({ left }) =>
+          Effect.as(Effect.forkScoped(Effect.interruptible(Effect.zipRight(Effect.sleep(left), end))), newest.stream)
       )
-    }, { bufferSize: 1, strategy: "sliding" })
+    }))
 
   private now<A, E>(f: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.flatMap(Clock.currentTimeMillis, f)

@@ -5,6 +5,7 @@
  *
  * @since 0.1.0
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import * as Telemetry from "@effect-mcp/protocol/unstable/Telemetry"
 import * as Cause from "effect/Cause"
@@ -91,7 +92,7 @@ const record = Telemetry.recorder(operationDuration)
  */
 export const middleware: Middleware.Middleware<never, never> = Middleware.make((call, next) =>
   Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, { version }]) => {
-    const started = clock.unsafeCurrentTimeMillis()
+    const started = Edition.millis(clock)
     return Effect.useSpan(
       Telemetry.spanName(call, KnownMethods.table),
       {
@@ -107,7 +108,7 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
           return record(
             Telemetry.methodName(call.method, KnownMethods.table),
             error,
-            (clock.unsafeCurrentTimeMillis() - started) / 1000
+            (Edition.millis(clock) - started) / 1000
           )
         })
     )
@@ -117,8 +118,8 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
 /** A session layer that records how long the session lasts. Merge it with the application's own session layer. */
 export const session: Layer.Layer<never> = Layer.scopedDiscard(
   Effect.flatMap(Effect.clock, (clock) => {
-    const started = clock.unsafeCurrentTimeMillis()
-    return Effect.addFinalizer(() => Metric.update(sessionDuration, (clock.unsafeCurrentTimeMillis() - started) / 1000))
+    const started = Edition.millis(clock)
+    return Effect.addFinalizer(() => Metric.update(sessionDuration, (Edition.millis(clock) - started) / 1000))
   })
 )
 

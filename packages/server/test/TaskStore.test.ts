@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"
+import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Fiber, Option, Stream, TestClock } from "effect"
 
 const task = (taskId: string, changes: Partial<TaskStore.StoredTask> = {}): TaskStore.StoredTask => ({
@@ -24,6 +25,20 @@ describe("a store of tasks in memory", () => {
   for (const { check, name } of TaskStoreLaws.laws) {
     it.effect(name, () => check(Effect.map(TaskStore.memory(), (one) => [one, one] as const)))
   }
+
+  it.live("gives the newest version to a reader that follows a task, wherever a fiber stops between two steps", () =>
+    preempted(Effect.gen(function*() {
+      const store = yield* TaskStore.memory()
+      const now = yield* Effect.map(Effect.clock, (clock) => clock.unsafeCurrentTimeMillis())
+      yield* store.create(task("a", { createdAt: now }))
+      const last = Stream.runHead(Stream.filter(store.changes("ada", "a"), ({ version }) => version === 3))
+      const follower = yield* Effect.fork(last)
+      for (const version of [2, 3]) {
+        yield* Effect.yieldNow()
+        yield* store.replace(task("a", { createdAt: now, version }))
+      }
+      assert.isTrue(Option.isSome(yield* Fiber.join(follower)))
+    })))
 
   it.effect("refuses an owner more tasks than its limit, and no other owner", () =>
     Effect.gen(function*() {

@@ -9,7 +9,7 @@
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as Turns from "@effect-mcp/jsonrpc/unstable/Turns"
+import * as Turns from "@effect-mcp/jsonrpc/unstable/kit/Turns"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"

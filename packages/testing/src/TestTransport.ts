@@ -11,6 +11,7 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -117,9 +118,9 @@ export const recorded = <R>(
 ): Connector.Connector<R> => ({
   name: connector.name,
   connect: Effect.flatMap(Effect.zip(connector.connect, Effect.clock), ([transport, clock]) => {
-    const begin = clock.unsafeCurrentTimeMillis()
+    const begin = Edition.millis(clock)
     const add = (entry: Transcript.Entry): void =>
-      transcript.add(options.times === true ? { ...entry, at: clock.unsafeCurrentTimeMillis() - begin } : entry)
+      transcript.add(options.times === true ? { ...entry, at: Edition.millis(clock) - begin } : entry)
     return observed(transport, "client", { oracle: false, transcript: { ...transcript, add } })
   })
 })

@@ -8,7 +8,7 @@
 import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

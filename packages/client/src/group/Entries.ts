@@ -3,7 +3,7 @@
  * entry of a URI. Functions of `GroupEntries`; `CurrentEntries` holds the current ones.
  */
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
-import * as Turns from "@effect-mcp/jsonrpc/unstable/Turns"
+import * as Turns from "@effect-mcp/jsonrpc/unstable/kit/Turns"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"

@@ -2,6 +2,7 @@
  * The servers of a group by name. Each has one fiber, which holds its connection for as long as it is in the group; with
  * the scope, all of them are interrupted at once, so that a server that is slow to close delays no other.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -86,7 +87,7 @@ export const make = (
             return yield* Effect.onError(
               Effect.flatMap(FiberMap.run(fibers, member, holding), (fiber) => {
                 // The fiber may be interrupted before it completes the deferred.
-                fiber.addObserver(() => Deferred.unsafeDone(joined, Exit.interrupt(fiber.id())))
+                fiber.addObserver(() => Edition.done(joined, Exit.interrupt(fiber.id())))
                 return restore(Deferred.await(joined))
               }),
               () => Effect.zipRight(forget(member), FiberMap.remove(fibers, member))

@@ -5,8 +5,9 @@
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import * as Turns from "@effect-mcp/jsonrpc/unstable/kit/Turns"
 import * as Oversized from "@effect-mcp/jsonrpc/unstable/Oversized"
-import * as Turns from "@effect-mcp/jsonrpc/unstable/Turns"
 import * as Chunk from "effect/Chunk"
 import * as Stream from "effect/Stream"
 import * as Decompression from "./Decompression.js"
@@ -33,7 +34,7 @@ export const fromResponse = (
           cutOff(`The stream of events brought nothing for ${readTimeout} ms`),
         readTimeout
       )
-    const events = Stream.mapChunks(timed, Chunk.flatMap((bytes) => Chunk.unsafeFromArray(decoder.push(bytes))))
+    const events = Stream.mapChunks(timed, Chunk.flatMap((bytes) => Edition.chunk(decoder.push(bytes))))
     return Stream.tap(events, () => Turns.received)
   })
 

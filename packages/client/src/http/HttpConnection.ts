@@ -9,6 +9,7 @@ import type { HttpClient } from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { PauseTimeouts, Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -16,8 +17,6 @@ import * as FiberSet from "effect/FiberSet"
 import * as Scope from "effect/Scope"
 import type { HttpSender } from "./HttpSender.js"
 import * as HttpSenders from "./HttpSender.js"
-import type { Limiter } from "./Limiter.js"
-import * as Limiters from "./Limiter.js"
 import type { Reader } from "./Reader.js"
 import * as Readers from "./Reader.js"
 import type { Settings } from "./Settings.js"
@@ -26,11 +25,11 @@ export interface HttpConnection extends HttpSender, Required<Pick<Transport, "on
   readonly url: URL
   readonly settings: Settings
   readonly reader: Reader
-  readonly requests: Limiter
+  readonly requests: Semaphore.Semaphore
   /**
    * For notifications and responses. Requests have a limit of their own: the server may need a response to answer one.
    */
-  readonly messages: Limiter
+  readonly messages: Semaphore.Semaphore
   readonly isOpen: () => boolean
   /** Whether the authorizer runs for a request: it may wait for the user. */
   readonly isAuthorizing: () => boolean
@@ -107,8 +106,8 @@ export const make = (
       url,
       settings,
       reader,
-      requests: Limiters.make(maxInFlight, capacity),
-      messages: Limiters.make(maxInFlight, capacity),
+      requests: Semaphore.make(maxInFlight, capacity),
+      messages: Semaphore.make(maxInFlight, capacity),
       isOpen: () => isOpen,
       fork: (effect) => fork(Effect.suspend(() => isOpen ? effect : Effect.void)),
       forkMessage: (effect) => forkMessage(effect),

@@ -10,13 +10,13 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { OpenCall, SendOptions, Transport } from "@effect-mcp/jsonrpc/Transport"
 import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import { neverWaits } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import type { HttpConnection } from "./HttpConnection.js"
 import * as ResumptionToken from "./ResumptionToken.js"
 
@@ -108,7 +108,7 @@ export const make = (
    */
   const take = (
     message: Message.Message,
-    onFailure: (error: TransportError) => Effect.Effect<void>,
+    onFailure: (message: Message.Message, error: TransportError) => Effect.Effect<void>,
     options?: SendOptions,
     call: OpenCall = {}
   ): Effect.Effect<void, TransportError> | undefined => {
@@ -120,16 +120,16 @@ export const make = (
     }
     const cancelled = call.exchange as Exchange | undefined
     if (cancelled !== undefined && !(cancelled.isSent && cancelled.sendsCancel)) {
-      cancelled.fiber.unsafeInterruptAsFork(FiberId.none)
+      Edition.interrupt(cancelled.fiber)
       return Effect.void
     }
     // Started here and not by the fiber that waits for it: messages start in the order in which they are taken.
     const sending = connection.forkMessage(
       cancelled === undefined ? other(message, text) : other(message, cancelOf(message, cancelled.sentAs))
     )
-    const accepted = connection.forkMessage(Effect.tapError(accepting(sending), onFailure))
+    const accepted = connection.forkMessage(Effect.tapError(accepting(sending), (error) => onFailure(message, error)))
     // The server is notified of a cancel before the client stops reading.
-    cancelled?.fiber.unsafeInterruptAsFork(FiberId.none)
+    if (cancelled !== undefined) Edition.interrupt(cancelled.fiber)
     return Effect.flatMap(
       Fiber.await(accepted),
       (exit) => exit._tag === "Failure" && Cause.isInterruptedOnly(exit.cause) ? Effect.fail(closed) : exit
@@ -137,7 +137,7 @@ export const make = (
   }
 
   /** Nothing waits for this message, so only the log can tell. */
-  const log = (message: Message.Message) => (error: TransportError): Effect.Effect<void> =>
+  const log = (message: Message.Message, error: TransportError): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (!connection.isOpen()) return Effect.void
       const what = Message.isResponse(message) ? "A response" : `"${message.method}"`
@@ -145,7 +145,7 @@ export const make = (
     })
 
   return {
-    unsafeSend: (message, options, call) => take(message, log(message), options, call) !== undefined,
+    unsafeSend: (message, options, call) => take(message, log, options, call) !== undefined,
     // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
     send: (message) =>
       Effect.zipRight(

@@ -5,7 +5,7 @@
 import * as Headers from "@effect/platform/Headers"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"

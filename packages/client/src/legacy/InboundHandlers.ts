@@ -5,8 +5,9 @@
  * `InboundTasks` stores the questions that the server asks as tasks.
  */
 import type { Conversation } from "@effect-mcp/jsonrpc/Conversation"
-import type { Params, Request } from "@effect-mcp/jsonrpc/Message"
+import type { Params, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
 import { ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -15,7 +16,9 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import * as Method from "@effect-mcp/protocol/Method"
+import type { ProgressParams } from "@effect-mcp/protocol/Progress"
 import type { CreateMessageParams } from "@effect-mcp/protocol/Sampling"
 import type { TaskMetadata } from "@effect-mcp/protocol/Tasks"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
@@ -28,14 +31,15 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import type { FeatureHandler, FeaturesService } from "../Features.js"
+import type { RequestContextService } from "../RequestContext.js"
 import { RequestContext } from "../RequestContext.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import * as Decoding from "../session/Decoding.js"
 import * as FeatureAnswers from "../session/FeatureAnswers.js"
 import type { InboundTasks } from "./InboundTasks.js"
-import { LegacyRequestContext } from "./RequestContext.js"
 
 export interface Options {
   readonly features: FeaturesService
@@ -202,3 +206,49 @@ const refuse = (error: McpError.McpError): Work => ({
   effect: Effect.fail(error),
   reply: () => ({ error: McpError.toWire(error, "legacy") })
 })
+
+/**
+ * The facts of one request of the server, and notifications that belong to it. A class with getters, because most handlers read none
+ * of it. Its one mutable field is the last progress that was sent.
+ */
+class LegacyRequestContext implements RequestContextService {
+  private lastProgress = -Infinity
+
+  constructor(
+    private readonly request: Request,
+    private readonly incoming: Pick<IncomingRequest, "cancelReason" | "notify">,
+    private readonly version: LegacyVersion
+  ) {}
+
+  get id(): RequestId {
+    return this.request.id
+  }
+
+  get method(): string {
+    return this.request.method
+  }
+
+  get meta(): RequestMeta {
+    return (this.request.params?._meta ?? {}) as RequestMeta
+  }
+
+  get cancelReason(): RequestContextService["cancelReason"] {
+    return Effect.sync(() => Option.fromNullable(this.incoming.cancelReason))
+  }
+
+  // Functions of getters, so that a function that was taken out of the context can still be called.
+  get progress(): RequestContextService["progress"] {
+    return (progress, options) =>
+      Effect.suspend(() => {
+        const params = Progress.toParams(this.meta.progressToken, { progress, ...options }, this.lastProgress)
+        if (params === undefined) return Effect.void
+        this.lastProgress = progress
+        const known = Methods.progress.narrowParams(this.version)(params as unknown as ProgressParams)
+        return this.incoming.notify(Progress.METHOD, known as Params)
+      })
+  }
+
+  get notify(): RequestContextService["notify"] {
+    return (method, params) => this.incoming.notify(method, params)
+  }
+}

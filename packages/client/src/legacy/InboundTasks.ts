@@ -12,8 +12,8 @@ import { INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
-import * as FiberEnd from "@effect-mcp/jsonrpc/unstable/FiberEnd"
-import { Places } from "@effect-mcp/jsonrpc/unstable/Places"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { taskStatus } from "@effect-mcp/protocol/legacy/TaskMethods"
@@ -21,7 +21,6 @@ import { InternalError, InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
 import { related } from "@effect-mcp/protocol/unstable/RelatedTask"
 import * as Clock from "effect/Clock"
-import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -87,8 +86,8 @@ export const make = (
   const remove = (entry: Entry): void => {
     if (!entries.delete(entry.task.taskId)) return
     size -= entry.size
-    Deferred.unsafeDone(entry.over, Effect.void)
-    for (const fiber of entry.fibers) fiber.unsafeInterruptAsFork(fiber.id())
+    Edition.done(entry.over, Effect.void)
+    for (const fiber of entry.fibers) Edition.interrupt(fiber)
   }
 
   /** Removes tasks whose results were fetched, the oldest first, until there is room. */
@@ -105,9 +104,9 @@ export const make = (
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       if (Tasks.isTerminal(entry.task.status) || !entries.has(entry.task.taskId)) return Effect.succeed(false)
       const message = statusMessage === undefined ? undefined : { statusMessage }
-      entry.task = { ...entry.task, status, ...message, lastUpdatedAt: iso(now) }
+      entry.task = { ...entry.task, status, ...message, lastUpdatedAt: Edition.iso(now) }
       entry.outcome = outcome
-      Deferred.unsafeDone(entry.over, Effect.void)
+      Edition.done(entry.over, Effect.void)
       return Effect.as(notify(taskStatus.name, entry.task as unknown as JsonObject), true)
     })
 
@@ -134,7 +133,7 @@ export const make = (
         const message = `${entries.size} tasks are stored, and no more may: fetch the result of one`
         return yield* new InternalError({ message })
       }
-      const answered = yield* FiberEnd.observe
+      const answered = yield* Edition.ended
       const now = yield* Clock.currentTimeMillis
       const taskId = Encoding.encodeBase64Url(crypto.getRandomValues(new Uint8Array(16)))
       const kept = Math.max(1, Math.min(ttl ?? defaultTtl, maxTtl))
@@ -142,8 +141,8 @@ export const make = (
         task: {
           taskId,
           status: "working",
-          createdAt: iso(now),
-          lastUpdatedAt: iso(now),
+          createdAt: Edition.iso(now),
+          lastUpdatedAt: Edition.iso(now),
           ttl: Number.isFinite(kept) ? kept : null,
           pollInterval
         },
@@ -214,7 +213,5 @@ export const make = (
     Effect.tap(Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(ended), stop))))
   )
 }
-
-const iso = (millis: number): string => DateTime.formatIso(DateTime.unsafeMake(millis))
 
 const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })

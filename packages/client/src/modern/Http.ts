@@ -15,6 +15,7 @@ import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import { Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
@@ -178,10 +179,10 @@ export const make = (connection: HttpConnection, extended: ReadonlyMap<string, s
         })
       }
       return Effect.flatMap(Effect.clock, (clock) => {
-        if (clock.unsafeCurrentTimeMillis() < idleUntil) return Effect.succeed(false)
+        if (Edition.millis(clock) < idleUntil) return Effect.succeed(false)
         const listed = Effect.onExit(page(undefined, 1), (exit) =>
           Effect.sync(() => {
-            if (!Exit.isSuccess(exit) || !exit.value) idleUntil = clock.unsafeCurrentTimeMillis() + FAILED_FOR
+            if (!Exit.isSuccess(exit) || !exit.value) idleUntil = Edition.millis(clock) + FAILED_FOR
           }))
         return Effect.as(listed, true)
       })

@@ -11,6 +11,7 @@ import { ConnectionClosed, TransportError } from "@effect-mcp/jsonrpc/LocalError
 import type { Notification, Params, RequestId } from "@effect-mcp/jsonrpc/Message"
 import { isRequestId, notification } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
@@ -197,7 +198,8 @@ export const make = (
             }
             newest = lastSubscription
             running = lastRunning
-            const hasEnded = lastSubscription !== undefined && lastRunning?.unsafePoll() !== null
+            const hasEnded = lastSubscription !== undefined &&
+              (lastRunning === undefined || Edition.exitOf(lastRunning) !== undefined)
             return Effect.zipRight(Fiber.interruptFork(fiber), hasEnded ? start(lastSubscription) : Effect.void)
           })
         })

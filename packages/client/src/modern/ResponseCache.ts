@@ -11,6 +11,7 @@
 import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
 import type { Credentials } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Caching from "@effect-mcp/protocol/modern/Caching"
 import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
 import type * as Duration from "effect/Duration"
@@ -101,7 +102,7 @@ export const make = ({ credentials, timeout }: Options): ResponseCache => {
       if (Option.isNone(cacheable)) return call
       const key = cacheable.value
       return Effect.flatMap(Effect.clock, (clock) => {
-        const isFresh = (entry: Entry): boolean => clock.unsafeCurrentTimeMillis() < entry.until
+        const isFresh = (entry: Entry): boolean => Edition.millis(clock) < entry.until
         const requesting = Effect.suspend(() => {
           const before = changes.get(method) ?? 0
           const credentialsBefore = present()
@@ -122,7 +123,7 @@ export const make = ({ credentials, timeout }: Options): ResponseCache => {
                 uri: typeof params?.uri === "string" ? params.uri : undefined,
                 result,
                 size: Json.stringify(result)?.length ?? Infinity,
-                until: clock.unsafeCurrentTimeMillis() + ttlMs,
+                until: Edition.millis(clock) + ttlMs,
                 credentials: isPublic ? undefined : credentialsBefore
               })
             }

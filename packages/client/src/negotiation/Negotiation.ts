@@ -7,11 +7,11 @@
  */
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { ConnectError } from "../ClientError.js"
@@ -49,7 +49,7 @@ export const connect = <R>(
   const isDual = legacy.length > 0 && latest !== undefined
 
   const open = Effect.gen(function*() {
-    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    const scope = yield* Edition.childOf(yield* Effect.scope)
     const transport = yield* Scope.extend(connector.connect, scope)
     const opening = yield* Scope.extend(Openings.open(transport, LegacyMethodTable.notifications, options), scope)
     const known = yield* KnownVersions

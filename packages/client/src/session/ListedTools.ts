@@ -3,6 +3,7 @@
  * list of tools that it reads. A tool that is not known is looked for in the list, once for all that wait for it. No more is kept
  * than one list may hold.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
@@ -69,7 +70,7 @@ export const make = (): ListedTools => {
     return tool === undefined ? Either.left("the server does not list the tool") : Either.right(tool)
   }
   const failed = (clock: Clock.Clock, why: string): Either.Either<never, string> => {
-    failure = { why, until: clock.unsafeCurrentTimeMillis() + FAILED_FOR }
+    failure = { why, until: Edition.millis(clock) + FAILED_FOR }
     return Either.left(why)
   }
 
@@ -107,13 +108,13 @@ export const make = (): ListedTools => {
           let hasBegun = false
           const looking = Effect.suspend(() => {
             if (known.has(name) || isListed) return Effect.succeed(now(name))
-            if (failure !== undefined && clock.unsafeCurrentTimeMillis() < failure.until) {
+            if (failure !== undefined && Edition.millis(clock) < failure.until) {
               return Effect.succeed(Either.left(failure.why))
             }
             hasBegun = true
             return look(name, list, clock)
           })
-          const millis = left(clock.unsafeCurrentTimeMillis())
+          const millis = left(Edition.millis(clock))
           if (millis <= 0) return Effect.succeed(Either.left(OVER))
           return millis === Infinity ? listing.run(looking) : Effect.timeoutTo(listing.run(looking), {
             duration: millis,

@@ -3,7 +3,7 @@
  * pages, by a limit of what all pages hold together, and when the server sends a cursor a second time.
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import * as Chunk from "effect/Chunk"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -76,7 +76,7 @@ export const stream = <P extends { readonly nextCursor?: string | undefined }, A
         const kept = end === -1 ? all : all.slice(0, end)
         count += kept.length
         return [
-          Chunk.unsafeFromArray(kept),
+          Edition.chunk(kept),
           end === -1
             ? Option.map(Option.fromNullable(page.nextCursor), (next): string | undefined => next)
             : Option.some(tooLarge())

@@ -4,6 +4,7 @@
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
@@ -18,10 +19,8 @@ import * as Telemetry from "../Telemetry.js"
 
 /** Records how long the session lasted, when the scope closes. */
 export const session: Effect.Effect<void, never, Scope.Scope> = Effect.flatMap(Effect.clock, (clock) => {
-  const started = clock.unsafeCurrentTimeMillis()
-  return Effect.addFinalizer(() =>
-    Metric.update(Telemetry.sessionDuration, (clock.unsafeCurrentTimeMillis() - started) / 1000)
-  )
+  const started = Edition.millis(clock)
+  return Effect.addFinalizer(() => Metric.update(Telemetry.sessionDuration, (Edition.millis(clock) - started) / 1000))
 })
 
 const record = Names.recorder(Telemetry.operationDuration)
@@ -35,7 +34,7 @@ export const traced = (outbound: Outbound, version: () => string, methods: Names
   request: (method, params, options) =>
     Effect.flatMap(Effect.clock, (clock) => {
       const operation = { id: undefined, method, params }
-      const started = clock.unsafeCurrentTimeMillis()
+      const started = Edition.millis(clock)
       return Effect.useSpan(
         Names.spanName(operation, methods),
         {
@@ -56,7 +55,7 @@ export const traced = (outbound: Outbound, version: () => string, methods: Names
               return record(
                 Names.methodName(method, methods),
                 error,
-                (clock.unsafeCurrentTimeMillis() - started) / 1000
+                (Edition.millis(clock) - started) / 1000
               )
             }
           )

@@ -1,16 +1,19 @@
 /**
  * Generates JSON Schema with Effect, and adds what Effect leaves out: the title, description, examples and default of a
  * filter that has no JSON Schema of its own, or that follows a transformation (as in `Schema.Date`), and the defaults of a
- * struct's fields (`DefaultValues`). `StockText` takes the place of Effect's text about transformations.
+ * struct's fields (`defaultsOf`). `StockText` takes the place of Effect's text about transformations.
  *
  * `JsonSchema` removes from the result what models do not need.
  */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Either from "effect/Either"
 import * as JSONSchema from "effect/JSONSchema"
 import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import * as DefaultValues from "./DefaultValues.js"
 import * as FilterText from "./FilterText.js"
 import * as StockText from "./StockText.js"
 
@@ -77,7 +80,7 @@ export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.Js
     const identifier = Option.getOrUndefined(AST.getIdentifierAnnotation(ast))
     const plain = StockText.replace(json, text, identifier)
     const { properties } = plain
-    const defaults = isSchema(properties) ? DefaultValues.of(ast) : undefined
+    const defaults = isSchema(properties) ? defaultsOf(ast) : undefined
     return defaults === undefined || defaults.size === 0 ? plain : {
       ...plain,
       properties: Object.fromEntries(
@@ -159,3 +162,40 @@ const annotationsOf = (ast: AST.Refinement, fromEffect: (ast: AST.AST) => JsonOb
 
 const transformationBelow = (ast: AST.AST): AST.Transformation | undefined =>
   AST.isRefinement(ast) ? transformationBelow(ast.from) : AST.isTransformation(ast) ? ast : undefined
+
+/**
+ * The defaults of a struct's fields, as they are when encoded, by the name of the field when encoded: a field that `Schema.optionalWith`
+ * gives a default is advertised with it, so that a model knows what happens when it leaves the field out.
+ *
+ * A default is a function. It is run twice when the definition is made, and advertised only when it gives the same value both times.
+ */
+const defaultsOf = (ast: AST.Transformation): ReadonlyMap<string, unknown> => {
+  const { from, transformation } = ast
+  if (transformation._tag !== "TypeLiteralTransformation" || !AST.isTypeLiteral(from)) return new Map()
+  const fields = new Map(from.propertySignatures.map((property) => [property.name, property]))
+  return new Map(transformation.propertySignatureTransformations.flatMap(({ decode, from: name }) => {
+    const field = fields.get(name)
+    if (typeof name !== "string" || field?.isOptional !== true) return []
+    return Option.match(defaultOf(decode, field.type), {
+      onNone: () => [],
+      onSome: (value): Array<[string, unknown]> => [[name, value]]
+    })
+  }))
+}
+
+const defaultOf = (
+  decode: AST.PropertySignatureTransformation["decode"],
+  type: AST.AST
+): Option.Option<unknown> => {
+  const encode = ParseResult.encodeUnknownEither(Schema.make(type))
+  /** The JSON text of the default. */
+  const evaluate = (): string | undefined =>
+    Either.getOrUndefined(Either.try(() => {
+      const encoded = Option.map(decode(Option.none()), encode)
+      return Option.isSome(encoded) && Either.isRight(encoded.value) && encoded.value.right !== undefined
+        ? Json.stringify(encoded.value.right as {})
+        : undefined
+    }))
+  const text = evaluate()
+  return text !== undefined && text === evaluate() ? Option.some(Json.parse(text)) : Option.none()
+}

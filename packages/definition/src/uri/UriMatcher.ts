@@ -1,19 +1,21 @@
 /**
  * Matches a URI against a `UriPattern`: reads it from both ends towards at most one capture without delimiters, in time
- * proportional to its length. `UriValues` decodes what each capture holds.
+ * proportional to its length, and decodes what each capture and the query hold. When one value cannot be decoded, the URI does not match.
  */
-import type { Capture, Segment, UriPattern } from "./UriPattern.js"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+import type { Varspec } from "./UriExpression.js"
+import type { Capture, Kind, Segment, UriPattern } from "./UriPattern.js"
 import { AT_SLASH, NONE } from "./UriPattern.js"
-import * as UriValues from "./UriValues.js"
 
 /** The decoded values of the variables; `undefined` when the URI does not match, or the pattern is ambiguous. */
-export const match = ({ ambiguity, path, query }: UriPattern, uri: string): UriValues.UriValues | undefined => {
+export const match = ({ ambiguity, path, query }: UriPattern, uri: string): UriValues | undefined => {
   if (ambiguity !== undefined) return undefined
   const end = query === undefined ? uri.length : nthIndexOf(uri, query.mark, query.nth)
   const ofPath = matchPath(path, uri.slice(0, end))
   const ofQuery = query === undefined || end === uri.length
     ? []
-    : UriValues.fromPairs(query.variables, uri.slice(end + 1).split("&"))
+    : fromPairs(query.variables, uri.slice(end + 1).split("&"))
   return ofPath === undefined || ofQuery === undefined ? undefined : [...ofPath, ...ofQuery]
 }
 
@@ -28,13 +30,13 @@ const slashOrEnd = (text: string, from: number): number => {
   return at === -1 ? text.length : at
 }
 
-const matchPath = (segments: ReadonlyArray<Segment>, uri: string): UriValues.UriValues | undefined => {
-  const matched: Array<UriValues.UriValues> = []
+const matchPath = (segments: ReadonlyArray<Segment>, uri: string): UriValues | undefined => {
+  const matched: Array<UriValues> = []
   let [start, end, left, right] = [0, uri.length, 0, segments.length]
   const take = (capture: Capture, from: number, to: number): boolean => {
     const values = from < start || to > end || from > to
       ? undefined
-      : UriValues.fromCapture(capture, uri.slice(from, to))
+      : fromCapture(capture, uri.slice(from, to))
     if (values !== undefined) matched.push(values)
     return values !== undefined
   }
@@ -69,4 +71,56 @@ const matchPath = (segments: ReadonlyArray<Segment>, uri: string): UriValues.Uri
   // Of a pattern without ambiguity at most one capture remains.
   const isComplete = left === right ? start === end : take(segments[left] as Capture, start, end)
   return isComplete ? matched.flat() : undefined
+}
+
+/** Each variable that the URI holds, with its value or, for a list, its values. */
+type UriValues = ReadonlyArray<readonly [name: string, value: string | ReadonlyArray<string>]>
+
+/** The values that a capture holds; `undefined` when the text cannot be what its variables expand to. */
+const fromCapture = ({ kind, variables }: Capture, text: string): UriValues | undefined => {
+  if (kind === "parameters") {
+    return text === "" ? [] : text.startsWith(";") ? fromPairs(variables, text.slice(1).split(";")) : undefined
+  }
+  const values = decoders[kind](text)
+  return values && [[variables[0].name, kind === "text" || kind === "reserved" ? values[0]! : values]]
+}
+
+/**
+ * The values of `name=value` pairs. Pairs of other names are ignored; a list takes every pair of its name, and a second
+ * pair for any other variable is a mismatch.
+ */
+const fromPairs = (variables: ReadonlyArray<Varspec>, pairs: ReadonlyArray<string>): UriValues | undefined => {
+  const lists = new Map(variables.map(({ explode, name }) => [name, explode]))
+  const byName = new Map<string, Array<string>>()
+  for (const pair of pairs) {
+    const equals = pair.indexOf("=")
+    const name = equals === -1 ? pair : pair.slice(0, equals)
+    const isList = lists.get(name)
+    if (isList === undefined) continue
+    const value = decodeAll([equals === -1 ? "" : pair.slice(equals + 1)])?.[0]
+    const values = byName.get(name)
+    if (value === undefined || (values !== undefined && !isList)) return undefined
+    if (values === undefined) byName.set(name, [value])
+    else values.push(value)
+  }
+  return [...byName].map(([name, values]) => [name, lists.get(name) === true ? values : values[0]!])
+}
+
+const decode = (text: string): string | undefined =>
+  Either.getOrElse(Encoding.decodeUriComponent(text), () => undefined)
+
+/** Decodes texts that must not hold a character which ends a path segment. */
+const decodeAll = (texts: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+  const decoded = texts.map((text) => /[/?#]/.test(text) ? undefined : decode(text))
+  return decoded.some((text) => text === undefined) ? undefined : decoded as ReadonlyArray<string>
+}
+
+const decoders: Readonly<Record<Exclude<Kind, "parameters">, (text: string) => ReadonlyArray<string> | undefined>> = {
+  text: (text) => decodeAll([text]),
+  reserved: (text) => {
+    const decoded = decode(text)
+    return decoded === undefined ? undefined : [decoded]
+  },
+  list: (text) => text === "" ? [] : decodeAll(text.split(",")),
+  segments: (text) => text === "" ? [] : text.startsWith("/") ? decodeAll(text.slice(1).split("/")) : undefined
 }

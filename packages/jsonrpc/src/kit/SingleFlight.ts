@@ -9,8 +9,9 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
+import * as Edition from "./Edition.js"
+import * as Semaphore from "./Semaphore.js"
 
 export interface SingleFlight<A, E> {
   /** Waits for the run that is under way; begins one when there is none. */
@@ -50,16 +51,16 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
 
   /** Begins a run. Its fiber cannot be interrupted where the effect does not say so. */
   const begun = (effect: Effect.Effect<A, E>, restore: Restore): Effect.Effect<A, E> => {
-    const run: Run<A, E> = current = { exit: Deferred.unsafeMake(FiberId.none), waiting: 0 }
+    const run: Run<A, E> = current = { exit: Edition.deferred(), waiting: 0 }
     const waiting = wait(run, restore)
     return Effect.flatMap(scope === undefined ? Effect.forkDaemon(effect) : Effect.forkIn(effect, scope), (fiber) => {
       run.fiber = fiber
       fiber.addObserver((exit) => {
         if (current === run) current = undefined
         const error = run.replaced ?? (Exit.isInterrupted(exit) ? closed : undefined)
-        Deferred.unsafeDone(run.exit, error === undefined ? exit : Effect.fail(error))
+        Edition.done(run.exit, error === undefined ? exit : Effect.fail(error))
       })
-      if (run.replaced !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+      if (run.replaced !== undefined) Edition.interrupt(fiber)
       return waiting
     })
   }
@@ -75,8 +76,40 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
         if (old === undefined) return begun(Effect.interruptible(begin), restore)
         old.replaced = error
         const own = Effect.interruptible(Effect.zipRight(Effect.exit(Deferred.await(old.exit)), begin))
-        return begun(Effect.zipRight(Effect.sync(() => old.fiber?.unsafeInterruptAsFork(FiberId.none)), own), restore)
+        return begun(
+          Effect.zipRight(
+            Effect.sync(() => {
+              if (old.fiber !== undefined) Edition.interrupt(old.fiber)
+            }),
+            own
+          ),
+          restore
+        )
       }),
     isRunning: () => current !== undefined
   }
+}
+
+/**
+ * An effect that stores a state, for callers that change the state at the same time. Each run stores the state as it is then, and begins
+ * when the one before has ended or was interrupted, so that no older state replaces a newer one. A store that may still write what was
+ * interrupted keeps the order of the runs itself. Callers that wait share one run.
+ */
+export const coalesced = <A, E>(store: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  let turns: Semaphore.Semaphore | undefined
+  let calls = 0
+  /** The last run that has ended, and the calls whose changes it has stored: all up to this one. */
+  let last: { readonly upTo: number; readonly exit: Exit.Exit<A, E> } | undefined
+  const run = Effect.suspend(() => {
+    const upTo = calls
+    return Effect.flatMap(Effect.exit(store), (exit) => {
+      if (!Exit.isInterrupted(exit)) last = { upTo, exit }
+      return exit
+    })
+  })
+  return Effect.suspend(() => {
+    const call = ++calls
+    turns ??= Semaphore.make()
+    return turns.run(Effect.suspend(() => last !== undefined && call <= last.upTo ? last.exit : run))
+  })
 }

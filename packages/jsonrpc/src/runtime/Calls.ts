@@ -12,7 +12,9 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import * as JsonRpcError from "../JsonRpcError.js"
-import * as DeadlineTimer from "../kit/DeadlineTimer.js"
+import * as Deadlines from "../kit/Deadlines.js"
+import * as Edition from "../kit/Edition.js"
+import { SerialQueue } from "../kit/SerialQueue.js"
 import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.js"
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
@@ -21,7 +23,6 @@ import type { OpenCall, SendOptions, Undelivered } from "../Transport.js"
 import * as Attempt from "./Attempt.js"
 import * as Json from "./Json.js"
 import * as MessageSize from "./MessageSize.js"
-import { ProgressDelivery } from "./ProgressDelivery.js"
 import { otherForm } from "./RequestIds.js"
 
 export const CANCELLED = "notifications/cancelled"
@@ -35,6 +36,9 @@ const RUNNING = 64
 /** How many characters the requests that are sent beyond those may have together. */
 const MAX_TEXT = 16 * 1024 * 1024
 
+/** How many notifications may wait for a slow callback of progress; the oldest are dropped. */
+export const MAX_PROGRESS = 256
+
 /** Sends a message at once; `false` when the transport is closed. */
 type Send = (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
 
@@ -45,8 +49,7 @@ interface Call extends OpenCall {
   readonly id: Message.RequestId
   readonly method: string
   readonly send: Send
-  /** What the transport needs to send it. */
-  readonly options: SendOptions | undefined
+  readonly options: RequestOptions | undefined
   readonly resume: (exit: CallExit) => void
   readonly cancelOnAbandon: boolean
   readonly started: number
@@ -55,7 +58,8 @@ interface Call extends OpenCall {
   /** The deadline that neither progress nor a pause extends. */
   readonly latest: number
   readonly resetOnProgress: boolean
-  readonly delivery: ProgressDelivery | undefined
+  /** Its progress. */
+  readonly delivery: SerialQueue | undefined
   deadline: number
   isSent: boolean
   /** How many characters it counts for while it is in flight. */
@@ -66,7 +70,7 @@ interface Call extends OpenCall {
 
 export class Calls {
   private readonly calls = new Map<Message.RequestId, Call>()
-  private madeTimer: DeadlineTimer.DeadlineTimer | undefined
+  private madeDeadlines: Deadlines.Deadlines | undefined
   private closed: ConnectionClosed | undefined
   private pauses = 0
   private pausedAt = 0
@@ -78,19 +82,19 @@ export class Calls {
   private isHeld = false
 
   constructor(
-    private readonly makeTimer: (onDeadline: DeadlineTimer.OnDeadline) => DeadlineTimer.DeadlineTimer,
+    private readonly makeDeadlines: () => Deadlines.Deadlines,
     private readonly defaultTimeoutMillis: number,
     private readonly neverWaits: (method: string) => boolean,
     private readonly maxPending = MAX_PENDING,
     private lastId = 0
   ) {}
 
-  private get timer(): DeadlineTimer.DeadlineTimer {
-    return this.madeTimer ??= this.makeTimer((now) => this.expire(now))
+  private get deadlines(): Deadlines.Deadlines {
+    return this.madeDeadlines ??= this.makeDeadlines().watch({ sweep: (now) => this.expire(now) }, Infinity)
   }
 
   get hasTimer(): boolean {
-    return this.madeTimer !== undefined
+    return this.madeDeadlines !== undefined
   }
 
   get size(): number {
@@ -113,8 +117,9 @@ export class Calls {
     return onProgress === undefined
       ? this.run(send, method, params, options, undefined)
       : Effect.flatMap(
-        Effect.runtime<never>(),
-        (runtime) => this.run(send, method, params, options, new ProgressDelivery(runtime, onProgress))
+        Edition.services,
+        (runtime) =>
+          this.run(send, method, params, options, new SerialQueue({ runtime, capacity: MAX_PROGRESS, surplus: "drop" }))
       )
   }
 
@@ -123,7 +128,7 @@ export class Calls {
     method: string,
     params: Message.Params | undefined,
     options: RequestOptions | undefined,
-    delivery: ProgressDelivery | undefined
+    delivery: SerialQueue | undefined
   ): Effect.Effect<Message.Params, CallError> {
     // Uninterruptible around the wait: a fiber can be interrupted after its request was sent and before it waits.
     return Effect.uninterruptibleMask((restore) => {
@@ -154,16 +159,16 @@ export class Calls {
     method: string,
     params: Message.Params | undefined,
     options: RequestOptions | undefined,
-    delivery: ProgressDelivery | undefined,
+    delivery: SerialQueue | undefined,
     resume: (exit: CallExit) => void
   ): Call | undefined {
-    const millis = options?.timeout === undefined ? this.defaultTimeoutMillis : DeadlineTimer.millis(options.timeout)
-    const total = options?.maxTotalTimeout === undefined ? Infinity : DeadlineTimer.millis(options.maxTotalTimeout)
+    const millis = options?.timeout === undefined ? this.defaultTimeoutMillis : Deadlines.millis(options.timeout)
+    const total = options?.maxTotalTimeout === undefined ? Infinity : Deadlines.millis(options.maxTotalTimeout)
     if (this.closed !== undefined || millis <= 0 || total <= 0) {
       resume(Effect.fail(this.closed ?? new RequestTimeout({ method, millis: 0 })))
       return undefined
     }
-    const now = millis === Infinity && total === Infinity ? 0 : this.timer.now()
+    const now = millis === Infinity && total === Infinity ? 0 : this.deadlines.now()
     const id = ++this.lastId
     const resetOnProgress = options?.resetTimeoutOnProgress === true
     const call: Call = {
@@ -187,17 +192,13 @@ export class Calls {
     options?.onId?.(id)
     this.calls.set(id, call)
     const due = this.dueAt(call)
-    if (due !== Infinity) this.timer.set(due)
+    if (due !== Infinity) this.deadlines.set(due)
     const wantsProgress = delivery !== undefined || resetOnProgress
     const message = Message.request(id, method, wantsProgress ? withProgressToken(params, id) : params)
-    if (this.maySend(call, message)) this.send(call, message)
+    const isNext = this.unsent === undefined || this.unsent.size === 0
+    if (isNext && this.fits(call, message) || this.neverWaits(method)) this.send(call, message)
     else (this.unsent ??= new Map()).set(call, message)
     return call
-  }
-
-  private maySend(call: Call, message: Message.Request): boolean {
-    const isNext = this.unsent === undefined || this.unsent.size === 0
-    return isNext && this.fits(call, message) || this.neverWaits(call.method)
   }
 
   /** Whether one more call may be in flight, and its text wait at the peer. */
@@ -298,9 +299,9 @@ export class Calls {
     const call = this.find(Progress.token(params))
     const progress = Progress.fromParams(params)
     if (call === undefined || progress === undefined) return false
-    if (call.resetOnProgress) call.deadline = this.timer.now() + call.millis
+    if (call.resetOnProgress) call.deadline = this.deadlines.now() + call.millis
     if (call.delivery === undefined) return call.resetOnProgress
-    call.delivery.offer(progress)
+    call.delivery.add(() => delivered(call.options!.onProgress!, progress))
     return true
   }
 
@@ -316,21 +317,21 @@ export class Calls {
       call.delivery?.stop()
       this.resume(call, Effect.fail(this.closed))
     }
-    return this.calls.size === 0 ? this.madeTimer?.stop() : undefined
+    return this.calls.size === 0 ? this.madeDeadlines?.stop() : undefined
   }
 
   /** Stops the clocks of all calls, except those of `maxTotalTimeout`, until `resumeTimeouts` was called as often. */
   pauseTimeouts(): void {
-    if (this.pauses++ === 0) this.pausedAt = this.timer.now()
+    if (this.pauses++ === 0) this.pausedAt = this.deadlines.now()
   }
 
   resumeTimeouts(): void {
     if (--this.pauses > 0) return
-    const now = this.timer.now()
+    const now = this.deadlines.now()
     for (const call of this.calls.values()) {
       if (call.deadline === Infinity) continue
       call.deadline += now - Math.max(this.pausedAt, call.deadline - call.millis)
-      this.timer.set(this.dueAt(call))
+      this.deadlines.set(this.dueAt(call))
     }
   }
 
@@ -348,7 +349,7 @@ export class Calls {
   private end(call: Call, exit: CallExit): void {
     if (call.delivery === undefined) return this.resume(call, exit)
     call.answer = exit
-    call.delivery.whenDrained(() => this.resume(call, exit))
+    call.delivery.whenIdle(() => this.resume(call, exit))
   }
 
   private resume(call: Call, exit: CallExit): void {
@@ -357,7 +358,7 @@ export class Calls {
 
   private remove(call: Call): boolean {
     const waited = this.calls.delete(call.id)
-    if (this.closed !== undefined && this.calls.size === 0) this.madeTimer?.stop()
+    if (this.closed !== undefined && this.calls.size === 0) this.madeDeadlines?.stop()
     if (waited && call.isSent) {
       this.sent--
       this.text -= call.text
@@ -407,6 +408,15 @@ const withProgressToken = (params: Message.Params | undefined, id: Message.Reque
   ...params,
   _meta: { ...(params?._meta as Message.Params | undefined), progressToken: id }
 })
+
+const delivered = (
+  onProgress: (progress: Progress.Progress) => Effect.Effect<void>,
+  progress: Progress.Progress
+): Effect.Effect<void> =>
+  Effect.catchAllCause(
+    Effect.suspend(() => onProgress(progress)),
+    (cause) => Effect.logWarning("A progress callback failed", cause)
+  )
 
 const notSent = (message: Message.Request): CallError =>
   Json.stringify(message) === undefined

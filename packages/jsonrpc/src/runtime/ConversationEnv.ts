@@ -6,22 +6,18 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
-import * as Runtime from "effect/Runtime"
-import * as RuntimeFlags from "effect/RuntimeFlags"
+import * as Edition from "../kit/Edition.js"
 
 export interface ConversationEnv {
-  readonly runtime: Runtime.Runtime<never>
+  readonly runtime: Edition.Services
   /** The fiber refs of the runtime without a context: each request brings its own. */
   readonly fiberRefs: FiberRefs.FiberRefs
   readonly clock: Clock.Clock
 }
 
 export const current: Effect.Effect<ConversationEnv> = Effect.zipWith(
-  Effect.runtime<never>(),
+  // Handlers can be interrupted, even when the conversation is made in an uninterruptible region.
+  Edition.services,
   Effect.clock,
-  (own, clock) => {
-    // Handlers can be interrupted, even when the conversation is made in an uninterruptible region.
-    const runtime = Runtime.enableRuntimeFlag(own, RuntimeFlags.Interruption)
-    return { runtime, clock, fiberRefs: FiberRefs.delete(runtime.fiberRefs, FiberRef.currentContext) }
-  }
+  (runtime, clock) => ({ runtime, clock, fiberRefs: FiberRefs.delete(runtime.fiberRefs, FiberRef.currentContext) })
 )

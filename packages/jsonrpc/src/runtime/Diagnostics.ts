@@ -9,8 +9,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Runtime from "effect/Runtime"
 import { Diagnostic } from "../Diagnostic.js"
+import * as Edition from "../kit/Edition.js"
 import type { Outcome } from "../Outcome.js"
 
 /** How many reports may be in progress at once, or begin in one turn. */
@@ -31,7 +31,7 @@ export class Diagnostics {
   private dropped = 0
 
   constructor(
-    private readonly runtime: Runtime.Runtime<never>,
+    private readonly runtime: Edition.Services,
     private readonly onDiagnostic: (diagnostic: Diagnostic) => Effect.Effect<void>
   ) {}
 
@@ -58,7 +58,7 @@ export class Diagnostics {
       const reports = [...inProgress]
       return Effect.zipRight(
         limit(Fiber.awaitAll(reports)),
-        Effect.sync(() => reports.forEach((report) => report.unsafeInterruptAsFork(report.id())))
+        Effect.sync(() => reports.forEach((report) => Edition.interrupt(report)))
       )
     })
   }
@@ -77,8 +77,8 @@ export class Diagnostics {
   }
 
   private start(diagnostic: Diagnostic, inProgress: Set<Fiber.RuntimeFiber<void>>): void {
-    const fiber = Runtime.runFork(this.runtime, Effect.suspend(() => this.onDiagnostic(diagnostic)))
-    if (fiber.unsafePoll() !== null) return
+    const fiber = Edition.runFork(this.runtime, Effect.suspend(() => this.onDiagnostic(diagnostic)))
+    if (Edition.exitOf(fiber) !== undefined) return
     inProgress.add(fiber)
     fiber.addObserver(() => {
       inProgress.delete(fiber)

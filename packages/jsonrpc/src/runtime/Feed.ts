@@ -11,10 +11,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Outbox from "../kit/Outbox.js"
 import { TransportError } from "../LocalError.js"
 import type { Channel } from "../Side.js"
 import type { Delivery, Transport } from "../Transport.js"
-import * as Outbox from "./Outbox.js"
 
 /** How many deliveries may wait for a reader. */
 export const MAX_WAITING = 1024

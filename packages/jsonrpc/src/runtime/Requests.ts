@@ -16,11 +16,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { Diagnostic } from "../Diagnostic.js"
 import * as JsonRpcError from "../JsonRpcError.js"
+import * as Edition from "../kit/Edition.js"
+import type { Limits } from "../kit/Semaphore.js"
+import { Places } from "../kit/Semaphore.js"
+import * as Turns from "../kit/Turns.js"
 import { NoBackChannel } from "../LocalError.js"
 import * as Message from "../Message.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
@@ -31,10 +34,7 @@ import type { Calls } from "./Calls.js"
 import * as ConversationEnv from "./ConversationEnv.js"
 import { Diagnostics, ofOutcome } from "./Diagnostics.js"
 import * as MessageSize from "./MessageSize.js"
-import type { Limits } from "./Places.js"
-import { Places } from "./Places.js"
 import { otherForm } from "./RequestIds.js"
-import * as Turns from "./Turns.js"
 
 /** How many characters of the reason of a cancel are kept. */
 const MAX_REASON = 1024
@@ -46,6 +46,8 @@ export interface PerClient {
   /** The client that a channel belongs to. The channels without one share the limit of all. */
   readonly clientOf: (channel: Channel) => string | undefined
 }
+
+type RequestPlaces = Places<ActiveRequest, Message.Request>
 
 export interface Options {
   /** How many requests may run and wait. As many handlers of notifications may run. */
@@ -84,12 +86,12 @@ export class Requests {
   private notifications: Map<Fiber.RuntimeFiber<void>, string> | undefined
   private onIdle: Set<() => void> | undefined
   private count = 0
-  private readonly places: Places<ActiveRequest>
+  private readonly places: RequestPlaces
   /** The places of requests that never wait, and run while no other place is free. */
-  private extraPlaces: Places<ActiveRequest> | undefined
-  private clients: Map<string, Places<ActiveRequest>> | undefined
+  private extraPlaces: RequestPlaces | undefined
+  private clients: Map<string, RequestPlaces> | undefined
   /** The places that requests wait for. */
-  private waitedFor: Set<Places<ActiveRequest>> | undefined
+  private waitedFor: Set<RequestPlaces> | undefined
   private starting = false
 
   constructor(
@@ -161,7 +163,7 @@ export class Requests {
     if (diagnostic !== undefined) this.options.report(diagnostic)
   }
 
-  private wait(request: ActiveRequest, places: Places<ActiveRequest>, message: Message.Request, text: number): void {
+  private wait(request: ActiveRequest, places: RequestPlaces, message: Message.Request, text: number): void {
     const { channel, id } = request
     places.wait(request, message, text)
     request.waitsFor = places
@@ -175,11 +177,11 @@ export class Requests {
     const work = Attempt.attempt(() => request.side.onRequest(message, request), dying)
     request.cancellable = work.cancellable !== false
     request.closing = work.closing
-    const fiber = Runtime.runFork(this.runtimeOf(work.context), work.effect)
+    const fiber = Edition.runFork(this.runtimeOf(work.context), work.effect)
     request.fiber = fiber
     fiber.addObserver((exit) => this.onExit(request, work, exit))
     // It was interrupted in its first steps.
-    if (request.reason !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+    if (request.reason !== undefined) Edition.interrupt(fiber)
   }
 
   /** Starts the requests that have waited for the places that are free now. */
@@ -212,7 +214,7 @@ export class Requests {
     return undefined
   }
 
-  private placesOf(channel: Channel): Places<ActiveRequest> {
+  private placesOf(channel: Channel): RequestPlaces {
     const { perClient } = this.options
     const client = perClient?.clientOf(channel)
     if (perClient === undefined || client === undefined) return this.places
@@ -234,9 +236,9 @@ export class Requests {
     const notifications = this.notifications ??= new Map()
     const limit = this.options.limits.running
     if (notifications.size >= limit) return this.options.report(Diagnostic.Overloaded({ method, limit }))
-    const fiber = Runtime.runFork(this.env.runtime, handler)
-    const exit = fiber.unsafePoll()
-    if (exit !== null) return this.reportDefect(method, exit)
+    const fiber = Edition.runFork(this.env.runtime, handler)
+    const exit = Edition.exitOf(fiber)
+    if (exit !== undefined) return this.reportDefect(method, exit)
     notifications.set(fiber, method)
     fiber.addObserver((exit) => {
       notifications.delete(fiber)
@@ -269,7 +271,7 @@ export class Requests {
       if (request.waitsFor !== undefined) this.answer(request, request.closing?.() ?? Outcome.closing)
     }
     for (const request of requests) if (!request.answered) this.interrupt(request, "closing")
-    for (const fiber of this.notifications?.keys() ?? []) fiber.unsafeInterruptAsFork(FiberId.none)
+    for (const fiber of this.notifications?.keys() ?? []) Edition.interrupt(fiber)
   }
 
   /** Waits until every handler has ended, no longer than the timeout; then answers the requests that still run. */
@@ -323,13 +325,13 @@ export class Requests {
     request.reason = reason
     if (reason === "cancelled") request.open = false
     if (request.waitsFor !== undefined) return this.leaveUnanswered(request)
-    request.fiber?.unsafeInterruptAsFork(FiberId.none)
+    if (request.fiber !== undefined) Edition.interrupt(request.fiber)
   }
 
   private onExit(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
     const release = Attempt.attempt(() => work.release?.(exit), Effect.failCause)
     if (release === undefined) return this.finish(request, work, exit)
-    Runtime.runFork(this.runtimeOf(work.context), release).addObserver((released) => {
+    Edition.runFork(this.runtimeOf(work.context), release).addObserver((released) => {
       if (released._tag === "Success") return this.finish(request, work, exit)
       if (exit._tag === "Success") return this.finish(request, work, released)
       // The answer tells of the failure of the handler.
@@ -395,7 +397,7 @@ export class Requests {
     this.onIdle.clear()
   }
 
-  private runtimeOf(context: Context.Context<never> | undefined): Runtime.Runtime<never> {
+  private runtimeOf(context: Context.Context<never> | undefined): Edition.Services {
     const { fiberRefs, runtime } = this.env
     return context === undefined ? runtime : Runtime.make({
       context,
@@ -419,7 +421,7 @@ export class ActiveRequest implements IncomingRequest {
   cancellable = true
   open = true
   /** The places that it waits for. */
-  waitsFor: Places<ActiveRequest> | undefined
+  waitsFor: RequestPlaces | undefined
   /** How many notifications wait for space on the channel. */
   sending = 0
   onSent: (() => void) | undefined
@@ -484,7 +486,7 @@ const busy: Outcome.Outcome = {
 
 const TOO_MANY_OPEN = "Too many of these requests are open; end one first"
 
-const overloaded = ({ running, size }: Places<ActiveRequest>): string =>
+const overloaded = ({ running, size }: RequestPlaces): string =>
   `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
 
 /** The outcome of a request that the side cannot serve now, and that has not run. */

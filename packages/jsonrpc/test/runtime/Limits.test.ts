@@ -18,6 +18,14 @@ const semaphore = (max: number) =>
     return { max, run: (work) => run(LimitLaw.inPlace(work)) }
   })
 
+/** A semaphore with two places, for callers that wait for space. While `holds`, another effect keeps them from their turn for a while. */
+const withSpace = (holds: boolean) =>
+  Effect.gen(function*() {
+    const { awaitSpace, hold, run } = Semaphore.make(2, 3)
+    if (holds) yield* Effect.forkScoped(hold(Effect.repeatN(Effect.yieldNow(), 4)))
+    return { max: 2, run: (work: LimitLaw.Work) => Effect.zipRight(awaitSpace, run(LimitLaw.inPlace(work))) }
+  })
+
 /** Two at a time of the requests that one conversation sends, and what the other side finds each to be. */
 const requests = () => {
   const works: Array<LimitLaw.Work> = []
@@ -74,6 +82,8 @@ describe("Of many that are interrupted between any two of their steps, a limit l
     const [name, limit, runs] of [
       ["a semaphore with one permit", semaphore(1), 120],
       ["a semaphore with two permits", semaphore(2), 120],
+      ["a semaphore with a capacity", withSpace(false), 120],
+      ["a semaphore that is held for a while", withSpace(true), 120],
       ["the places for requests of a peer", placesOfPeer, 30],
       ["our calls in flight", callsInFlight, 30]
     ] as const

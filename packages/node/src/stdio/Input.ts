@@ -7,8 +7,8 @@
 import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
-import * as Chunk from "effect/Chunk"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
@@ -102,7 +102,7 @@ export class Input {
     }
     const pull = Effect.suspend(() => {
       if (messages.size === 0 && !messages.isEnded) readable.resume()
-      return Effect.map(messages.takeAll, Chunk.unsafeFromArray)
+      return Effect.map(messages.takeAll, Edition.chunk)
     })
     return Effect.as(
       Effect.acquireRelease(

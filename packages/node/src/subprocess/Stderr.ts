@@ -2,10 +2,11 @@
  * The stderr of a launched server: reads all of it, so that the server never blocks on it, delivers it as the application
  * wishes, and keeps the last lines for the error that may follow.
  *
- * It draws no conclusion from the text: the specification allows servers to log anything there.
+ * The lines and what is kept of them are bounded, however long the lines are. It draws no conclusion from the text: the specification allows servers to log anything there.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -16,9 +17,9 @@ import * as Mailbox from "effect/Mailbox"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { Buffer } from "node:buffer"
 import type { Readable } from "node:stream"
 import { writeQuietly } from "../stdio/StdoutRedirect.js"
-import * as StderrText from "./StderrText.js"
 
 /** Where the text goes; `StdioClient.Options` describes the modes. */
 export type Mode = "forward" | "inherit" | "ignore" | ((line: string) => Effect.Effect<void>)
@@ -49,7 +50,7 @@ type Deliver = (pieces: Stream.Stream<Piece>) => Effect.Effect<void>
 export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
   Effect.gen(function*() {
     const pieces = yield* Mailbox.make<Piece>()
-    const tail = yield* Ref.make(StderrText.emptyTail)
+    const tail = yield* Ref.make(emptyTail)
     const ended = yield* Deferred.make<void>()
     let attached: Readable | undefined
     const deliver: Deliver = typeof mode === "function"
@@ -61,7 +62,7 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
       // What the application ignores is in no error.
       mode === "ignore"
         ? identity
-        : Stream.tap(({ bytes }) => Ref.update(tail, (kept) => StderrText.appendTail(kept, bytes))),
+        : Stream.tap(({ bytes }) => Ref.update(tail, (kept) => appendTail(kept, bytes))),
       Stream.concat(Stream.execute(Deferred.succeed(ended, undefined))),
       deliver
     )
@@ -87,7 +88,7 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
           .on("data", (bytes: Uint8Array) => pieces.unsafeOffer({ bytes, source }))
           .on("close", () => pieces.unsafeDone(Exit.void))
       },
-      tail: Effect.map(Ref.get(tail), StderrText.textOfTail),
+      tail: Effect.map(Ref.get(tail), textOfTail),
       ended: Deferred.await(ended)
     }
   })
@@ -114,7 +115,7 @@ const toFunction = (receive: (line: string) => Effect.Effect<void>): Deliver => 
       if (lost > 0 && !waiting.unsafeOffer(report(lost))) return lost + 1
       return waiting.unsafeOffer(line) ? 0 : 1
     }
-    const cut = StderrText.lines(Stream.map(pieces, ({ bytes }) => bytes)).pipe(
+    const cut = linesOf(Stream.map(pieces, ({ bytes }) => bytes)).pipe(
       Stream.runFold(0, offer),
       Effect.flatMap((lost) => lost > 0 ? waiting.offer(report(lost)) : Effect.void),
       Effect.zipRight(waiting.end)
@@ -126,3 +127,51 @@ const toFunction = (receive: (line: string) => Effect.Effect<void>): Deliver => 
       ))
     yield* concurrently([cut, call])
   })
+
+/** How many bytes a tail keeps. */
+export const TAIL_BYTES = 2048
+
+/** How many characters a line may have before it is delivered in parts. */
+export const MAX_LINE = 64 * 1024
+
+/** The last bytes of a stream. */
+export interface Tail {
+  readonly bytes: Uint8Array
+  /** Whether earlier bytes were dropped, so that the first line may lack its beginning. */
+  readonly isCut: boolean
+}
+
+export const emptyTail: Tail = { bytes: new Uint8Array(0), isCut: false }
+
+export const appendTail = ({ bytes, isCut }: Tail, chunk: Uint8Array): Tail => ({
+  bytes: Buffer.concat([bytes, chunk.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES),
+  isCut: isCut || bytes.length + chunk.length > TAIL_BYTES
+})
+
+/** The text from the first complete line on, without white space at the end. */
+export const textOfTail = ({ bytes, isCut }: Tail): string => {
+  const text = new TextDecoder().decode(bytes)
+  return text.slice(isCut ? text.indexOf("\n") + 1 : 0).trimEnd()
+}
+
+/** The lines, without their newlines. The last line may lack its newline. */
+export const linesOf = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<string> =>
+  Stream.suspend(() => {
+    const decoder = new TextDecoder()
+    return bytes.pipe(
+      Stream.map((chunk) => decoder.decode(chunk, { stream: true })),
+      Stream.concat(Stream.suspend(() => Stream.make(decoder.decode(), undefined))),
+      Stream.mapAccum("", cutLines),
+      Stream.mapConcatChunk(Edition.chunk)
+    )
+  })
+
+/** The line that has no end yet, and those that ended; `undefined` stands for the end of the text. */
+const cutLines = (rest: string, text: string | undefined): readonly [rest: string, lines: Array<string>] => {
+  if (text === undefined) return ["", rest === "" ? [] : [rest]]
+  const parts = text.split("\n")
+  parts[0] = rest + parts[0]!
+  const last = parts.pop()!
+  const lines = parts.map((line) => line.endsWith("\r") ? line.slice(0, -1) : line)
+  return last.length < MAX_LINE ? [last, lines] : ["", [...lines, last]]
+}

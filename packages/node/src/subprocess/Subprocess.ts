@@ -5,6 +5,7 @@
  * `StdioClient`.
  */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -88,7 +89,7 @@ export const make = (
 const observeExit = (child: ChildProcess.ChildProcess, exit: Deferred.Deferred<Exit>): void => {
   const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
     const leftOthers = ProcessGroup.isAlive(child.pid!)
-    Deferred.unsafeDone(exit, Effect.succeed({ status: { code, signal }, leftOthers }))
+    Edition.done(exit, Effect.succeed({ status: { code, signal }, leftOthers }))
   }
   if (child.exitCode === null && child.signalCode === null) child.once("exit", onExit)
   else onExit(child.exitCode, child.signalCode)

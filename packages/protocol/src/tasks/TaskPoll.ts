@@ -5,12 +5,12 @@
  * It knows no method: the side that has sent the request which became the task gives the function that reads the state.
  */
 import { RequestTimeout, SessionExpired, TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Race from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Tasks from "../Tasks.js"
@@ -71,7 +71,7 @@ export const make = <S extends Polled, E>(read: Effect.Effect<S, E>, first?: S):
     const pause = Effect.suspend(() => {
       const soon = readAt + MIN_INTERVAL
       if (isWoken) return sleepUntil(soon)
-      const woken = sleeping = Deferred.unsafeMake<void>(FiberId.none)
+      const woken = sleeping = Edition.deferred<void>()
       return Race.raceFirst(
         sleepUntil(readAt + interval(latest?.pollInterval)),
         Effect.zipRight(Deferred.await(woken), sleepUntil(soon))
@@ -133,7 +133,7 @@ export const make = <S extends Polled, E>(read: Effect.Effect<S, E>, first?: S):
       latest: () => latest,
       wake: () => {
         isWoken = true
-        if (sleeping !== undefined) Deferred.unsafeDone(sleeping, Effect.void)
+        if (sleeping !== undefined) Edition.done(sleeping, Effect.void)
       }
     }
   })

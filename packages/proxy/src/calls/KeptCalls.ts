@@ -6,6 +6,7 @@
  *
  * The call lives in this process: another instance of the server does not find it, and the client has to call again.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { McpError } from "@effect-mcp/protocol/McpError"
@@ -15,7 +16,6 @@ import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type { Running } from "../upstream/Link.js"
@@ -63,14 +63,14 @@ export const make = (
       run: (running: Running) => Effect.Effect<JsonObject, McpError>
     ): Call => {
       const asked = new Map<string, Asked>()
-      const isAsking = Effect.unsafeMakeLatch()
+      const isAsking = Edition.latch()
       let count = 0
       const running: Running = {
         session: () => call.session,
         ask: (question) =>
           Effect.suspend(() => {
             const key = `question-${++count}`
-            const answer = Deferred.unsafeMake<JsonObject, AskError>(FiberId.none)
+            const answer = Edition.deferred<JsonObject, AskError>()
             asked.set(key, { question, answer })
             // The upstream may take its question back.
             return Effect.ensuring(
@@ -127,7 +127,7 @@ export const make = (
         ),
         (result) => {
           if (result._tag === "Some") return Effect.succeed(result.value)
-          call.isAsking.unsafeClose()
+          Edition.close(call.isAsking)
           if (call.asked.size === 0) return next(call, round)
           const refuse = (error: AskError) =>
             Effect.zipRight(

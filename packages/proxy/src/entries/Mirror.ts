@@ -7,6 +7,7 @@
  * session with the upstream is its own sees those of that session.
  */
 import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { Kind } from "@effect-mcp/server/Registry"
 import * as Registry from "@effect-mcp/server/Registry"
@@ -14,7 +15,6 @@ import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { ProxyEntry } from "../ProxyEntry.js"
@@ -81,7 +81,7 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
         const before = registered.get(key)
         if (before?.settings === settings && before.text === text) return
         if (before !== undefined) yield* Scope.close(before.scope, Exit.void)
-        const own = yield* Scope.fork(scope, ExecutionStrategy.sequential)
+        const own = yield* Edition.childOf(scope)
         registered.set(key, { settings, text, scope: own })
         yield* Scope.extend(registering, own)
       })

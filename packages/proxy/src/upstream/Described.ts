@@ -3,9 +3,9 @@
  * capabilities of its handshake, and must be able to use what the upstream turns out to have.
  */
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { Description, RegistryService } from "@effect-mcp/server/Registry"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 
@@ -31,7 +31,7 @@ export const make = (
     let before: Scope.CloseableScope | undefined
     const set = (description: Description): Effect.Effect<void> =>
       Effect.gen(function*() {
-        const next = yield* Scope.fork(scope, ExecutionStrategy.sequential)
+        const next = yield* Edition.childOf(scope)
         yield* Scope.extend(registry.describe(description), next)
         if (before !== undefined) yield* Scope.close(before, Exit.void)
         before = next

@@ -3,6 +3,7 @@
  * it disconnects. From 2026-07-28 on, requests of one pipe or principal, with equal capabilities, have one link, which closes
  * some time after the last of them; a request of an unknown client has a link of its own.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { McpError } from "@effect-mcp/protocol/McpError"
@@ -11,7 +12,6 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Hash from "effect/Hash"
@@ -87,7 +87,7 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
     const opening = (key: Key) =>
       Effect.gen(function*() {
         const { client, session } = key
-        const own = yield* Scope.fork(closing, ExecutionStrategy.sequential)
+        const own = yield* Edition.childOf(closing)
         yield* Effect.addFinalizer((exit) => Scope.close(own, exit))
         const link = yield* Scope.extend(open(session.client.capabilities, () => standaloneOf(session)), own)
         run(Effect.zipRight(Effect.ignore(link.session.ended), RcMap.invalidate(all, key)))
@@ -118,7 +118,7 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
     const lock = Semaphore.make()
     // It closes before the map does, all links at the same time.
     const closing = yield* Effect.acquireRelease(
-      Scope.make(ExecutionStrategy.parallel),
+      Edition.parallelScope,
       (scope) => Scope.close(scope, Exit.void)
     )
 

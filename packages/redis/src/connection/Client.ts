@@ -7,6 +7,7 @@
  *
  * `waiting` and `size` count commands until the driver has forgotten them, which may be after their timeout.
  */
+import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -15,7 +16,6 @@ import { Cluster, Redis } from "ioredis"
 import { createHash } from "node:crypto"
 import type { Reply, Script } from "../RedisCommand.js"
 import { RedisError } from "../RedisError.js"
-import { Deadlines } from "./Deadlines.js"
 
 /** How much longer than another one a command may take that blocks, in milliseconds. */
 export const MAX_WAIT = 2000
@@ -43,7 +43,7 @@ export class Client {
   constructor(
     readonly driver: Redis | Cluster,
     private readonly settings: Settings,
-    private readonly deadlines: Deadlines
+    private readonly deadlines: Deadlines.Deadlines
   ) {
     // Without a listener an error would end the process. The driver reconnects by itself.
     driver.on("error", (error: Error & { readonly command?: { readonly name: string } }) => {
@@ -141,12 +141,12 @@ export class Client {
   /** Gives the reply that comes last. */
   private sent(timeout: number, name: string, all: ReadonlyArray<Arguments>): Effect.Effect<Reply, RedisError> {
     return Effect.async<Reply, RedisError>((resume) => {
-      const deadline = this.deadlines.begin(
+      const deadline = this.deadlines.schedule(
         timeout,
         () => resume(Effect.fail(failed(`Redis has not answered ${name} within ${timeout} milliseconds`)))
       )
       const end = (result: Effect.Effect<Reply, RedisError>) => {
-        if (this.deadlines.end(deadline)) resume(result)
+        if (this.deadlines.unwatch(deadline)) resume(result)
       }
       let left = all.length
       this.hold()
@@ -161,7 +161,7 @@ export class Client {
           else if (--left === 0) end(Effect.succeed(reply as Reply))
         })
       }
-      return Effect.sync(() => this.deadlines.end(deadline))
+      return Effect.sync(() => this.deadlines.unwatch(deadline))
     })
   }
 
@@ -200,8 +200,7 @@ const digestOf = (script: Script): string => {
 /** Begins to connect, and disconnects when the scope closes. */
 const begin = (open: () => Redis | Cluster, settings: Settings): Effect.Effect<Client, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const deadlines = new Deadlines(yield* Effect.clock, settings.timeout)
-    yield* Effect.forkScoped(Effect.interruptible(deadlines.run))
+    const deadlines = yield* Deadlines.make()
     return yield* Effect.acquireRelease(
       Effect.sync(() => new Client(open(), settings, deadlines)),
       ({ driver }) => Effect.sync(() => driver.disconnect())

@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber } from "effect"
 import type { Redis } from "ioredis"
 import { EventEmitter } from "node:events"
 import { Client } from "../../src/connection/Client.js"
-import { Deadlines } from "../../src/connection/Deadlines.js"
 
 describe("A command that waits for a connection", () => {
-  it.live("leaves its place wherever it is interrupted", () =>
+  it.scopedLive("leaves its place wherever it is interrupted", () =>
     Effect.gen(function*() {
       const driver = Object.assign(new EventEmitter(), { status: "connecting" })
       const settings = { timeout: 60_000, maxWaiting: 1, maxWaitingSize: 1000 }
       const { ready } = new Client(
         driver as unknown as Redis,
         settings,
-        new Deadlines(yield* Effect.clock, settings.timeout)
+        yield* Deadlines.make()
       )
       yield* preempted(Effect.gen(function*() {
         const interrupted = yield* Effect.forkDaemon(ready)

@@ -9,6 +9,8 @@ import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Channel, Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import { awaitWithin } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import { coalesced } from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Deferred from "effect/Deferred"
@@ -22,7 +24,6 @@ import * as Dispatcher from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
 import * as Authentication from "../runtime/Authentication.js"
-import * as Coalesced from "../runtime/Coalesced.js"
 import * as Defects from "../runtime/Defects.js"
 import type { Open } from "../runtime/FedConversation.js"
 import * as Metrics from "../runtime/Metrics.js"
@@ -147,7 +148,7 @@ export const make = (
         // After closing, because the last responses need the transport. A transport may refuse to be interrupted.
         Effect.zipRight(Effect.suspend(() => {
           reader.unsafeInterruptAsFork(FiberId.none)
-          return Release.awaitWithin(reader, options.closeTimeout)
+          return awaitWithin(reader, options.closeTimeout)
         })),
         Effect.zipRight(end)
       )
@@ -159,7 +160,7 @@ export const make = (
       const { connection, conversation, release } = start(transport, versions)
       if (shared?.facts !== undefined) SessionFacts.restore(connection, shared.facts)
       if (shared !== undefined) {
-        connection.persist = Coalesced.make(Effect.suspend(() => shared.store(SessionFacts.toJson(connection))))
+        connection.persist = coalesced(Effect.suspend(() => shared.store(SessionFacts.toJson(connection))))
       }
       let ending = false
       const watching = options.heartbeat === undefined ? undefined : Runtime.runFork(

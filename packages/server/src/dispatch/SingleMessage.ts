@@ -8,8 +8,8 @@
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel, RequestSide } from "@effect-mcp/jsonrpc/Side"
-import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { Requests } from "@effect-mcp/jsonrpc/unstable/Requests"
 import type * as Era from "@effect-mcp/protocol/Era"
 import * as Version from "@effect-mcp/protocol/Version"
@@ -125,7 +125,7 @@ class SingleChannel implements Channel {
   }
 
   send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Backpressure.send(this, message)
+    return Outbox.send(this, message, closed)
   }
 
   canRequest(): boolean {

@@ -2,9 +2,9 @@
  * A value that the first use builds, for a handler that is exported from a module: some platforms allow no work before the
  * first request. When building fails, the next use builds again.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 
@@ -20,7 +20,7 @@ export const make = <A, E>(build: Effect.Effect<A, E, Scope.Scope>): BuiltOnce<A
   let ready: A | undefined
   const flight = SingleFlight.make<A, E>()
   let disposing: Promise<void> | undefined
-  const run = Effect.flatMap(Scope.fork(scope, ExecutionStrategy.sequential), (own) => {
+  const run = Effect.flatMap(Edition.childOf(scope), (own) => {
     const built = Effect.map(Scope.extend(build, own), (built) => ready = built)
     return Effect.onError(built, (cause) => Scope.close(own, Exit.failCause(cause)))
   })

@@ -2,9 +2,9 @@
  * What all modules of one endpoint share, in both eras: its options, the timer, and the runtime that its fibers run in.
  * `legacy/HttpContext` adds what only the legacy era needs.
  */
+import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { HttpOptions } from "../HttpOptions.js"
 import * as Metrics from "../runtime/Metrics.js"
@@ -12,8 +12,10 @@ import * as SecretId from "../runtime/SecretId.js"
 import * as EventStream from "./EventStream.js"
 import type { Headers, HttpExchange, SlowReaders } from "./HttpExchange.js"
 import * as ResolvedOptions from "./ResolvedOptions.js"
-import * as Sweeper from "./Sweeper.js"
 import { Unsent } from "./Unsent.js"
+
+/** The least time between two sweeps of the deadlines of an endpoint, in milliseconds. */
+const RESOLUTION = 1000
 
 export class EndpointContext implements SlowReaders {
   private readonly unsent: Unsent
@@ -21,8 +23,8 @@ export class EndpointContext implements SlowReaders {
 
   constructor(
     readonly options: ResolvedOptions.ResolvedOptions,
-    readonly sweeper: Sweeper.Sweeper,
-    readonly runtime: Runtime.Runtime<never>
+    readonly sweeper: Deadlines.Deadlines,
+    readonly runtime: Edition.Services
   ) {
     this.unsent = new Unsent(options.maxUnsent)
   }
@@ -87,12 +89,12 @@ export class EndpointContext implements SlowReaders {
     // A sweep that came just before may have been too early for this request.
     const sweep = Effect.flatMap(
       catchUp,
-      (swept) => swept ? Effect.void : Effect.delay(Effect.asVoid(catchUp), Sweeper.RESOLUTION)
+      (swept) => swept ? Effect.void : Effect.delay(Effect.asVoid(catchUp), this.sweeper.resolution)
     )
     // The runtime may be that of an uninterruptible fiber.
     const ticking = Effect.interruptible(Effect.forever(Effect.delay(sweep, keepAlive)))
-    const fiber = Runtime.runFork(this.runtime, ticking)
-    return () => fiber.unsafeInterruptAsFork(FiberId.none)
+    const fiber = Edition.runFork(this.runtime, ticking)
+    return () => Edition.interrupt(fiber)
   }
 
   /** How many event streams are open. */
@@ -120,5 +122,5 @@ export const make = (options: HttpOptions): Effect.Effect<EndpointContext, never
           `stand in headers and URLs; it is ${JSON.stringify(resolved.idPrefix.slice(0, 80))}`
       )
     }
-    return new EndpointContext(resolved, yield* Sweeper.make, yield* Effect.runtime<never>())
+    return new EndpointContext(resolved, yield* Deadlines.make(RESOLUTION), yield* Effect.runtime<never>())
   })

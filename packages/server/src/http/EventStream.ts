@@ -8,11 +8,11 @@
  * queue and the piece that the reader has not taken; nothing is accepted once `ending`; `closed` is set once.
  */
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import type { Deadlines, Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import * as Effect from "effect/Effect"
 import * as Metrics from "../runtime/Metrics.js"
 import type { Headers, HttpExchange, Reader, Writer } from "./HttpExchange.js"
 import { PIECE } from "./HttpExchange.js"
-import type { Expirable, Sweeper } from "./Sweeper.js"
 import type { Holder, Unsent } from "./Unsent.js"
 
 /** The headers of every stream. Proxies must not keep, rewrite or buffer it. */
@@ -25,7 +25,7 @@ export const HEADERS = {
 export interface Options {
   readonly status?: number | undefined
   readonly headers: Headers
-  readonly sweeper: Sweeper
+  readonly sweeper: Deadlines
   readonly unsent: Unsent
   /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
   readonly keepAlive: number

@@ -5,6 +5,8 @@
  * Fields of a probe: `waiting` has the requests that one run answers together; `until` is how long the last answer is used
  * again. So no number of probes runs a check more often, or twice at a time.
  */
+import type { Deadlines } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,7 +15,6 @@ import type * as Scope from "effect/Scope"
 import type { HttpOptions } from "../HttpOptions.js"
 import * as Readiness from "../Readiness.js"
 import type { HttpExchange } from "./HttpExchange.js"
-import type { Sweeper } from "./Sweeper.js"
 
 export interface Health {
   /** Answers a probe, at once or later; `false` when the request is none. */
@@ -25,7 +26,7 @@ export interface Health {
 /** `isServing` says whether the endpoint can serve now, apart from the checks of layers. */
 export const make = (
   { health }: Pick<HttpOptions, "health">,
-  sweeper: Pick<Sweeper, "now">,
+  sweeper: Pick<Deadlines, "now">,
   isServing: () => boolean
 ): Effect.Effect<Health | undefined, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -81,7 +82,7 @@ export const make = (
         if (waiting.length > 1) return
         const fiber = run(Effect.interruptible(checked))
         // After the scope has closed, nothing runs.
-        if (fiber.unsafePoll() !== null) waiting.splice(0).forEach(answer)
+        if (Edition.exitOf(fiber) !== undefined) waiting.splice(0).forEach(answer)
       }
     }
 

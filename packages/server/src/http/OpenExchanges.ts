@@ -2,10 +2,10 @@
  * The exchanges of a handler whose sockets belong to another server: closing the handler ends them within its deadline, and
  * waits until the clients have taken their answers. `WebHandler`, and `NodeHandler` of the node package, have one each.
  */
+import { TIMEOUT } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Release from "../runtime/Release.js"
 import type { HttpExchange } from "./HttpExchange.js"
 import * as Refusal from "./Refusal.js"
 
@@ -31,7 +31,7 @@ export interface OpenExchanges<A extends Open> {
 
 export const make = <A extends Open>(
   endpoint: Endpoint,
-  closeTimeout: Duration.DurationInput = Release.TIMEOUT
+  closeTimeout: Duration.DurationInput = TIMEOUT
 ): Effect.Effect<OpenExchanges<A>, never, Scope.Scope> => {
   const open = new Set<A>()
   let onEmpty = () => {}

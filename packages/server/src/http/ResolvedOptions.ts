@@ -3,10 +3,9 @@
  * application writes; this is what the modules of the endpoint read.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as DeadlineTimer from "@effect-mcp/jsonrpc/unstable/kit/DeadlineTimer"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/Outbox"
+import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { HttpOptions } from "../HttpOptions.js"
-import * as Release from "../runtime/Release.js"
 
 export interface ResolvedOptions {
   readonly path: string | undefined
@@ -50,8 +49,8 @@ export const make = (options: HttpOptions): ResolvedOptions => {
     sessions: legacy.sessions !== false,
     maxSessions,
     maxPerPrincipal: sessions.maxPerPrincipal ?? Math.ceil(maxSessions / 10),
-    idleTimeout: DeadlineTimer.millis(sessions.idleTimeout ?? "30 minutes"),
-    handshakeTimeout: DeadlineTimer.millis(sessions.handshakeTimeout ?? "30 seconds"),
+    idleTimeout: Deadlines.millis(sessions.idleTimeout ?? "30 minutes"),
+    handshakeTimeout: Deadlines.millis(sessions.handshakeTimeout ?? "30 seconds"),
     idPrefix: sessions.idPrefix ?? "",
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
@@ -60,12 +59,12 @@ export const make = (options: HttpOptions): ResolvedOptions => {
     capacity: Math.max(1, options.capacity ?? Outbox.CAPACITY),
     maxQueued: options.maxQueued ?? 16 * 1024 * 1024,
     maxUnsent: options.maxUnsent ?? 256 * 1024 * 1024,
-    keepAlive: DeadlineTimer.millis(options.keepAlive ?? "15 seconds"),
-    stallTimeout: DeadlineTimer.millis(options.stallTimeout ?? "30 seconds"),
-    retry: DeadlineTimer.millis(legacy.retry ?? "1 second"),
-    abandonAfter: DeadlineTimer.millis(legacy.abandonAfter ?? ABANDON_AFTER),
-    closeTimeout: DeadlineTimer.millis(options.closeTimeout ?? Release.TIMEOUT),
-    drainTimeout: options.drainTimeout === undefined ? undefined : DeadlineTimer.millis(options.drainTimeout),
+    keepAlive: Deadlines.millis(options.keepAlive ?? "15 seconds"),
+    stallTimeout: Deadlines.millis(options.stallTimeout ?? "30 seconds"),
+    retry: Deadlines.millis(legacy.retry ?? "1 second"),
+    abandonAfter: Deadlines.millis(legacy.abandonAfter ?? ABANDON_AFTER),
+    closeTimeout: Deadlines.millis(options.closeTimeout ?? Deadlines.TIMEOUT),
+    drainTimeout: options.drainTimeout === undefined ? undefined : Deadlines.millis(options.drainTimeout),
     documents: options.documents === undefined
       ? undefined
       : new Map(Object.entries(options.documents).map(([path, document]) => [path, JSON.stringify(document)]))

@@ -7,6 +7,8 @@
  */
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import type { ClientCapabilities, ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
@@ -22,11 +24,9 @@ import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
 import * as Scope from "effect/Scope"
 import type { HttpRefusal } from "../HttpRefusal.js"
-import { Announcements } from "../runtime/Announcements.js"
-import { NotificationQueue } from "../runtime/NotificationQueue.js"
+import * as Release from "../runtime/Release.js"
 import type { ClientFacts, Session } from "../runtime/Session.js"
 
 /** The session of one message of a connection. */
@@ -38,6 +38,12 @@ export interface Subscription {
   /** While the feature of the resource begins it: completed when it has begun, or was refused. */
   begun: Deferred.Deferred<void> | undefined
 }
+
+/** How many different notifications of changes may wait for a client. */
+export const MAX_ANNOUNCEMENTS = 1024
+
+/** How many notifications with a content of their own may wait for a client. */
+export const MAX_NOTIFICATIONS = 256
 
 export class Connection implements ClientFacts {
   /** Results of this era have no hints for caches. */
@@ -76,8 +82,8 @@ export class Connection implements ClientFacts {
   private lazyScope: Scope.CloseableScope | undefined
   private hasEnded = false
   private whenInitialized: Deferred.Deferred<void> | undefined
-  private readonly announcements = new Announcements()
-  private notifications: NotificationQueue | undefined
+  private announcements: SerialQueue | undefined
+  private notifications: SerialQueue | undefined
 
   constructor(
     /** Sends outside of any request. */
@@ -117,13 +123,13 @@ export class Connection implements ClientFacts {
   /** The client has sent `notifications/initialized`. */
   onInitialized(): void {
     this.initialized = true
-    if (this.whenInitialized !== undefined) Deferred.unsafeDone(this.whenInitialized, Effect.void)
+    if (this.whenInitialized !== undefined) Edition.done(this.whenInitialized, Effect.void)
   }
 
   /** Waits until the client has sent `notifications/initialized`. */
   get awaitInitialized(): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.initialized ? Effect.void : Deferred.await(this.whenInitialized ??= Deferred.unsafeMake(FiberId.none))
+      this.initialized ? Effect.void : Deferred.await(this.whenInitialized ??= Edition.deferred())
     )
   }
 
@@ -146,26 +152,27 @@ export class Connection implements ClientFacts {
    * advertised to the client.
    */
   announce({ capability, name }: Method.Notification, params?: JsonObject, about = ""): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      this.initialized && (capability === undefined || Capabilities.declares(this.serverCapabilities, capability))
-        ? this.announcements.announce(`${name} ${about}`, this.outbound.notify(name, params))
-        : Effect.void
-    )
+    return Effect.suspend(() => {
+      const isAllowed = capability === undefined || Capabilities.declares(this.serverCapabilities, capability)
+      const key = `${name} ${about}`
+      if (!this.initialized || !isAllowed || this.announcements?.has(key) === true) return Effect.void
+      this.announcements ??= new SerialQueue({ capacity: MAX_ANNOUNCEMENTS, surplus: "drop" })
+      return this.announcements.fork(this.outbound.notify(name, params), key)
+    })
   }
 
   /** Sends a notification without waiting for it. It replaces an older one of the key that waits for the client to read. */
   inform(key: string, name: string, params: JsonObject): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      (this.notifications ??= new NotificationQueue()).add(key, this.outbound.notify(name, params))
-    )
+    return Effect.suspend(() => {
+      this.notifications ??= new SerialQueue({ capacity: MAX_NOTIFICATIONS, surplus: "drop" })
+      return this.notifications.fork(this.outbound.notify(name, params), key)
+    })
   }
 
   /** Interrupts the notifications that still wait for the client to read, and waits for their end. */
   stopAnnouncing(limit: Duration.DurationInput | undefined): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.notifications === undefined
-        ? this.announcements.stop(limit)
-        : Effect.zipRight(this.announcements.stop(limit), this.notifications.stop(limit))
+      Effect.zipRight(Release.stop(this.announcements, limit), Release.stop(this.notifications, limit))
     )
   }
 }

@@ -4,12 +4,12 @@
  * handshake fails, the connection is again as before it.
  */
 import type { Work } from "@effect-mcp/jsonrpc/Side"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
 import * as Reply from "../runtime/Reply.js"
 import type { Connection } from "./Connection.js"
 
@@ -20,7 +20,7 @@ export const underWay: InvalidRequest = new InvalidRequest({
 
 /** The work of `initialize`: until it has ended, later messages of the connection wait. */
 export const begin = (connection: Connection, work: Work): Work => {
-  const ended = connection.handshake = Deferred.unsafeMake<void>(FiberId.none)
+  const ended = connection.handshake = Edition.deferred<void>()
   const settle = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     const { releaseServices } = connection
     // Middleware may refuse the handshake after the server has accepted it.
@@ -29,7 +29,7 @@ export const begin = (connection: Connection, work: Work): Work => {
       connection.services = connection.releaseServices = undefined
     }
     connection.handshake = undefined
-    Deferred.unsafeDone(ended, Effect.void)
+    Edition.done(ended, Effect.void)
     return exit._tag === "Failure" && releaseServices !== undefined ? releaseServices : Effect.void
   }
   return {
@@ -49,7 +49,7 @@ export const begin = (connection: Connection, work: Work): Work => {
 
 /** The work of a request before which the session is restored; until it is, later messages of the connection wait. */
 export const restoring = (connection: Connection, restore: Effect.Effect<void, unknown>, plan: () => Work): Work => {
-  const ended = Deferred.unsafeMake<void>(FiberId.none)
+  const ended = Edition.deferred<void>()
   const work = afterRequest(ended, plan)
   return { ...work, effect: Effect.zipRight(restored(connection, restore, ended), work.effect) }
 }
@@ -61,7 +61,7 @@ export const restoring = (connection: Connection, restore: Effect.Effect<void, u
 export const restored = (
   connection: Connection,
   restore: Effect.Effect<void, unknown>,
-  ended: Deferred.Deferred<void> = Deferred.unsafeMake(FiberId.none)
+  ended: Deferred.Deferred<void> = Edition.deferred()
 ): Effect.Effect<void, unknown> =>
   Effect.uninterruptibleMask((interruptible) => {
     connection.handshake = ended
@@ -69,7 +69,7 @@ export const restored = (
       Effect.sync(() => {
         if (Exit.isSuccess(exit)) connection.restored = undefined
         connection.handshake = undefined
-        Deferred.unsafeDone(ended, Effect.void)
+        Edition.done(ended, Effect.void)
       }))
   })
 

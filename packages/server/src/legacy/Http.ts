@@ -8,11 +8,11 @@
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Runtime from "effect/Runtime"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
@@ -91,7 +91,7 @@ export const make = (context: HttpContext): Http => {
     // The session's revision holds. The official SDKs serve such a request, too.
     if (agreed !== undefined && agreed !== version && !session.hasWarned) {
       session.hasWarned = true
-      Runtime.runFork(
+      Edition.runFork(
         runtime,
         Effect.logWarning(
           `A client names ${version} in MCP-Protocol-Version, in a session that has agreed on ${agreed}`
@@ -111,7 +111,7 @@ export const make = (context: HttpContext): Http => {
     const place = membership && new SessionPlace(membership, id, owner, epoch, facts, () => session.end(true))
     const session: HttpSession = new HttpSession(context, id, owner, place, (close) => {
       sessions.remove(session)
-      const fiber = Runtime.runFork(runtime, close)
+      const fiber = Edition.runFork(runtime, close)
       closing.add(fiber)
       fiber.addObserver(() => closing.delete(fiber))
     })
@@ -125,7 +125,7 @@ export const make = (context: HttpContext): Http => {
         Effect.retry(membership.remove(entry.id, entry.epoch), ENDING_AGAIN),
         (hasEnded) => hasEnded ? Effect.catchAllCause(forget, logDefect) : Effect.void
       )
-      Runtime.runFork(runtime, Effect.zipRight(Effect.logError(UNREADABLE), context.inBackground(ended)))
+      Edition.runFork(runtime, Effect.zipRight(Effect.logError(UNREADABLE), context.inBackground(ended)))
       return false
     }
     Metrics.add(Metrics.takeovers)

@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
@@ -12,7 +13,6 @@ import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import { InvalidParams, InvalidRequest } from "@effect-mcp/protocol/McpError"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
@@ -69,7 +69,7 @@ export const build = (
 ): Effect.Effect<void, unknown> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
-      Scope.fork(scope, ExecutionStrategy.sequential),
+      Edition.childOf(scope),
       (own) =>
         Effect.map(
           Effect.onError(restore(layer.build(session, own)), (cause) => Scope.close(own, Exit.failCause(cause))),

@@ -13,11 +13,12 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
-import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
+import type { Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import * as Effect from "effect/Effect"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
-import type { Expirable } from "../http/Sweeper.js"
 import type { Principal } from "../Principal.js"
 import * as Metrics from "../runtime/Metrics.js"
 import * as Reply from "../runtime/Reply.js"
@@ -115,7 +116,7 @@ export class Post implements Channel {
   }
 
   send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Backpressure.send(this, message)
+    return Outbox.send(this, message, closed)
   }
 
   canRequest(): boolean {

@@ -182,14 +182,17 @@ export class ResumableStream {
 
   /** Runs an effect for a reader when its turn comes, unless its client has disconnected. */
   private unlessGone({ exchange }: Reader, effect: Effect.Effect<void>): void {
-    this.store!.queue.addLazily(() => exchange.isGone ? undefined : effect)
+    this.store!.queue.add(() => exchange.isGone ? undefined : effect)
   }
 
   /** The response has closed: unless a newer one has replaced it, the stream has no reader. */
   detach(response: EventStream): void {
     if (this.response !== response) return
     this.response = undefined
-    if (this.notes?.isUnread === false) this.store?.queue.add(this.note())
+    if (this.notes?.isUnread === false) {
+      const note = this.note()
+      this.store?.queue.add(() => note)
+    }
     if (!this.isStoring) this.idle()
   }
 
@@ -235,7 +238,7 @@ export class ResumableStream {
 
   private afterStoring(act: () => void): void {
     if (this.store === undefined) act()
-    else this.store.queue.add(Effect.void, act)
+    else this.store.queue.add(() => undefined, act)
   }
 
   /** Stores what readers have had, for the next node, and learns whether there is one. */

@@ -10,18 +10,19 @@ import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
 import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
 import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
+import type { Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Runtime from "effect/Runtime"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as HttpRefusal from "../http/Refusal.js"
-import type { Expirable } from "../http/Sweeper.js"
 import type { Principal } from "../Principal.js"
 import type { FedConversation } from "../runtime/FedConversation.js"
 import { DIRECTORY } from "../runtime/NodeServices.js"
@@ -126,7 +127,7 @@ export const make = (context: HttpContext): SseEndpoint => {
       const connection = new SseConnection(context, exchange, principal?.id, (close) => {
         if (!connections.delete(id)) return
         unfinished.delete(connection)
-        const fiber = Runtime.runFork(runtime, close)
+        const fiber = Edition.runFork(runtime, close)
         closing.add(fiber)
         fiber.addObserver(() => closing.delete(fiber))
       })
@@ -265,7 +266,7 @@ class SseConnection implements FedTransport {
     return this.stream.isFull ? this.stream.space : undefined
   }
 
-  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Backpressure.send(this, message)
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Outbox.send(this, message, closed)
 
   private channelFor(origin: RequestOrigin.RequestOrigin): Channel {
     const remove = (id: Message.RequestId | null | undefined) => {

@@ -14,9 +14,10 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
 import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
 import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type * as Effect from "effect/Effect"
 import type { StreamKey } from "../EventStore.js"
@@ -104,7 +105,7 @@ export class Standalone implements FedTransport {
 
   // A getter, because a function of its own would add to the memory of each idle session.
   get send(): Transport["send"] {
-    return (message) => Backpressure.send(this, message)
+    return (message) => Outbox.send(this, message, closed)
   }
 
   /** The standalone stream as the channel of messages that get no response. */

@@ -8,11 +8,11 @@
  */
 import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
+import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { EventStoreError, EventStoreService, StoredEvent, StreamKey } from "../EventStore.js"
-import { SerialQueue } from "../runtime/SerialQueue.js"
 import * as EventId from "./EventId.js"
 import type { HttpContext } from "./HttpContext.js"
 import * as Recovery from "./Recovery.js"
@@ -46,7 +46,7 @@ export class StreamStore {
     private readonly onStale: (() => void) | undefined
   ) {
     this.last = EventId.before(key.epoch)
-    this.queue = new SerialQueue(context.runtime, context.options.capacity, onIdle)
+    this.queue = new SerialQueue({ runtime: context.runtime, capacity: context.options.capacity, onIdle })
   }
 
   /** Whether a node has given the position out that has taken the session since. */
@@ -87,7 +87,7 @@ export class StreamStore {
     const event = { position: ++this.last, data }
     this.unstored.push(event)
     this.isEnding ||= isLast
-    this.queue.addLazily(() => this.storeEvents(event), () => then(event, event.position >= this.firstRefused))
+    this.queue.add(() => this.storeEvents(event), () => then(event, event.position >= this.firstRefused))
   }
 
   /** Stores an event and those after it, together where the store can. Nothing is left to do when it was stored with one before. */
@@ -177,7 +177,7 @@ export class StreamStore {
     // The node that serves the session now finishes it with the responses that it has not stored.
     const finished = (): Effect.Effect<void> =>
       Effect.catchAllCause(Effect.suspend(() => service.finish(key)), logDefect)
-    this.queue.addLazily(() => this.isStale || this.isEnded ? undefined : finished(), then)
+    this.queue.add(() => this.isStale || this.isEnded ? undefined : finished(), then)
   }
 }
 

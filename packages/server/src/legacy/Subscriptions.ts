@@ -4,14 +4,13 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { SubscribeParams } from "@effect-mcp/protocol/legacy/Subscriptions"
 import { InvalidRequest, ResourceNotFound } from "@effect-mcp/protocol/McpError"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
 import * as Scope from "effect/Scope"
 import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
@@ -64,8 +63,8 @@ const begin = (
     return Effect.succeed({})
   }
   return Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(Scope.fork(connection.ownScope, ExecutionStrategy.sequential), (own) => {
-      const begun = Deferred.unsafeMake<void>(FiberId.none)
+    Effect.flatMap(Edition.childOf(connection.ownScope), (own) => {
+      const begun = Edition.deferred<void>()
       const subscription: Subscription = { end: Scope.close(own, Exit.void), begun }
       subscriptions.set(uri, subscription)
       return restore(Scope.extend(beginning, own)).pipe(
@@ -75,7 +74,7 @@ const begin = (
         }),
         Effect.ensuring(Effect.sync(() => {
           subscription.begun = undefined
-          Deferred.unsafeDone(begun, Effect.void)
+          Edition.done(begun, Effect.void)
         })),
         Effect.as({})
       )

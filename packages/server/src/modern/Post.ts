@@ -14,14 +14,15 @@ import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import * as Backpressure from "@effect-mcp/jsonrpc/unstable/Backpressure"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import type { Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { ActiveRequest } from "@effect-mcp/jsonrpc/unstable/Requests"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type * as Effect from "effect/Effect"
 import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
-import type { Expirable } from "../http/Sweeper.js"
 import type { Principal } from "../Principal.js"
 import * as Metrics from "../runtime/Metrics.js"
 import * as Reply from "../runtime/Reply.js"
@@ -74,7 +75,7 @@ export class Post implements Channel {
   }
 
   send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Backpressure.send(this, message)
+    return Outbox.send(this, message, Transport.closed)
   }
 
   canRequest(): boolean {

@@ -9,8 +9,10 @@
  */
 import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Channel, IncomingRequest, OwnLimit } from "@effect-mcp/jsonrpc/Side"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
-import { Places } from "@effect-mcp/jsonrpc/unstable/Places"
+import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
+import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -19,8 +21,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import type { ExtensionNotification, Kind } from "../Registry.js"
-import { Announcements } from "../runtime/Announcements.js"
-import { NotificationQueue } from "../runtime/NotificationQueue.js"
+import * as Release from "../runtime/Release.js"
 import type { Server } from "../runtime/Server.js"
 import * as ExtensionFilters from "./ExtensionFilters.js"
 import type { ModernSession } from "./RequestFacts.js"
@@ -30,6 +31,12 @@ export const MAX_OPEN = 10_000
 
 /** The default limit of open subscriptions of one client: of one pipe, or of one principal. */
 export const MAX_OPEN_PER_CLIENT = 64
+
+/** How many different notifications of changes may wait for a client. */
+const MAX_ANNOUNCEMENTS = 1024
+
+/** How many notifications of extensions may wait for a client. */
+const MAX_NOTIFICATIONS = 256
 
 /** How many subscriptions to resources begin at the same time. */
 const BEGINNING = 16
@@ -48,9 +55,9 @@ interface Open {
   readonly client: Client
   /** Open once the client has been sent the acknowledgement: MUST be the first message. */
   readonly acknowledged: Effect.Latch
-  readonly announcements: Announcements
+  readonly announcements: SerialQueue
   /** The notifications of extensions. */
-  readonly notifications: NotificationQueue
+  readonly notifications: SerialQueue
 }
 
 export class Subscriptions {
@@ -136,9 +143,9 @@ export class Subscriptions {
         extended,
         incoming,
         client,
-        acknowledged: Effect.unsafeMakeLatch(),
-        announcements: new Announcements(),
-        notifications: new NotificationQueue()
+        acknowledged: Edition.latch(),
+        announcements: new SerialQueue({ capacity: MAX_ANNOUNCEMENTS, surplus: "drop" }),
+        notifications: new SerialQueue({ capacity: MAX_NOTIFICATIONS, surplus: "drop" })
       }
       return Effect.ensuring(
         Effect.zipRight(
@@ -158,7 +165,7 @@ export class Subscriptions {
         Effect.suspend(() => {
           this.remove(open)
           return Effect.zipRight(
-            Effect.zipRight(open.announcements.stop(), open.notifications.stop()),
+            Effect.zipRight(Release.stop(open.announcements), Release.stop(open.notifications)),
             isPosted || incoming.open === false ? Effect.void : cancelled(incoming)
           )
         })
@@ -218,9 +225,9 @@ export class Subscriptions {
         [...this.open],
         ({ acknowledged, extended, incoming, notifications }) =>
           ExtensionFilters.includes(extended, notification)
-            ? notifications.add(
-              key === undefined ? undefined : `${method} ${key}`,
-              acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params)))
+            ? notifications.fork(
+              acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params))),
+              key === undefined ? undefined : `${method} ${key}`
             )
             : Effect.void,
         { discard: true }
@@ -237,13 +244,13 @@ export class Subscriptions {
     method: string,
     params: { readonly uri?: string }
   ): Effect.Effect<void> {
+    const key = `${method} ${params.uri ?? ""}`
     return Effect.forEach(
       subscriptions,
       ({ acknowledged, announcements, incoming }) =>
-        announcements.announce(
-          `${method} ${params.uri ?? ""}`,
-          acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params)))
-        ),
+        announcements.has(key)
+          ? Effect.void
+          : announcements.fork(acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params))), key),
       { discard: true }
     )
   }

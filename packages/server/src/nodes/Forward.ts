@@ -9,11 +9,11 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import type * as Effect from "effect/Effect"
-import type * as Runtime from "effect/Runtime"
 import type { HttpExchange, Writer } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
-import { SerialQueue } from "../runtime/SerialQueue.js"
 import type { Back, Forth } from "./Envelope.js"
 
 /** After how many characters the other node learns that the client has taken them. */
@@ -57,10 +57,10 @@ export class Forward {
   constructor(
     private readonly exchange: HttpExchange,
     private readonly options: Options,
-    runtime: Runtime.Runtime<never>
+    runtime: Edition.Services
   ) {
     this.node = options.node
-    this.sending = new SerialQueue(runtime, Infinity, () => {})
+    this.sending = new SerialQueue({ runtime })
   }
 
   /** Whether nothing happens any more. */
@@ -179,7 +179,7 @@ export class Forward {
   }
 
   private post(envelope: Forth): void {
-    this.sending.add(this.options.send(envelope))
+    this.sending.add(() => this.options.send(envelope))
   }
 
   private done(): void {

@@ -6,11 +6,11 @@
  * envelope before it; `untaken` counts what the client has not taken, `unsent` included. Once `done`, the endpoint adds nothing;
  * once `isBroken`, what waits is not sent either.
  */
+import type * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import * as Effect from "effect/Effect"
-import type * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "../http/HttpExchange.js"
-import { SerialQueue } from "../runtime/SerialQueue.js"
 import type { Back, Forth } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
 
@@ -54,7 +54,7 @@ export class ForwardedExchange implements HttpExchange, Writer {
     private readonly request: Request,
     /** This node. */
     private readonly node: string,
-    runtime: Runtime.Runtime<never>,
+    runtime: Edition.Services,
     /** Sends an encoded envelope to the node where the request arrived. `unknown`: it may have arrived. `gone`: that node has ended. */
     private readonly send: (text: string) => Effect.Effect<"sent" | "unknown" | "gone">,
     /** Called once, when the answer is complete or the client has gone. */
@@ -67,7 +67,7 @@ export class ForwardedExchange implements HttpExchange, Writer {
     this.remoteAddress = request.remoteAddress
     this.encrypted = request.encrypted
     this.from = request.from
-    this.sending = new SerialQueue(runtime, Infinity, () => {})
+    this.sending = new SerialQueue({ runtime })
   }
 
   body(_maxBytes: number, then: (body: string | BodyFault) => void): void {
@@ -107,7 +107,7 @@ export class ForwardedExchange implements HttpExchange, Writer {
     // One envelope carries what was written while the one before it was sent.
     const isFirst = this.unsent === ""
     this.unsent += text
-    if (isFirst) this.sending.add(Effect.suspend(() => this.flush()))
+    if (isFirst) this.sending.add(() => this.flush())
     return !this.full
   }
 
@@ -148,7 +148,7 @@ export class ForwardedExchange implements HttpExchange, Writer {
   }
 
   private post(envelope: Back): void {
-    this.sending.add(this.sent(envelope))
+    this.sending.add(() => this.sent(envelope))
   }
 
   private flush(): Effect.Effect<void> {

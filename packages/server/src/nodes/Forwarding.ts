@@ -5,8 +5,8 @@
  * A class, because envelopes arrive one by one: `forwards` holds the requests that other nodes serve, by their ids, and `served`
  * those of other nodes that this one serves.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Effect from "effect/Effect"
-import * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import * as Metrics from "../runtime/Metrics.js"
@@ -26,7 +26,7 @@ export class Forwarding {
   private lastId = 0
 
   constructor(
-    private readonly runtime: Runtime.Runtime<never>,
+    private readonly runtime: Edition.Services,
     /** Whether clients can resume a stream that was cut. */
     private readonly isResumable: boolean,
     /** Serves a request that arrived at another node, or says that its session has moved. */
@@ -109,7 +109,7 @@ export class Forwarding {
       // The other node does not know that the request is over: the envelope that said so was lost.
       if (envelope.type !== "stream" && envelope.type !== "text") return
       const gone = Envelope.encode({ type: "gone", from: place.node, id: envelope.id })
-      return void Runtime.runFork(this.runtime, Effect.ignore(place.mailbox.send(envelope.node, gone)))
+      return void Edition.runFork(this.runtime, Effect.ignore(place.mailbox.send(envelope.node, gone)))
     }
     if (envelope.type === "request") return this.begin(envelope, place)
     const exchange = this.served.get(keyOf(envelope))

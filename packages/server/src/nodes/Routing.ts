@@ -5,10 +5,10 @@
  * A class, because a claim may succeed without an answer: `doubts` holds the sessions of which this node does not know whether it
  * has claimed them. `place` is there while this node is a member, and nothing is claimed once it `isDraining`.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
@@ -47,7 +47,7 @@ export class Routing {
   private readonly doubts = new Set<string>()
 
   constructor(
-    private readonly runtime: Runtime.Runtime<never>,
+    private readonly runtime: Edition.Services,
     private readonly sessions: OwnSessions,
     private readonly forwarding: Forwarding
   ) {}
@@ -59,7 +59,7 @@ export class Routing {
     const withBody = reading(request)
     const again = (left: number, draining?: string): void => {
       if (draining !== undefined && exchange.isGone) return
-      Runtime.runFork(this.runtime, Effect.delay(attempt(left, draining), PAUSE))
+      Edition.runFork(this.runtime, Effect.delay(attempt(left, draining), PAUSE))
     }
     /** `draining` is a node that gives the session away when its requests have ended: the request waits for that. */
     const attempt = (left: number, draining?: string): Effect.Effect<void> =>
@@ -110,7 +110,7 @@ export class Routing {
           })
         }).pipe(Effect.catchAllCause((cause) => Effect.zipRight(logDefect(cause), refuse(Refusal.nodeLost))))
       })
-    Runtime.runFork(this.runtime, attempt(MAX_ATTEMPTS))
+    Edition.runFork(this.runtime, attempt(MAX_ATTEMPTS))
   }
 
   /** Has a node serve a request that no other one can serve; serves it here when there is no such node. */
@@ -128,7 +128,7 @@ export class Routing {
       })
     )
     const routed = Effect.flatMap(place.membership.isAlive(node), (isAlive) => isAlive ? forward : withBody.here)
-    Runtime.runFork(
+    Edition.runFork(
       this.runtime,
       Effect.catchAllCause(
         routed,
@@ -149,7 +149,7 @@ export class Routing {
       const settled = Effect.map(found, (entry) => {
         if (Option.isSome(entry) && entry.value.epoch === epoch + 1) this.settle(entry.value, place)
       })
-      Runtime.runFork(
+      Edition.runFork(
         this.runtime,
         Effect.ensuring(Effect.ignore(settled), Effect.sync(() => this.doubts.delete(id)))
       )
@@ -168,7 +168,8 @@ const logDefect = (cause: Cause.Cause<SessionDirectoryError>): Effect.Effect<voi
   Cause.isDie(cause) ? Effect.logError("This node could not pass a request on", cause) : Effect.void
 
 /** Whether the application has given services with a request, such as its user: they are values of this process. */
-const hasServices = ({ services }: HttpExchange): boolean => services !== undefined && services.unsafeMap.size > 0
+const hasServices = ({ services }: HttpExchange): boolean =>
+  services !== undefined && Edition.entries(services).size > 0
 
 /** Reads the body of a request once, for each node that may have to serve it. */
 const reading = ({ local, read }: Routed) => {

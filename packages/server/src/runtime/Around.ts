@@ -2,6 +2,7 @@
  * Runs one middleware around an effect. The middleware runs with the services of its own layer, and the effect inside with
  * those of another: both get the services of the request, and the effect also those that the middleware adds.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
@@ -32,9 +33,9 @@ const added = (
 ): Context.Context<never> => {
   const services = Provided.since(base, now)
   if (services.size === 0) return request
-  const all = new Map(request.unsafeMap)
+  const all = new Map(Edition.entries(request))
   for (const [key, service] of services) if (!ofRequest.has(key)) all.set(key, service)
-  return Context.unsafeMake(all)
+  return Edition.contextOf(all)
 }
 
 // A middleware cannot replace what describes the request.

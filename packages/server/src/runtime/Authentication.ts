@@ -7,6 +7,7 @@
  * whose size only an effect can read.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -15,9 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { Authenticator, Caller, Found, Options, Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
@@ -57,7 +56,7 @@ export const make = <R>(
     const runtime = yield* Effect.runtime<R>()
     const running = yield* Effect.acquireRelease(
       Effect.sync(() => new Set<Fiber.RuntimeFiber<Found, Refuses>>()),
-      (running) => Effect.sync(() => running.forEach((fiber) => fiber.unsafeInterruptAsFork(FiberId.none)))
+      (running) => Effect.sync(() => running.forEach((fiber) => Edition.interrupt(fiber)))
     )
     return { authenticate: authenticate(tag, acquired, runtime, running), documents: acquired.documents }
   })
@@ -65,7 +64,7 @@ export const make = <R>(
 const authenticate = <R>(
   tag: Context.Tag<any, any>,
   options: Options<any, R, R, R>,
-  runtime: Runtime.Runtime<R>,
+  runtime: Edition.Services<R>,
   running: Set<Fiber.RuntimeFiber<Found, Refuses>>
 ): Authenticate => {
   const { concurrency = CONCURRENCY, id, timeout = TIMEOUT } = options
@@ -100,14 +99,14 @@ const authenticate = <R>(
 
   const permitted = (permit: NonNullable<typeof options.permit>, user: unknown): Permission.Permit => (scopes) =>
     Either.getOrElse(Either.try(() => permit(user, scopes)), (defect) => {
-      Runtime.runFork(runtime, Effect.logError("The option permit of the Authenticator died", Cause.die(defect)))
+      Edition.runFork(runtime, Effect.logError("The option permit of the Authenticator died", Cause.die(defect)))
       return internal
     })
 
   const find = (caller: Caller): Effect.Effect<Found, Refuses, R> => {
     const { services } = caller
-    const user = services?.unsafeMap.has(tag.key) === true
-      ? Effect.succeed(services.unsafeMap.get(tag.key))
+    const user = services !== undefined && Edition.entries(services).has(tag.key)
+      ? Effect.succeed(Edition.entries(services).get(tag.key))
       : byTransport(caller)
     if (user === undefined) return noAnswer(caller._tag)
     const isCounted = caller._tag === "Http" && caller.request.isForwarded === true
@@ -140,7 +139,7 @@ const authenticate = <R>(
       waiting = false
       then(result)
     }
-    const fiber = Runtime.runFork(runtime, Effect.tapErrorCause(Effect.suspend(() => find(caller)), logDefect))
+    const fiber = Edition.runFork(runtime, Effect.tapErrorCause(Effect.suspend(() => find(caller)), logDefect))
     running.add(fiber)
     fiber.addObserver((exit) => {
       running.delete(fiber)
@@ -149,19 +148,19 @@ const authenticate = <R>(
     if (!waiting) return () => {}
     const stop = (): void => {
       waiting = false
-      fiber.unsafeInterruptAsFork(FiberId.none)
+      Edition.interrupt(fiber)
     }
-    const deadline = Runtime.runFork(runtime, Effect.sleep(timeout))
+    const deadline = Edition.runFork(runtime, Effect.sleep(timeout))
     deadline.addObserver((exit) => {
       if (!waiting || Exit.isFailure(exit)) return
-      Runtime.runFork(
+      Edition.runFork(
         runtime,
         Effect.logError(`The Authenticator has found no user within ${Duration.format(timeout)}`)
       )
       settle(Either.left(late))
       stop()
     })
-    fiber.addObserver(() => deadline.unsafeInterruptAsFork(FiberId.none))
+    fiber.addObserver(() => Edition.interrupt(deadline))
     return stop
   }
 }

@@ -2,6 +2,8 @@
  * Delivers what changes to the clients of this node, and shares it with the other nodes when there is a `ChangeBus`. Sharing
  * never delays the change: what waits for the bus is kept once for each key, up to a limit.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -11,9 +13,8 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Change, ChangeBusService, Member } from "../ChangeBus.js"
 import { ChangeBus } from "../ChangeBus.js"
-import type { RegistryService } from "../Registry.js"
-import * as Changes from "./Changes.js"
-import { NotificationQueue } from "./NotificationQueue.js"
+import type { Kind, RegistryService } from "../Registry.js"
+import * as Release from "./Release.js"
 
 /** How many changes may wait for the bus; then all of them become one `Unknown`. */
 export const MAX_WAITING = 1024
@@ -29,10 +30,27 @@ export const deliver = (
   Effect.gen(function*() {
     const bus = yield* Effect.serviceOption(ChangeBus)
     const changed = Option.isNone(bus) ? deliver : yield* sharing(bus.value, deliver)
-    yield* Changes.announce(registry, (kind) => changed({ _tag: "List", kind }))
+    yield* announce(registry, (kind) => changed({ _tag: "List", kind }))
     yield* registry.onUpdate((uri) => changed({ _tag: "Resource", uri }))
     yield* registry.onNotify((notification) => changed({ _tag: "Extension", notification }))
     return changed
+  })
+
+/**
+ * Runs `notify` once for each kind that has changed since the last announcement, until the scope closes: when all fibers that are
+ * ready have run, so that a feature layer that adds a hundred tools causes one announcement.
+ */
+export const announce = (
+  registry: RegistryService,
+  notify: (kind: Kind) => Effect.Effect<void>
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const queue = new SerialQueue({ runtime: yield* Edition.services })
+    yield* Effect.addFinalizer(() => Release.stop(queue))
+    yield* registry.onChange((kind) => {
+      queue.add(Effect.yieldNow, undefined, "turn")
+      queue.add(() => notify(kind), undefined, kind)
+    })
   })
 
 /**
@@ -69,9 +87,9 @@ const sharing = (bus: ChangeBusService, deliver: (change: Change) => Effect.Effe
       Effect.forkScoped
     )
     yield* Deferred.await(joined)
-    const waiting = new NotificationQueue({ max: MAX_WAITING, surplus: published({ _tag: "Unknown" }) })
-    yield* Effect.addFinalizer(() => waiting.stop())
-    return (change: Change) => Effect.zipRight(deliver(change), waiting.add(keyOf(change), published(change)))
+    const waiting = new SerialQueue({ capacity: MAX_WAITING, surplus: published({ _tag: "Unknown" }) })
+    yield* Effect.addFinalizer(() => Release.stop(waiting))
+    return (change: Change) => Effect.zipRight(deliver(change), waiting.fork(published(change), keyOf(change)))
   })
 
 /** Of two changes with one key, the later one is enough. */

@@ -20,7 +20,7 @@ import { SessionDirectory } from "../SessionDirectory.js"
 import type { StoredTask, TaskStoreError, TaskStoreService } from "../TaskStore.js"
 import * as NodeServices from "./NodeServices.js"
 import * as SecretId from "./SecretId.js"
-import { writeAgain } from "./StoredTasks.js"
+import { untilStored, writeAgain } from "./StoredTasks.js"
 
 /**
  * How long a node may be without a lease before its tasks fail: a store that starts again costs a node its lease, and the node
@@ -33,9 +33,6 @@ export const WATCH = Duration.seconds(2)
 
 /** How many tasks get the new name of their node at a time. */
 const RENAMES = 16
-
-/** When a task gets the name again that the store has not taken, until the lease is lost. */
-const renameAgain = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second"))
 
 /** How many nodes that have ended are remembered. */
 const MAX_MISSING = 1000
@@ -121,7 +118,7 @@ class NodeTasks implements TaskStoreService {
       // The store may start again, too. A task with the old name would fail.
       const renamed = Effect.forEach(
         [...this.running()],
-        ([owner, taskId]) => Effect.ignore(Effect.retry(this.rename(owner, taskId), renameAgain)),
+        ([owner, taskId]) => Effect.ignore(Effect.retry(this.rename(owner, taskId), untilStored)),
         { concurrency: RENAMES, discard: true }
       )
       if (this.names.size > 1) yield* Effect.forkScoped(renamed)

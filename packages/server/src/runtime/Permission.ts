@@ -5,6 +5,7 @@
  * `features/Surroundings` checks before a handler runs, `dispatch/Endpoint` before the response of an HTTP request begins.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type * as Context from "effect/Context"
 import * as ContextOf from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -24,7 +25,7 @@ export const refusal = (
   services: Context.Context<never> | undefined,
   scopes: ReadonlyArray<string>
 ): Refuses | undefined => {
-  const permit = services?.unsafeMap.get(Permit.key) as Permit | undefined
+  const permit = services === undefined ? undefined : Edition.entries(services).get(Permit.key) as Permit | undefined
   return permit !== undefined ? permit(scopes) : scopes.length === 0 ? undefined : unanswered(scopes)
 }
 

@@ -3,6 +3,7 @@
  * the application, and a handler with the one of its own layer, so this module passes the services from the one to
  * the other.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Context from "effect/Context"
 
 /**
@@ -27,9 +28,9 @@ export const add = <I, S>(
 /** The services that were added to `base`, with `add` or by any other means. */
 export const since = (base: Context.Context<never>, now: Context.Context<never>): ReadonlyMap<string, unknown> => {
   const services = new Map<string, unknown>()
-  for (const [key, service] of now.unsafeMap) {
-    if (base.unsafeMap.get(key) !== service) services.set(key, service)
+  for (const [key, service] of Edition.entries(now)) {
+    if (Edition.entries(base).get(key) !== service) services.set(key, service)
   }
-  for (const key of Context.get(now, Provided)) services.set(key, now.unsafeMap.get(key))
+  for (const key of Context.get(now, Provided)) services.set(key, Edition.entries(now).get(key))
   return services
 }

@@ -2,32 +2,11 @@
  * Waits for what an application releases, and for a limited time only. A release cannot be interrupted, so one that hangs
  * goes on without being waited for, and is reported.
  */
+import { awaitWithin, TIMEOUT } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import type { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-
-/** The default limit of the wait. */
-export const TIMEOUT: Duration.DurationInput = "5 seconds"
-
-/** Waits for the end of a fiber no longer than the limit; `undefined` when it still runs then. */
-export const awaitWithin = <A, E>(
-  fiber: Fiber.RuntimeFiber<A, E>,
-  limit: Duration.DurationInput = TIMEOUT
-): Effect.Effect<Exit.Exit<A, E> | undefined> =>
-  Effect.suspend(() => {
-    const exit = fiber.unsafePoll()
-    return exit === null ? Effect.map(onOwnFiber(waiting(fiber, limit)), Option.getOrUndefined) : Effect.succeed(exit)
-  })
-
-const waiting = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, limit: Duration.DurationInput) =>
-  Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), limit)
-
-/** On the current fiber, an interruption that is pending would end the wait at once. */
-const onOwnFiber = <A>(wait: Effect.Effect<A>): Effect.Effect<A> =>
-  Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(wait), Fiber.join))
 
 /** Runs a release and waits for its end, no longer than the limit. `what` names it in the report. */
 export const within = (
@@ -45,6 +24,13 @@ export const within = (
               `the server no longer waits for it`
           ))
   ))
+
+/** Stops a queue, and waits for the task that runs, no longer than the limit. */
+export const stop = (queue: SerialQueue | undefined, limit?: Duration.DurationInput): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const fiber = queue?.stop()
+    return fiber === undefined ? Effect.void : Effect.asVoid(awaitWithin(fiber, limit))
+  })
 
 /** A scope that closes with the current one, within the limit. */
 export const scope = (

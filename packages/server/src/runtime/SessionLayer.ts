@@ -2,9 +2,9 @@
  * Builds the application's session layer: anew for every client, over the services that the application provides to all
  * clients, and released with the session. Two clients never share what it builds. Each era decides when a session begins.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
@@ -31,7 +31,7 @@ export const make = (
     build: (request, scope) =>
       Effect.flatMap(
         // A scope of its own, so that a layer that fails half-way releases at once what it built.
-        Effect.zip(Layer.makeMemoMap, Scope.fork(scope, ExecutionStrategy.sequential)),
+        Effect.zip(Layer.makeMemoMap, Edition.childOf(scope)),
         ([memo, own]) =>
           Effect.onExit(
             Effect.mapInputContext(

@@ -247,8 +247,8 @@ export class StoredTasks {
 /** How changes are read again after the store has failed. */
 export const readAgain = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("30 seconds"))
 
-/** How the end of a task is written again after the store has failed, for as long as the task lasts. */
-export const endAgain = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second"))
+/** How the end of a task, and the name of its node, are written again after the store has failed, for as long as they are needed. */
+export const untilStored = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second"))
 
 /** How what a task needs, such as its end or an answer that came, is written again after the store has failed: for 3 seconds. */
 export const writeAgain = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))

@@ -5,7 +5,7 @@
  * While it has not begun, the task is the request: a cancellation interrupts the handler, and its end answers the request.
  */
 import type { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
-import * as FiberEnd from "@effect-mcp/jsonrpc/unstable/FiberEnd"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import * as McpErrors from "@effect-mcp/protocol/McpError"
@@ -53,7 +53,7 @@ export const run = (
   return Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       // What the handler sends must not overtake the response that tells the client of the task.
-      const answered = yield* FiberEnd.observe
+      const answered = yield* Edition.ended
       const context = yield* Effect.context<any>()
       const first = yield* Deferred.make<StoredTask | Exit.Exit<unknown, unknown>>()
       const handed = yield* Deferred.make<Fiber.RuntimeFiber<Ended>>()

@@ -4,9 +4,9 @@
  */
 import { toObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { Task } from "@effect-mcp/protocol/Tasks"
-import * as DateTime from "effect/DateTime"
 import type { StoredTask } from "../TaskStore.js"
 import type { Ended } from "./StoredTasks.js"
 
@@ -17,11 +17,9 @@ export const common = (
   taskId,
   status,
   ...(statusMessage === undefined ? undefined : { statusMessage }),
-  createdAt: iso(createdAt),
-  lastUpdatedAt: iso(lastUpdatedAt)
+  createdAt: Edition.iso(createdAt),
+  lastUpdatedAt: Edition.iso(lastUpdatedAt)
 })
-
-const iso = (millis: number): string => DateTime.formatIso(DateTime.unsafeMake(millis))
 
 /** The end of a task: a JSON-RPC error fails it, and so does a result for which `isFailure` holds. */
 export const endOf = (

@@ -6,7 +6,7 @@
 import { internal } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
 import * as Race from "@effect-mcp/jsonrpc/unstable/kit/Race"
-import { Places } from "@effect-mcp/jsonrpc/unstable/Places"
+import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { InternalError } from "@effect-mcp/protocol/McpError"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
 import type { Version } from "@effect-mcp/protocol/Version"
@@ -21,7 +21,7 @@ import type { RegistryService } from "../Registry.js"
 import type { StoredTask, TaskStoreService } from "../TaskStore.js"
 import * as SecretId from "./SecretId.js"
 import type { Ended } from "./StoredTasks.js"
-import { endAgain, errorOf, readAgain, StoredTasks, unavailable } from "./StoredTasks.js"
+import { errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
 
 /** The limits of the tasks of a server, with their defaults applied. */
 export interface Limits {
@@ -124,7 +124,7 @@ export class TaskRunner {
     const finish = Effect.flatMap(
       Effect.flatMap(work, Fiber.join),
       // `over` interrupts it when the time of the task has passed.
-      (ended) => this.tasks.end(task, result = ended, endAgain)
+      (ended) => this.tasks.end(task, result = ended, untilStored)
     )
     return Race.raceFirst(finish, over).pipe(
       Effect.interruptible,

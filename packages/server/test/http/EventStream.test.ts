@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import { Effect, Fiber, TestClock } from "effect"
 import * as EventStream from "../../src/http/EventStream.js"
 import { PIECE } from "../../src/http/HttpExchange.js"
-import * as Sweeper from "../../src/http/Sweeper.js"
 import { Unsent } from "../../src/http/Unsent.js"
 import { TestExchange } from "./TestExchange.js"
 
 const open = (options: Partial<EventStream.Options> = {}, unsent = new Unsent(Infinity)) =>
   Effect.gen(function*() {
     const exchange = new TestExchange("GET", "/mcp", {})
-    const sweeper = yield* Sweeper.make
+    const sweeper = yield* Deadlines.make(1000)
     const closed: Array<ReadonlyArray<string>> = []
     const stream = new EventStream.EventStream(exchange, {
       headers: EventStream.HEADERS,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import { Effect, TestClock } from "effect"
-import * as Sweeper from "../../src/http/Sweeper.js"
 import type { StoredSession } from "../../src/legacy/SessionStore.js"
 import { MIN_UNFINISHED, REPLACE_UNFINISHED_AFTER, SessionStore } from "../../src/legacy/SessionStore.js"
 
@@ -27,7 +27,7 @@ const session = (id: string, owner?: string): Fake => {
 
 /** A store whose `add` also finishes the session, and the store itself. */
 const store = (max = 3, idleTimeout = 1_800_000, maxPerPrincipal = 2) =>
-  Effect.map(Sweeper.make, (sweeper) => {
+  Effect.map(Deadlines.make(1000), (sweeper) => {
     const plain = new SessionStore<Fake>(sweeper, { max, maxPerPrincipal, idleTimeout, handshakeTimeout: idleTimeout })
     const store: Pick<typeof plain, Exclude<keyof typeof plain, "size">> & { readonly size: number } = Object.create(
       plain,

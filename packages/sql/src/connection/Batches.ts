@@ -4,11 +4,12 @@
  *
  * Mutable: `size` is the sum of the sizes in `waiting`, which is in the order of arrival; `left` of a group counts its items there.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import { turn } from "@effect-mcp/jsonrpc/unstable/kit/Turns"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import { SqlStoreError } from "../SqlStoreError.js"
-import { turn } from "./Turn.js"
 
 export interface Limits<A> {
   /** How many items one batch may have. */
@@ -91,7 +92,7 @@ export const make = <A>(
         if (size > 0 && size + own > limits.waiting) return resume(full(limits.waiting))
         size += own
         for (const one of added) waiting.push(one)
-        isWaiting.unsafeOpen()
+        Edition.open(isWaiting)
       })
   })
 

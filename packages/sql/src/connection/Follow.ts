@@ -2,7 +2,7 @@
  * Reads the rows of other nodes as they come: after each wake-up, until there are no more. A read that fails is tried again with
  * the next wake-up.
  */
-import * as Chunk from "effect/Chunk"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -29,7 +29,7 @@ export const rows = <Row, A>(
   )
   const all = Stream.paginateChunkEffect(undefined, () =>
     Effect.map(page, (rows) => [
-      Chunk.unsafeFromArray(toElements(rows)),
+      Edition.chunk(toElements(rows)),
       rows.length < READ ? Option.none<undefined>() : Option.some(undefined)
     ]))
   return Stream.flatMap(wakes(channel, LOOK), () => all)

@@ -2,6 +2,7 @@
  * The rows of `SqlEventStore`: how events are read, and how streams are deleted: a session that ends marks its streams as expired, and
  * what has expired is deleted later. The event loop turns after each portion of them.
  */
+import { turn } from "@effect-mcp/jsonrpc/unstable/kit/Turns"
 import type { StoredEvent, StreamKey } from "@effect-mcp/server/EventStore"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,7 +11,6 @@ import type { SqlConnectionService } from "../SqlConnection.js"
 import type { SqlStoreError } from "../SqlStoreError.js"
 import * as Epochs from "./Epochs.js"
 import * as Sweep from "./Sweep.js"
-import { turn } from "./Turn.js"
 
 export interface StreamRows {
   readonly unfinished: (key: StreamKey) => Effect.Effect<string | undefined, SqlStoreError>

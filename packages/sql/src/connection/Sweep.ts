@@ -7,12 +7,12 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment, Identifier } from "@effect/sql/Statement"
+import { turn } from "@effect-mcp/jsonrpc/unstable/kit/Turns"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { SqlConnectionService } from "../SqlConnection.js"
 import * as Attempt from "./Attempt.js"
-import { turn } from "./Turn.js"
 
 /** How many rows one statement deletes. */
 const PORTION = 500

@@ -1,16 +1,148 @@
 /**
- * The tables of all services. Each service has a file with the changes of its tables.
+ * The tables of all services: for each service, the changes of its tables.
  *
  * A change that was released is never edited: the next one follows it.
  */
-import { bus } from "./Bus.js"
+import * as Effect from "effect/Effect"
 import type { Changes } from "./Changes.js"
-import { events } from "./Events.js"
-import { keys } from "./Keys.js"
-import { limits } from "./Limits.js"
-import { sessions } from "./Sessions.js"
-import { tasks } from "./Tasks.js"
-import { texts } from "./Texts.js"
+
+/**
+ * The tables of `SqlChangeBus`: the number of the last change, and the last changes.
+ * Only PostgreSQL has them.
+ */
+const bus: Changes = [
+  ({ sql, table }) => {
+    const create = Effect.all([
+      sql`CREATE TABLE ${table("last_change")} (id integer PRIMARY KEY, number bigint NOT NULL)`,
+      sql`INSERT INTO ${table("last_change")} (id, number) VALUES (1, 0)`,
+      sql`CREATE TABLE ${table("changes")} (number bigint PRIMARY KEY, member text NOT NULL, change text NOT NULL)`
+    ], { discard: true })
+    return sql.onDialectOrElse({ pg: () => create, orElse: () => Effect.void })
+  }
+]
+
+/**
+ * The tables of `SqlEventStore`: events, and their streams.
+ * A stream has a time at which it may be deleted, and its events go with it.
+ */
+const events: Changes = [
+  ({ sql, table }) =>
+    Effect.all([
+      // "events": how many there are. "latest": the position of the last one; "dropped": of the last that is not there any more;
+      // "missing": of the last that was not stored.
+      sql`CREATE TABLE ${table("streams")} (
+        session text NOT NULL,
+        stream text NOT NULL,
+        epoch bigint NOT NULL,
+        requests text NOT NULL,
+        finished integer NOT NULL,
+        events bigint NOT NULL,
+        latest bigint NOT NULL,
+        dropped bigint NOT NULL,
+        missing bigint NOT NULL,
+        expires bigint NOT NULL,
+        PRIMARY KEY (session, stream)
+      )`,
+      sql`CREATE INDEX ${table("streams_epoch")} ON ${table("streams")} (session, epoch)`,
+      sql`CREATE INDEX ${table("streams_expires")} ON ${table("streams")} (expires)`,
+      sql`CREATE TABLE ${table("events")} (
+        session text NOT NULL,
+        stream text NOT NULL,
+        position bigint NOT NULL,
+        data text NOT NULL,
+        PRIMARY KEY (session, stream, position)
+      )`
+    ], { discard: true })
+]
+
+/**
+ * The table of `SqlSealKeys`: one row, with all keys.
+ * It is replaced as a whole.
+ */
+const keys: Changes = [
+  ({ sql, table }) => sql`CREATE TABLE ${table("seal_keys")} (id integer PRIMARY KEY, ring text NOT NULL)`
+]
+
+/**
+ * The tables of `SqlSharedLimits`.
+ * The keys are digests: those of applications may be of any length.
+ */
+const limits: Changes = [
+  ({ sql, table }) =>
+    Effect.all([
+      // "expires": when the whole allowance of the key is there again, in milliseconds.
+      sql`CREATE TABLE ${table("rates")} (key text PRIMARY KEY, expires double precision NOT NULL)`,
+      sql`CREATE INDEX ${table("rates_expires")} ON ${table("rates")} (expires)`,
+      sql`CREATE TABLE ${table("uses")} (key text PRIMARY KEY, expires double precision NOT NULL)`,
+      sql`CREATE INDEX ${table("uses_expires")} ON ${table("uses")} (expires)`
+    ], { discard: true })
+]
+
+/**
+ * The tables of `SqlSessionDirectory`: nodes with their leases, and sessions.
+ * A node whose row is gone never comes back. `written` is the number of the update, of those in this epoch, that the facts are from.
+ */
+const sessions: Changes = [
+  ({ sql, table }) =>
+    Effect.all([
+      sql`CREATE TABLE ${table("nodes")} (id text PRIMARY KEY, expires bigint NOT NULL)`,
+      sql`CREATE TABLE ${table("sessions")} (
+        id text PRIMARY KEY,
+        node text NOT NULL,
+        epoch bigint NOT NULL,
+        facts text NOT NULL,
+        released integer NOT NULL,
+        expires bigint NOT NULL
+      )`,
+      sql`CREATE INDEX ${table("sessions_expires")} ON ${table("sessions")} (expires)`
+    ], { discard: true }),
+  ({ sql, table }) => sql`ALTER TABLE ${table("sessions")} ADD COLUMN written bigint NOT NULL DEFAULT 0`
+]
+
+/**
+ * The tables of `SqlTaskStore`.
+ * One row for each task, numbered in the order of their creation.
+ */
+const tasks: Changes = [
+  ({ sql, table }) =>
+    Effect.all([
+      sql`CREATE TABLE ${table("tasks")} (
+        number ${
+        sql.literal(sql.onDialectOrElse({
+          pg: () => "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+          orElse: () => "integer PRIMARY KEY AUTOINCREMENT"
+        }))
+      },
+        id text NOT NULL UNIQUE,
+        owner text NOT NULL,
+        version bigint NOT NULL,
+        task text NOT NULL,
+        expires bigint NOT NULL
+      )`,
+      sql`CREATE INDEX ${table("tasks_owner")} ON ${table("tasks")} (owner, number)`,
+      sql`CREATE INDEX ${table("tasks_expires")} ON ${table("tasks")} (expires)`
+    ], { discard: true })
+]
+
+/**
+ * The tables of `SqlInbox`: open inboxes with the size of what waits in them, and the texts.
+ * Only PostgreSQL has them.
+ */
+const texts: Changes = [
+  ({ sql, table }) => {
+    const create = Effect.all([
+      sql`CREATE TABLE ${table("inboxes")} (node text PRIMARY KEY, size bigint NOT NULL, expires bigint NOT NULL)`,
+      sql`CREATE TABLE ${table("texts")} (
+        node text NOT NULL REFERENCES ${table("inboxes")} ON DELETE CASCADE,
+        number bigint GENERATED ALWAYS AS IDENTITY,
+        text text NOT NULL,
+        size bigint NOT NULL,
+        PRIMARY KEY (node, number)
+      )`
+    ], { discard: true })
+    return sql.onDialectOrElse({ pg: () => create, orElse: () => Effect.void })
+  }
+]
 
 /** The changes by the name of their service. */
 export const services: Readonly<Record<string, Changes>> = { bus, events, keys, limits, sessions, tasks, texts }

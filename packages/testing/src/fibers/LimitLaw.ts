@@ -3,6 +3,7 @@
  * Wherever a fiber is interrupted between two of its steps, no more run than may, all others get their turn, and afterwards
  * the limit has all its places. The tests of all packages apply it.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -70,7 +71,7 @@ const once = ({ max, run }: Limit, turn: number): Effect.Effect<void> =>
           }
         })))
     const over = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>) =>
-      until("one waits for ever", () => fibers.every((fiber) => fiber.unsafePoll() !== null))
+      until("one waits for ever", () => fibers.every((fiber) => Edition.exitOf(fiber) !== undefined))
     const empty = until("one runs for ever", () => running.size === 0)
 
     const fibers = yield* begun(3 * max, Effect.repeatN(Effect.yieldNow(), 2))
@@ -80,7 +81,7 @@ const once = ({ max, run }: Limit, turn: number): Effect.Effect<void> =>
     yield* Effect.forEach(interrupted, Fiber.interruptFork)
     yield* over(fibers)
     yield* empty
-    const failed = fibers.some((fiber) => !interrupted.includes(fiber) && Exit.isFailure(fiber.unsafePoll()!))
+    const failed = fibers.some((fiber) => !interrupted.includes(fiber) && Exit.isFailure(Edition.exitOf(fiber)!))
     if (failed) return yield* Effect.dieMessage("A limit broke its law: one failed because others were interrupted")
 
     const gate = yield* Deferred.make<void>()

@@ -1,23 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as LimitLaw from "@effect-mcp/testing/unstable/LimitLaw"
 import { Effect, Exit, Fiber, TestClock } from "effect"
-import * as Limiter from "../../src/http/Limiter.js"
 import * as ScriptedServer from "./ScriptedServer.js"
-
-/** A limiter with two places. While `holds`, another effect keeps the others from their turn for a while. */
-const limiter = (holds: boolean) =>
-  Effect.gen(function*() {
-    const { awaitSpace, hold, run } = Limiter.make(2, 3)
-    if (holds) yield* Effect.forkScoped(hold(Effect.repeatN(Effect.yieldNow(), 4)))
-    return { max: 2, run: (work: LimitLaw.Work) => Effect.zipRight(awaitSpace, run(LimitLaw.inPlace(work))) }
-  })
-
-describe("Of effects that are interrupted between any two of their steps, a limiter loses no place", () => {
-  for (const holds of [false, true]) {
-    it.live(holds ? "while it is held" : "while it is not held", () => LimitLaw.check(limiter(holds)))
-  }
-})
 
 const cancel = (requestId: Message.RequestId) => Message.notification("notifications/cancelled", { requestId })
 

@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
-import * as StderrText from "../../src/subprocess/StderrText.js"
+import * as Stderr from "../../src/subprocess/Stderr.js"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 const tailOf = (...chunks: ReadonlyArray<string>) =>
-  StderrText.textOfTail(chunks.map(bytes).reduce(StderrText.appendTail, StderrText.emptyTail))
+  Stderr.textOfTail(chunks.map(bytes).reduce(Stderr.appendTail, Stderr.emptyTail))
 
 const linesOf = (chunks: ReadonlyArray<Uint8Array>) =>
-  Effect.map(Stream.runCollect(StderrText.lines(Stream.fromIterable(chunks))), Chunk.toArray)
+  Effect.map(Stream.runCollect(Stderr.linesOf(Stream.fromIterable(chunks))), Chunk.toArray)
 
-describe("StderrText", () => {
+describe("The text of stderr", () => {
   it("keeps the last complete lines", () => {
     assert.strictEqual(tailOf(), "")
     assert.strictEqual(tailOf("first\n"), "first")
@@ -18,13 +18,13 @@ describe("StderrText", () => {
     const lines = tail.split("\n")
     assert.strictEqual(lines.at(-1), "line 999")
     assert.isTrue(lines.every((line) => /^line \d+$/.test(line)))
-    assert.isAtMost(tail.length, StderrText.TAIL_BYTES)
-    assert.isAbove(tail.length, StderrText.TAIL_BYTES - 20)
+    assert.isAtMost(tail.length, Stderr.TAIL_BYTES)
+    assert.isAbove(tail.length, Stderr.TAIL_BYTES - 20)
   })
 
   it("keeps the end of a long chunk, and only the end of a long line", () => {
     assert.strictEqual(tailOf("x".repeat(100_000) + "\nlast\n"), "last")
-    assert.strictEqual(tailOf("x".repeat(100_000)), "x".repeat(StderrText.TAIL_BYTES))
+    assert.strictEqual(tailOf("x".repeat(100_000)), "x".repeat(Stderr.TAIL_BYTES))
   })
 
   it.effect("gives the same lines however the bytes are cut into chunks", () =>
@@ -41,9 +41,9 @@ describe("StderrText", () => {
 
   it.effect("delivers a line that is too long in parts", () =>
     Effect.gen(function*() {
-      const part = bytes("x".repeat(StderrText.MAX_LINE / 4))
+      const part = bytes("x".repeat(Stderr.MAX_LINE / 4))
       const lines = yield* linesOf(Array.from({ length: 10 }, () => part))
       assert.strictEqual(lines.length, 3)
-      assert.isTrue(lines.every((line) => line.length <= StderrText.MAX_LINE))
+      assert.isTrue(lines.every((line) => line.length <= Stderr.MAX_LINE))
     }))
 })

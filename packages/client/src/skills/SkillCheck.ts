@@ -1,12 +1,16 @@
 /**
- * The rules that the entry of a skill must keep before a client uses anything of it. All of them can be checked without a
- * request.
+ * What a client checks before it uses anything of a skill: that the entry of the skill keeps its rules, and that an answer has the
+ * file that was requested and nothing else.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#skill-entries
  */
+import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as Skills from "@effect-mcp/protocol/Skills"
 import * as Digest from "@effect-mcp/protocol/unstable/Digest"
 import * as SkillUri from "@effect-mcp/protocol/unstable/SkillUri"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
 import { SkillRefused } from "../SkillRefused.js"
 
 export interface Limits {
@@ -14,7 +18,7 @@ export interface Limits {
   readonly maxBytes: number
 }
 
-/** What is wrong with an entry; `undefined` when nothing is. */
+/** What is wrong with an entry, which needs no request to be known; `undefined` when nothing is. */
 export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: Limits): SkillRefused | undefined => {
   const refuse = (problem: string, reason: "Entry" | "TooLarge" = "Entry") => new SkillRefused({ reason, uri, problem })
   const root = SkillUri.root(uri)
@@ -45,3 +49,33 @@ export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: L
     ? refuse(`the skill has ${bytes} bytes, and this client accepts ${limits.maxBytes}`, "TooLarge")
     : undefined
 }
+
+export interface FileContent {
+  readonly bytes: Uint8Array
+  readonly mimeType: string | undefined
+}
+
+/** The bytes of a file in the answer to `resources/read`. Their number is known before they are decoded: at most `max`. */
+export const content = (
+  uri: string,
+  { contents }: Resources.ReadResourceResult,
+  max: number
+): Effect.Effect<FileContent, SkillRefused> =>
+  Effect.suspend(() => {
+    const [content] = contents
+    if (contents.length !== 1 || content === undefined || content.uri !== uri) {
+      return new SkillRefused({ reason: "Content", uri, problem: "the server did not answer with this file alone" })
+    }
+    const tooLong = new SkillRefused({ reason: "Size", uri, problem: `the file has more than ${max} bytes` })
+    if ("text" in content) {
+      // A character has at least one byte.
+      if (content.text.length > max) return tooLong
+      const bytes = new TextEncoder().encode(content.text)
+      return bytes.length > max ? tooLong : Effect.succeed({ bytes, mimeType: content.mimeType })
+    }
+    if (Math.floor(content.blob.length / 4) * 3 - 2 > max) return tooLong
+    return Either.match(Encoding.decodeBase64(content.blob), {
+      onLeft: () => new SkillRefused({ reason: "Content", uri, problem: "its content is not base64" }),
+      onRight: (bytes) => bytes.length > max ? tooLong : Effect.succeed({ bytes, mimeType: content.mimeType })
+    })
+  })

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
 import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Deferred, Effect, Exit, Fiber, Option, Stream } from "effect"
-import * as Outbox from "../../src/runtime/Outbox.js"
+import * as Outbox from "../../src/kit/Outbox.js"
 
 /** Forks the effect and waits until it is suspended. */
 const suspended = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -203,4 +205,61 @@ describe("Outbox.stream", () => {
         assert.deepStrictEqual([...(yield* Fiber.join(reader))], [0, 1, 2, 3, 4])
       })
     ), 60_000)
+})
+
+const message = Message.notification("n")
+
+/** A channel that accepts `capacity` messages before senders wait. */
+const bounded = (capacity: number) => {
+  const outbox = Outbox.make<Message.Message>(capacity)
+  const out: Outbox.Congestible<Message.Message> = {
+    get congestion() {
+      return outbox.isFull ? outbox.awaitSpace : undefined
+    },
+    unsafeSend: (message) => outbox.unsafeOffer(message)
+  }
+  return { outbox, out }
+}
+
+describe("send", () => {
+  it.effect("suspends while the channel is full, each time it checks", () =>
+    Effect.gen(function*() {
+      const { out, outbox } = bounded(1)
+      yield* Outbox.send(out, message, closed)
+      const senders = yield* Effect.forEach([1, 2], () => Effect.fork(Outbox.send(out, message, closed)))
+      for (const left of [2, 1, 0]) {
+        yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow())
+        const waiting = yield* Effect.forEach(senders, (sender) => sender.poll)
+        assert.strictEqual(waiting.filter(({ _tag }) => _tag === "None").length, left)
+        assert.lengthOf(outbox.unsafeTakeAll(), 1)
+      }
+    }))
+
+  it.effect("fails when the channel is closed, also for a sender that waits", () =>
+    Effect.gen(function*() {
+      const { out, outbox } = bounded(1)
+      yield* Outbox.send(out, message, closed)
+      const sender = yield* Effect.fork(Outbox.send(out, message, closed))
+      yield* Effect.yieldNow()
+      outbox.end(Exit.void)
+      const exit = yield* Fiber.await(sender)
+      assert.isTrue(Exit.isFailure(exit))
+    }))
+})
+
+describe("20,000 senders that wait", () => {
+  it.effect("have their values taken in order, but for those that are interrupted", () =>
+    Effect.gen(function*() {
+      const outbox = Outbox.make<number>(1024)
+      const senders = yield* Effect.forEach(
+        Array.from({ length: 20_000 }, (_, n) => n),
+        (n) => Effect.fork(outbox.offer(n))
+      )
+      yield* Effect.yieldNow({ priority: 10 })
+      yield* Fiber.interruptAll(senders.filter((_, n) => n >= 1024 && n % 4 === 0))
+      const taken: Array<number> = []
+      while (taken.length < 15_256) for (const one of yield* outbox.takeAll) taken.push(one)
+      const left = Array.from({ length: 20_000 }, (_, n) => n).filter((n) => n < 1024 || n % 4 > 0)
+      assert.deepStrictEqual(taken, left)
+    }))
 })

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber } from "effect"
-import * as Coalesced from "../../src/runtime/Coalesced.js"
+import { coalesced } from "../../src/kit/SingleFlight.js"
 
 /** Stores a number that grows; each write waits until it is let go, with its outcome. */
 const make = Effect.gen(function*() {
   const state = { now: 0, stored: [] as Array<number>, writing: 0 }
   const waiting: Array<(outcome: Effect.Effect<void, string>) => void> = []
-  const store = Coalesced.make(Effect.suspend(() => {
+  const store = coalesced(Effect.suspend(() => {
     const { now } = state
     state.writing++
     return Effect.zipRight(
@@ -73,7 +73,7 @@ describe("a state that is stored", () => {
             let now = 0
             let stored = 0
             let writing = 0
-            const store = Coalesced.make(Effect.acquireUseRelease(
+            const store = coalesced(Effect.acquireUseRelease(
               Effect.sync(() => assert.strictEqual(++writing, 1)),
               () =>
                 Effect.flatMap(

@@ -1,17 +1,19 @@
 /**
  * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer`
- * (for answers and requests, whose number is bounded elsewhere) always adds its value. The transports use it.
+ * (for answers and requests, whose number is bounded elsewhere) always adds its value. The transports use it; those that have a
+ * buffer of their own use `send`, which does the same.
  *
  * A class with mutable fields, because Effect's `Queue` can neither exceed its capacity nor end with an exit, and every
- * message passes here. `values` are the values that wait, in order; `reader` is set while the writer waits for a value;
+ * message passes here; when it can, and test/kit/Outbox passes on it, this part can be deleted. `values` are the values that wait, in order; `reader` is set while the writer waits for a value;
  * once `exit` is set no value is added.
  */
 import * as Cause from "effect/Cause"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Edition from "./Edition.js"
+import * as Turns from "./Turns.js"
 
 /** How many values may wait before `offer` suspends, by default. */
 export const CAPACITY = 256
@@ -95,7 +97,7 @@ export class Outbox<in out A, in out E = never> {
 
   /** The values, in order, until the outbox has ended and is empty. */
   get stream(): Stream.Stream<A, E> {
-    return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Chunk.unsafeFromArray))
+    return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Edition.chunk))
   }
 
   private readonly awaitValue: Effect.Effect<void> = Effect.async<void>((resume) => {
@@ -125,3 +127,22 @@ export class Outbox<in out A, in out E = never> {
 
 /** An outbox in which `capacity` values, at least one, may wait before `offer` suspends. */
 export const make = <A, E = never>(capacity: number = CAPACITY): Outbox<A, E> => new Outbox(Math.max(1, capacity))
+
+/** What values are sent to, and what knows when it is full: a transport or a channel. */
+export interface Congestible<A> {
+  /** Waits until there may be space; `undefined` while there is space, and once it is closed. */
+  readonly congestion: Effect.Effect<void> | undefined
+  readonly unsafeSend: (value: A) => boolean
+  /** Whether nothing reads now, and what is sent is kept for a later reader. */
+  readonly isUnread?: boolean | undefined
+}
+
+/** Sends a value as soon as there is space; fails with `closed` when `unsafeSend` returns `false`. */
+export const send = <A, E>(out: Congestible<A>, value: A, closed: E): Effect.Effect<void, E> =>
+  Effect.suspend(() => {
+    const { congestion } = out
+    // Several senders resume at once: each checks again, and those that find it full wait once more.
+    if (congestion !== undefined) return Effect.zipRight(congestion, send(out, value, closed))
+    if (!out.unsafeSend(value)) return Effect.fail(closed)
+    return Turns.sent(out.isUnread !== true)
+  })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Kind, RegistryService } from "@effect-mcp/server/Registry"
 import { Deferred, Effect, Exit, Scope, TestClock } from "effect"
-import * as Changes from "../../src/runtime/Changes.js"
+import * as NodeChanges from "../../src/runtime/NodeChanges.js"
 import { until } from "../Serving.js"
 
 /** A registry that changes when a test says so. */
@@ -21,12 +21,12 @@ const changing = () => {
   }
 }
 
-describe("Changes", () => {
+describe("Changes of lists", () => {
   it.scoped("are announced once, however many occur at once", () =>
     Effect.gen(function*() {
       const { change, registry } = changing()
       let told = 0
-      yield* Changes.announce(registry, () => Effect.sync(() => told++))
+      yield* NodeChanges.announce(registry, () => Effect.sync(() => told++))
       for (let i = 0; i < 1000; i++) change()
       assert.strictEqual(told, 0)
       yield* until(() => told > 0)
@@ -38,7 +38,7 @@ describe("Changes", () => {
     Effect.gen(function*() {
       const { change, registry } = changing()
       let told = 0
-      yield* Changes.announce(registry, () => Effect.sync(() => told++))
+      yield* NodeChanges.announce(registry, () => Effect.sync(() => told++))
       for (const go of [1, 2, 3]) {
         change()
         yield* until(() => told === go)
@@ -51,7 +51,7 @@ describe("Changes", () => {
       const gate = yield* Deferred.make<void>()
       let telling = 0
       let told = 0
-      yield* Changes.announce(registry, () => {
+      yield* NodeChanges.announce(registry, () => {
         telling++
         return Effect.zipRight(Deferred.await(gate), Effect.sync(() => told++))
       })
@@ -71,7 +71,7 @@ describe("Changes", () => {
       const { change, registry } = changing()
       let changes = 0
       let heard = 0
-      yield* Changes.announce(registry, () => Effect.sync(() => heard = changes))
+      yield* NodeChanges.announce(registry, () => Effect.sync(() => heard = changes))
       for (let turns = 0; turns < 50; turns++) {
         changes++
         change()
@@ -87,7 +87,7 @@ describe("Changes", () => {
       let telling = 0
       const scope = yield* Scope.make()
       yield* Scope.extend(
-        Changes.announce(registry, () =>
+        NodeChanges.announce(registry, () =>
           Effect.onInterrupt(
             Effect.zipRight(Effect.sync(() => telling++), Effect.never),
             () => Effect.sync(() => stopped++)

@@ -1,27 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
 import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
-import { Duration, Effect, Fiber, TestClock } from "effect"
-import * as DeadlineTimer from "../../src/kit/DeadlineTimer.js"
+import { preempted } from "@effect-mcp/testing/unstable/Preempted"
+import { Duration, Effect, Exit, Fiber, Scope, TestClock } from "effect"
+import * as Deadlines from "../../src/kit/Deadlines.js"
 
-/** A timer whose owner keeps a list of deadlines, and records when it was called back. */
+/** Deadlines whose owner keeps a list of times, and records when it was swept. */
 const keeper = Effect.gen(function*() {
   const calledBack: Array<number> = []
-  let deadlines: Array<number> = []
-  const timer = yield* DeadlineTimer.make((now) => {
-    calledBack.push(now)
-    deadlines = deadlines.filter((deadline) => deadline > now)
-    return Math.min(Infinity, ...deadlines)
-  })
+  let times: Array<number> = []
+  const timer = new Deadlines.Deadlines(yield* Effect.runtime<never>(), yield* Effect.clock)
+  timer.watch({
+    sweep: (now) => {
+      calledBack.push(now)
+      times = times.filter((time) => time > now)
+      return Math.min(Infinity, ...times)
+    }
+  }, Infinity)
   const set = (...at: ReadonlyArray<number>) => {
     for (const one of at) {
-      deadlines.push(one)
+      times.push(one)
       timer.set(one)
     }
   }
   return { timer, calledBack, set }
 })
 
-describe("DeadlineTimer", () => {
+/** Expires again after each period in milliseconds, and records when it was swept. */
+const every = (millis: number) => {
+  const sweeps: Array<number> = []
+  return {
+    sweeps,
+    sweep: (now: number) => {
+      sweeps.push(now)
+      return now + millis
+    }
+  }
+}
+
+describe("Deadlines", () => {
   it.effect("calls back at the deadline, and not before", () =>
     Effect.gen(function*() {
       const { calledBack, set } = yield* keeper
@@ -69,15 +85,17 @@ describe("DeadlineTimer", () => {
       assert.deepStrictEqual(calledBack, [500])
     }))
 
-  it.effect("can be set by its callback", () =>
+  it.scoped("can be set by what is swept", () =>
     Effect.gen(function*() {
       const calledBack: Array<number> = []
-      const timer: DeadlineTimer.DeadlineTimer = yield* DeadlineTimer.make((now) => {
-        calledBack.push(now)
-        if (now < 300) timer.set(now + 100)
-        return Infinity
-      })
-      timer.set(100)
+      const timer = yield* Deadlines.make()
+      timer.watch({
+        sweep: (now) => {
+          calledBack.push(now)
+          if (now < 300) timer.set(now + 100)
+          return Infinity
+        }
+      }, 100)
       for (let i = 0; i < 50; i++) yield* TestClock.adjust(10)
       assert.deepStrictEqual(calledBack, [100, 200, 300])
     }))
@@ -157,9 +175,101 @@ describe("DeadlineTimer", () => {
       set(100)
       yield* Fiber.await(timer.stop()!)
     })))
+
+  it.scoped("sweep at the given time, and then at each time that sweep returns", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make(1000)
+      const one = every(15_000)
+      deadlines.watch(one, deadlines.now() + 15_000)
+      yield* TestClock.adjust("14999 millis")
+      assert.deepStrictEqual(one.sweeps, [])
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(one.sweeps, [15_000])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(one.sweeps, [15_000, 30_000, 45_000, 60_000, 75_000])
+    }))
+
+  it.scoped("wait for the resolution between two sweeps, with any number of deadlines", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make(1000)
+      const all = Array.from({ length: 100 }, (_, i) => {
+        const one = every(1000)
+        deadlines.watch(one, deadlines.now() + 500 + i)
+        return one
+      })
+      yield* TestClock.adjust("10 seconds")
+      for (const { sweeps } of all) assert.isAtMost(sweeps.length, 11)
+    }))
+
+  it.scoped("sweep earlier when something is due earlier", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make(1000)
+      const late = every(60_000)
+      const early = every(60_000)
+      deadlines.watch(late, deadlines.now() + 60_000)
+      deadlines.watch(early, deadlines.now() + 2000)
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(early.sweeps, [2000])
+    }))
+
+  it.scoped("do not sweep after unwatch, also during a sweep", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make(1000)
+      const second = every(1000)
+      const first = {
+        sweep: () => {
+          deadlines.unwatch(first)
+          deadlines.unwatch(second)
+          return Infinity
+        }
+      }
+      deadlines.watch(first, deadlines.now() + 1000)
+      deadlines.watch(second, deadlines.now() + 1000)
+      assert.strictEqual(deadlines.size, 2)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(deadlines.size, 0)
+      assert.deepStrictEqual(second.sweeps, [])
+    }))
+
+  it.effect("stop with their scope", () =>
+    leavesNothing(Effect.gen(function*() {
+      const one = every(1000)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const deadlines = yield* Deadlines.make(1000)
+        deadlines.watch(one, deadlines.now() + 1000)
+      }))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(one.sweeps, [])
+    })))
+
+  it.scoped("call back once for each of 20,000 that were scheduled and not unwatched, in the order of their time", () =>
+    Effect.gen(function*() {
+      const deadlines = yield* Deadlines.make()
+      const late: Array<number> = []
+      const all = Array.from({ length: 20_000 }, (_, n) => deadlines.schedule(1000 + n % 10, () => late.push(n)))
+      const over = all.filter((_, n) => n % 2 === 1)
+      assert.isTrue(over.every((one) => deadlines.unwatch(one)))
+      assert.isFalse(over.some((one) => deadlines.unwatch(one)))
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual([late.length, new Set(late).size, deadlines.size], [10_000, 10_000, 0])
+      assert.deepStrictEqual(late.map((n) => n % 10), late.map((n) => n % 10).sort())
+    }))
+
+  it.live("leave no fiber after their scope, wherever a fiber stops between two steps", () =>
+    preempted(Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const deadlines = yield* Scope.extend(Deadlines.make(), scope)
+      let calls = 0
+      for (const delay of [50, 40, 0]) deadlines.schedule(delay, () => calls++)
+      yield* Effect.repeatN(Effect.yieldNow(), 2)
+      deadlines.schedule(30, () => calls++)
+      yield* Scope.close(scope, Exit.void)
+      assert.isUndefined(deadlines.stop())
+      assert.isAtMost(calls, 1)
+    })))
 })
 
-describe("DeadlineTimer.millis", () => {
+describe("Deadlines.millis", () => {
   const cases: ReadonlyArray<readonly [duration: Duration.DurationInput, millis: number]> = [
     [0, 0],
     [-5, 0],
@@ -173,7 +283,7 @@ describe("DeadlineTimer.millis", () => {
   ]
   for (const [duration, millis] of cases) {
     it(`is ${millis} for ${String(duration)}`, () => {
-      assert.strictEqual(DeadlineTimer.millis(duration), millis)
+      assert.strictEqual(Deadlines.millis(duration), millis)
     })
   }
 })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Effect, Fiber } from "effect"
-import * as Backpressure from "../../src/runtime/Backpressure.js"
-import * as Turns from "../../src/runtime/Turns.js"
+import * as Outbox from "../../src/kit/Outbox.js"
+import * as Turns from "../../src/kit/Turns.js"
 
 /** Waits until the event loop has turned, sockets and timers included. */
 const turned = Effect.async<void>((resume) => {
@@ -11,13 +11,15 @@ const turned = Effect.async<void>((resume) => {
 
 const endless: Readonly<Record<string, Effect.Effect<void, unknown>>> = {
   "drop what they send": Turns.drop,
-  "send what is kept for a later reader": Backpressure.send(
+  "send what is kept for a later reader": Outbox.send(
     { congestion: undefined, unsafeSend: () => true, isUnread: true },
-    Message.notification("n")
+    Message.notification("n"),
+    undefined
   ),
-  "send what always fits": Backpressure.send(
+  "send what always fits": Outbox.send(
     { congestion: undefined, unsafeSend: () => true },
-    Message.notification("n")
+    Message.notification("n"),
+    undefined
   )
 }
 
@@ -35,4 +37,19 @@ describe("Senders that never wait", () => {
         yield* Fiber.interruptAll(senders)
       }))
   }
+})
+
+describe("A turn of the event loop", () => {
+  it.live("comes to a chain of 20,000 that wait for it, though some are interrupted", () =>
+    Effect.gen(function*() {
+      let count = 0
+      const waiting = yield* Effect.replicateEffect(
+        Effect.fork(Effect.zipRight(Turns.turn, Effect.sync(() => count++))),
+        20_000
+      )
+      yield* Effect.yieldNow({ priority: 10 })
+      yield* Fiber.interruptAll(waiting.slice(0, 5_000))
+      for (const fiber of waiting.slice(5_000)) yield* Fiber.join(fiber)
+      assert.strictEqual(count, 15_000)
+    }))
 })

@@ -3,7 +3,8 @@
  * still fits into the buffer of one that does not read. It does the same for readers of events that come faster than they are
  * read, and for long work. Fibers that never wait run before timers, signals and sockets get their turn.
  *
- * Two mutable fields for the whole process, because all senders and readers share its event loop: `left` is what they may
+ * Effect's scheduler has no such turn: `Effect.yieldNow` lets other fibers run, and no socket. When Effect has one, and
+ * test/kit/Turns passes on it, this part can be deleted. Two mutable fields for the whole process, because all senders and readers share its event loop: `left` is what they may
  * still spend in this turn of the event loop, and `waiting` holds those that wait for the next turn.
  */
 import * as Effect from "effect/Effect"
@@ -37,7 +38,8 @@ const { setImmediate, setTimeout } = globalThis as unknown as Host
 // In Node, timers that are due again at once run before sockets; an immediate runs after them.
 const onNextTurn = setImmediate ?? ((run: () => void) => setTimeout(run, 0))
 
-const turn = Effect.async<void>((resume) => {
+/** Waits for the next turn of the event loop: what has arrived at sockets comes first. */
+export const turn: Effect.Effect<void> = Effect.async<void>((resume) => {
   const wake = () => resume(Effect.void)
   if (waiting.size === 0) onNextTurn(begin)
   waiting.add(wake)

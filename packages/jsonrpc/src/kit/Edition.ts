@@ -1,0 +1,94 @@
+/**
+ * What differs between versions 3 and 4 of Effect in more than a name, as far as modules of this library use it: how a fiber is run,
+ * interrupted and asked for its exit from where no Effect can run, how what waits is woken there, and what a context and a clock
+ * hold. Other modules name none of these inner parts of Effect. This module is written again for version 4, where most of it is an alias.
+ */
+import * as Chunk from "effect/Chunk"
+import type * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import * as Runtime from "effect/Runtime"
+import * as RuntimeFlags from "effect/RuntimeFlags"
+import * as Scope from "effect/Scope"
+
+/** What a fiber begins with. */
+export type Services<R = never> = Runtime.Runtime<R>
+
+export const defaultServices: Services = Runtime.defaultRuntime
+
+/** The same services for fibers that can be interrupted, though the fiber whose services they are cannot. */
+export const interruptible = <R>(services: Services<R>): Services<R> =>
+  RuntimeFlags.isEnabled(services.runtimeFlags, RuntimeFlags.Interruption)
+    ? services
+    : Runtime.enableRuntimeFlag(services, RuntimeFlags.Interruption)
+
+/** The services of the fiber that asks, for fibers that can be interrupted. */
+export const services: Effect.Effect<Services> = Effect.map(Effect.runtime<never>(), interruptible)
+
+/** Runs the first steps of an effect before it returns. */
+export const runFork: <R, A, E>(services: Services<R>, effect: Effect.Effect<A, E, R>) => Fiber.RuntimeFiber<A, E> =
+  Runtime.runFork
+
+/** Runs an effect when the fibers that are ready have had their turn. */
+export const runForkLater = <R, A, E>(
+  services: Services<R>,
+  effect: Effect.Effect<A, E, R>
+): Fiber.RuntimeFiber<A, E> => Runtime.runFork(services, effect, { immediate: false })
+
+/** Interrupts a fiber and does not wait for its end. */
+export const interrupt = (fiber: Fiber.RuntimeFiber<unknown, unknown>): void =>
+  fiber.unsafeInterruptAsFork(FiberId.none)
+
+/** The exit of a fiber that has ended. */
+export const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Exit.Exit<A, E> | undefined =>
+  fiber.unsafePoll() ?? undefined
+
+/**
+ * Succeeds when the fiber that runs this has ended. A fiber that serves a request ends before its response is sent, and what waits for
+ * its end goes on after that.
+ */
+export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiberRuntime((fiber) => {
+  const ended = deferred<void>()
+  fiber.addObserver(() => done(ended, Effect.void))
+  return Effect.succeed(ended)
+})
+
+export const deferred = <A, E = never>(): Deferred.Deferred<A, E> => Deferred.unsafeMake(FiberId.none)
+
+/** Completes a deferred; the first call decides. */
+export const done: <A, E>(deferred: Deferred.Deferred<A, E>, effect: Effect.Effect<A, E>) => void = Deferred.unsafeDone
+
+/** A closed latch, or an open one. */
+export const latch: (isOpen?: boolean) => Effect.Latch = Effect.unsafeMakeLatch
+
+export const open = (latch: Effect.Latch): void => void latch.unsafeOpen()
+
+export const close = (latch: Effect.Latch): void => void latch.unsafeClose()
+
+/** A scope that closes with another one. Its finalizers run one after another, or all at once. */
+export const childOf = (
+  scope: Scope.Scope,
+  finalizers: "sequential" | "parallel" = "sequential"
+): Effect.Effect<Scope.CloseableScope> => Scope.fork(scope, ExecutionStrategy[finalizers])
+
+/** A scope whose finalizers all run at once. */
+export const parallelScope: Effect.Effect<Scope.CloseableScope> = Scope.make(ExecutionStrategy.parallel)
+
+/** The milliseconds since 1970. */
+export const millis = (clock: Clock.Clock): number => clock.unsafeCurrentTimeMillis()
+
+/** A time in milliseconds since 1970, as ISO 8601 writes it. */
+export const iso = (millis: number): string => DateTime.formatIso(DateTime.unsafeMake(millis))
+
+export const chunk: <A>(values: ReadonlyArray<A>) => Chunk.Chunk<A> = Chunk.unsafeFromArray
+
+/** The services of a context, by the keys of their tags. */
+export const entries = (context: Context.Context<never>): ReadonlyMap<string, unknown> => context.unsafeMap
+
+export const contextOf: <R>(entries: Map<string, unknown>) => Context.Context<R> = Context.unsafeMake
