@@ -236,11 +236,16 @@ class Memory implements TaskStoreService {
         ({ stop }) => Effect.sync(stop)
       )
       const end = Effect.sync(() => newest.end(Exit.void))
-      return Effect.flatMap(
+      const expiring = Effect.flatMap(
         watching,
-        ({ left }) =>
-          Effect.as(Effect.forkScoped(Effect.interruptible(Effect.zipRight(Effect.sleep(left), end))), newest.stream)
+        ({ left }) => Effect.forkScoped(Effect.interruptible(Effect.delay(end, left)))
       )
+      // Changes of one turn are one: the last of them.
+      const last = Effect.flatMap(
+        newest.takeAll,
+        ([task]) => Effect.map(Effect.yieldNow(), () => newest.unsafeTakeAll()[0] ?? task!)
+      )
+      return Effect.as(expiring, Stream.repeatEffectOption(last))
     }))
 
   private now<A, E>(f: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> {

@@ -3,9 +3,10 @@
  * still fits into the buffer of one that does not read. It does the same for readers of events that come faster than they are
  * read, and for long work. Fibers that never wait run before timers, signals and sockets get their turn.
  *
- * Effect's scheduler has no such turn: `Effect.yieldNow` lets other fibers run, and no socket. When Effect has one, and
- * test/kit/Turns passes on it, this part can be deleted. Two mutable fields for the whole process, because all senders and readers share its event loop: `left` is what they may
- * still spend in this turn of the event loop, and `waiting` holds those that wait for the next turn.
+ * Effect's scheduler has no such turn: `Effect.yieldNow` lets other fibers run, and no socket. When Effect has a turn of the event
+ * loop, and test/kit/Turns passes on it, this part can be deleted. Two mutable fields for the whole process, because all senders and
+ * readers share its event loop: `left` is what they may still spend in this turn of the event loop, and `waiting` holds those that wait
+ * for the next turn; it is there exactly while `begin` is due.
  */
 import * as Effect from "effect/Effect"
 
@@ -19,12 +20,12 @@ const DROP = 4
 const EVENT = 0.125
 
 let left = SENDS
-const waiting = new Set<() => void>()
+let waiting: Set<() => void> | undefined
 
 const begin = (): void => {
   left = SENDS
-  const woken = [...waiting]
-  waiting.clear()
+  const woken = [...waiting ?? []]
+  waiting = undefined
   for (const wake of woken) wake()
 }
 
@@ -41,9 +42,9 @@ const onNextTurn = setImmediate ?? ((run: () => void) => setTimeout(run, 0))
 /** Waits for the next turn of the event loop: what has arrived at sockets comes first. */
 export const turn: Effect.Effect<void> = Effect.async<void>((resume) => {
   const wake = () => resume(Effect.void)
-  if (waiting.size === 0) onNextTurn(begin)
-  waiting.add(wake)
-  return Effect.sync(() => waiting.delete(wake))
+  if (waiting === undefined) onNextTurn(begin)
+  const own = (waiting ??= new Set()).add(wake)
+  return Effect.sync(() => own.delete(wake))
 })
 
 const spend = (cost: number): Effect.Effect<void> => (left -= cost) >= 0 ? Effect.void : turn

@@ -40,6 +40,26 @@ describe("Senders that never wait", () => {
 })
 
 describe("A turn of the event loop", () => {
+  it.live("comes once to a fiber that waits, however many others were interrupted before it came", () =>
+    Effect.gen(function*() {
+      let turns = 0
+      let isOver = false
+      const count = (): void => {
+        turns++
+        if (!isOver) setImmediate(count)
+      }
+      count()
+      for (let n = 0; n < 10; n++) {
+        const other = yield* Effect.fork(Turns.turn)
+        yield* Effect.yieldNow()
+        yield* Fiber.interrupt(other)
+      }
+      const seen: Array<number> = []
+      yield* Effect.repeatN(Effect.zipRight(Turns.turn, Effect.sync(() => seen.push(turns))), 9)
+      isOver = true
+      assert.deepStrictEqual(seen, seen.map((_, n) => seen[0]! + n))
+    }))
+
   it.live("comes to a chain of 20,000 that wait for it, though some are interrupted", () =>
     Effect.gen(function*() {
       let count = 0

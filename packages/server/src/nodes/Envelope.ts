@@ -1,29 +1,29 @@
 /**
  * What nodes send to each other about one HTTP request: the request itself, from the node where it arrived to the node that serves
  * its session, and the answer back, in pieces. `id` names the request at the node where it arrived.
+ *
+ * An envelope is a line of JSON. A body, which is JSON text or events with JSON text, follows the line as it is, and is the rest of the
+ * text: it is neither escaped nor parsed on its way.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import type { Headers } from "../http/HttpExchange.js"
+import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 
 /** From the node where the request arrived. `from` is that node. */
 export type Forth =
-  | {
-    readonly type: "request"
+  | Pick<HttpExchange, "method" | "url" | "path" | "headers" | "remoteAddress" | "encrypted"> & {
+    readonly type: "exchange"
     readonly from: string
     readonly id: string
-    readonly method: string
-    readonly url: string
-    readonly path: string
-    readonly headers: Headers
-    readonly remoteAddress: string | undefined
-    readonly encrypted: boolean | undefined
     /** `undefined` for a request that has none. */
     readonly body: string | undefined
   }
   /** The client has taken so many more characters of the answer. */
   | { readonly type: "taken"; readonly from: string; readonly id: string; readonly size: number }
-  /** The client has disconnected. */
-  | { readonly type: "gone"; readonly from: string; readonly id: string }
+  /**
+   * `gone`: the client has disconnected. `request`: a request as an earlier version of this library sends it, with the body in the line;
+   * it expects an answer of that form.
+   */
+  | { readonly type: "gone" | "request"; readonly from: string; readonly id: string }
 
 /** From the node that serves the session. */
 export type Back =
@@ -42,27 +42,28 @@ export type Back =
     readonly headers: Headers
   }
   /** `node` is the one that answers: it learns when there is no such request any more. */
-  | { readonly type: "text"; readonly id: string; readonly node: string; readonly text: string }
-  | { readonly type: "end"; readonly id: string }
-  /** The answer is not complete, and there will be no more of it. */
-  | { readonly type: "cut"; readonly id: string }
+  | { readonly type: "text"; readonly id: string; readonly node: string; readonly body: string }
+  /** There will be no more of the answer. It is not complete when it is `cut`. */
+  | { readonly type: "end" | "cut"; readonly id: string }
   /** The node does not serve the session, or gives it away soon because the node drains. Nothing has run. */
   | { readonly type: "moved"; readonly id: string; readonly isDraining?: boolean }
 
 export type Envelope = Forth | Back
 
-export const encode = (envelope: Envelope): string => JSON.stringify(envelope)
+export const encode = (envelope: Envelope): string => {
+  const { body, ...line } = envelope as Envelope & { readonly body?: string }
+  return body === undefined ? JSON.stringify(line) : `${JSON.stringify(line)}\n${body}`
+}
 
 /** Reads what `encode` has written; `undefined` for anything else, such as what another version of this library sent. */
 export const decode = (text: string): Envelope | undefined => {
-  const value = Json.parse(text) as Partial<Envelope> | undefined
-  return typeof value === "object" && value !== null && typeof value.id === "string" && TYPES.has(value.type as string)
-    ? value as Envelope
-    : undefined
+  const end = text.indexOf("\n")
+  const line = Json.parse(end === -1 ? text : text.slice(0, end)) as { id?: unknown; type?: unknown } | null | undefined
+  if (typeof line?.id !== "string" || !TYPES.has(line.type)) return undefined
+  if (end !== -1) return { ...line, body: text.slice(end + 1) } as Envelope
+  return line.type === "reply" || line.type === "text" ? undefined : line as Envelope
 }
 
-const TYPES = new Set<string>(
-  ["request", "taken", "gone", "reply", "stream", "text", "end", "cut", "moved"] satisfies Array<Envelope["type"]>
-)
+const TYPES = new Set<unknown>("exchange request taken gone reply stream text end cut moved".split(" "))
 
 export const isForth = (envelope: Envelope): envelope is Forth => "from" in envelope

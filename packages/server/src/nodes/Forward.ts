@@ -73,7 +73,7 @@ export class Forward {
     const { body, from, id } = this.options
     // Its client may have disconnected before there was a listener.
     if (this.exchange.isGone) return this.done()
-    this.post({ type: "request", from, id, method, url, path, headers, remoteAddress, encrypted, body })
+    this.post({ type: "exchange", from, id, method, url, path, headers, remoteAddress, encrypted, body })
   }
 
   receive(envelope: Back): void {
@@ -92,9 +92,9 @@ export class Forward {
         })
         return
       case "text":
-        this.taken += envelope.text.length
-        this.note(envelope.text)
-        this.isFlowing = this.writer?.write(envelope.text) ?? true
+        this.taken += envelope.body.length
+        this.note(envelope.body)
+        this.isFlowing = this.writer?.write(envelope.body) ?? true
         if (this.isFlowing && this.taken >= REPORTED) this.report()
         return
       case "end":

@@ -14,17 +14,14 @@ import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } fr
 import type { Back, Forth } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
 
-type Request = Extract<Forth, { readonly type: "request" }>
+type Request = Extract<Forth, { readonly type: "exchange" }>
 
 /** How many characters a client may not have taken before the writer is full. */
 const HIGH_WATER = 256 * 1024
 
 /** How long it waits before it sends the end of an answer again, and when it does so once more: longer than a store is away. */
 const RETRY = "500 millis"
-const AGAIN = Schedule.upTo(
-  Schedule.union(Schedule.exponential(RETRY, 1.5), Schedule.spaced("5 seconds")),
-  "1 minute"
-)
+const AGAIN = Schedule.upTo(Schedule.union(Schedule.exponential(RETRY, 1.5), Schedule.spaced("5 seconds")), "1 minute")
 
 export class ForwardedExchange implements HttpExchange, Writer {
   readonly method: string
@@ -152,9 +149,9 @@ export class ForwardedExchange implements HttpExchange, Writer {
   }
 
   private flush(): Effect.Effect<void> {
-    const text = this.unsent
+    const body = this.unsent
     this.unsent = ""
-    return this.sent({ type: "text", id: this.request.id, node: this.node, text })
+    return this.sent({ type: "text", id: this.request.id, node: this.node, body })
   }
 
   private sent(envelope: Back): Effect.Effect<void> {

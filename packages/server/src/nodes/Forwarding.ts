@@ -69,7 +69,7 @@ export class Forwarding {
       onDone: () => this.forwards.delete(id),
       send: (envelope) => {
         const text = Envelope.encode(envelope)
-        const isRequest = envelope.type === "request"
+        const isRequest = envelope.type === "exchange"
         const sent = Effect.suspend(() => {
           forward.isHeld = false
           // Nothing has run, and nothing will.
@@ -108,10 +108,11 @@ export class Forwarding {
       if (forward !== undefined) return forward.receive(envelope)
       // The other node does not know that the request is over: the envelope that said so was lost.
       if (envelope.type !== "stream" && envelope.type !== "text") return
-      const gone = Envelope.encode({ type: "gone", from: place.node, id: envelope.id })
-      return void Edition.runFork(this.runtime, Effect.ignore(place.mailbox.send(envelope.node, gone)))
+      return this.tell(envelope.node, { type: "gone", from: place.node, id: envelope.id }, place)
     }
-    if (envelope.type === "request") return this.begin(envelope, place)
+    if (envelope.type === "exchange") return this.begin(envelope, place)
+    // That node could not read the answer. It looks for the session again, and refuses the request in the end.
+    if (envelope.type === "request") return this.tell(envelope.from, { type: "moved", id: envelope.id }, place)
     const exchange = this.served.get(keyOf(envelope))
     if (envelope.type === "taken") exchange?.taken(envelope.size)
     else exchange?.leave()
@@ -129,7 +130,11 @@ export class Forwarding {
     for (const exchange of [...this.served.values()]) exchange.abandon()
   }
 
-  private begin(request: Extract<Forth, { readonly type: "request" }>, { mailbox, node }: Place): void {
+  private tell(node: string, envelope: Envelope.Envelope, { mailbox }: Place): void {
+    Edition.runFork(this.runtime, Effect.ignore(mailbox.send(node, Envelope.encode(envelope))))
+  }
+
+  private begin(request: Extract<Forth, { readonly type: "exchange" }>, { mailbox, node }: Place): void {
     const key = keyOf(request)
     const send = (text: string) =>
       Effect.match(mailbox.send(request.from, text), {

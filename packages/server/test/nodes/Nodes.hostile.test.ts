@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { Effect, Fiber, Layer, Option, TestClock } from "effect"
+import { Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import type { TestExchange } from "../http/TestExchange.js"
 import { answered, assertRefused, call, EndpointClient, initialize, proper } from "../http/TestExchange.js"
 import { act, GreetLive, logbook, serve, until } from "../Serving.js"
@@ -73,8 +73,10 @@ describe("a node that gets what no proper client or node sends", () => {
         "",
         "null",
         "{",
-        { type: "request", id, from: "other" },
-        { type: "request", id: "2", from: "other", method: "POST", url: "/mcp", path: "/mcp", headers: null, body: 1 },
+        "\n",
+        `${JSON.stringify({ type: "exchange", id, from: "other" })}\n{`,
+        { type: "exchange", id, from: "other" },
+        { type: "exchange", id: "2", from: "other", method: "POST", url: "/mcp", path: "/mcp", headers: null, body: 1 },
         { type: "taken", id, from: "other" },
         { type: "reply", id },
         { type: "text", id }
@@ -86,6 +88,31 @@ describe("a node that gets what no proper client or node sends", () => {
       assert.strictEqual(one.endpoint.sessions(), 1)
       assert.isFalse(waiting.ended)
       assert.deepStrictEqual(resultOf(yield* two.of(client).ask(greet(1))), hello)
+    }))
+
+  it.scoped("tells a node of an earlier version, whose requests have their body in their line, that it does not serve them", () =>
+    Effect.gen(function*() {
+      const { directory, inbox, node } = yield* Cluster.make(serve(GreetLive))
+      const one = yield* node
+      const client = yield* one.http.open()
+      const other = yield* directory.join("other")
+      const { node: name } = Option.getOrThrow(yield* other.find(client.session["mcp-session-id"]!))
+      const { received, send } = yield* inbox.open("other")
+      const answers: Array<string> = []
+      yield* Effect.forkScoped(Stream.runForEach(received, (text) => Effect.sync(() => answers.push(text))))
+      const old = {
+        type: "request",
+        id: "7",
+        from: "other",
+        method: "POST",
+        url: "/mcp",
+        path: "/mcp",
+        headers: {},
+        body: "{}"
+      }
+      yield* send(name, JSON.stringify(old))
+      yield* until(() => answers.length > 0)
+      assert.deepStrictEqual(answers.map((text) => JSON.parse(text)), [{ type: "moved", id: "7" }])
     }))
 
   it.scoped("answers with 404 to a session whose facts it cannot read, removes it and its events, and logs once that it has ended", () =>
