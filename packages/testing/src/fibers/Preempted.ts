@@ -23,6 +23,7 @@ export const preempted = <A, E, R>(
     for (let at = 0, steps = 1; at < steps; at += Math.max(stride, steps / runs)) {
       let step = 0
       let stopped: unknown
+      let waiting: Array<() => void> | undefined
       const later = (task: () => void, turns: number): void =>
         turns === 0 ? task() : Scheduler.defaultScheduler.scheduleTask(() => later(task, turns - 1), 0)
       yield* Effect.withScheduler(effect, {
@@ -32,11 +33,20 @@ export const preempted = <A, E, R>(
           return 0
         },
         scheduleTask: (task, priority, fiber) => {
+          if (fiber === undefined && waiting !== undefined) {
+            waiting.push(task)
+            return
+          }
           if (fiber === undefined || fiber !== stopped) {
             return Scheduler.defaultScheduler.scheduleTask(task, priority, fiber)
           }
           stopped = undefined
-          later(task, TURNS)
+          const held: Array<() => void> = waiting = []
+          later(() => {
+            task()
+            waiting = undefined
+            for (const one of held) Scheduler.defaultScheduler.scheduleTask(one, 0)
+          }, TURNS)
         }
       })
       steps = step
