@@ -114,7 +114,7 @@ const hostile: ReadonlyArray<readonly [name: string, schema: JsonObject, value: 
 ]
 
 /** How many times as long as the compared work a schema may take: what is measured is the processor, not the clock. */
-const LIMIT = 4
+const LIMIT = 8
 
 /** The processor time of a run, in milliseconds. */
 const spentOn = (run: () => unknown): number => {
