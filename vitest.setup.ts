@@ -36,6 +36,9 @@ const ofProcess = globalThis as { runs?: (test: string) => void }
 const runs = ofProcess.runs ??= watch()
 const { testPath } = expect.getState()
 runs(`none of ${testPath}`)
+
 beforeEach(() => {
   runs(`${expect.getState().currentTestName} (${testPath})`)
+  // A turn of the event loop between two tests: some are synchronous and long, and the worker must answer vitest meanwhile.
+  return new Promise<void>((resolve) => setImmediate(resolve))
 })

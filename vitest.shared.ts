@@ -29,6 +29,9 @@ const config: ViteUserConfig = {
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
+    // In continuous integration a test may run twice: one run has ten thousand tests, with real processes and databases on a machine
+    // that is busy with other things. `scripts/slowest.mjs` prints which tests did.
+    retry: process.env.CI === "true" ? 1 : 0,
     passWithNoTests: false
   }
 }

@@ -24,6 +24,8 @@ describe("continuous integration", () => {
     assert.match(stdout, /^=== Late: FAILED \(status 124\)/m)
   })
 
+  it("skips no test", () => assert.match(text, /^export CI=true$/m))
+
   it("runs the tests on other versions of Node, too", () => {
     assert.ok(stages.some(({ heading }) => heading === "Versions of Node"))
   })

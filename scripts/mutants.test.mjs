@@ -153,7 +153,7 @@ describe("tests", () => {
     after(close)
     const tests = ["Limit", "Broken", "Near"].map((name) => `packages/one/test/${name}.test.ts`)
     const passes = new Map()
-    const judged = (one, of = file) => judge({ at, edit: one, file: of, hang: 5, passes, run, seconds: 60, tests })
+    const judged = (one, of = file) => judge({ at, edit: one, file: of, hang: 8, passes, run, seconds: 60, tests })
     assert.deepEqual(await judged(edit("condition", "at < size")), {
       verdict: "killed",
       by: "packages/one/test/Limit.test.ts > holds"

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { root } from "./workspace.mjs"
 
-/** The projects whose tests start engines, and one that needs none. */
-const projects = ["redis", "sql", "testing"]
+/** The packages whose tests start engines, and one that needs none. */
+const packages = ["redis", "sql", "testing"]
 
 /** What a newcomer's machine has. */
 const programs = ["bash", "env", "git", "sh"]
@@ -51,7 +51,7 @@ try {
       "node_modules/vitest/vitest.mjs",
       "run",
       "--no-isolate",
-      ...projects.flatMap((name) => ["--project", name])
+      ...packages.map((name) => `packages/${name}/`)
     ]
     const { signal, status, stderr, stdout } = spawnSync("node", args, {
       cwd: checkout,

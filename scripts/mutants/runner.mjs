@@ -7,7 +7,7 @@ import { createVitest } from "vitest/node"
 
 const root = process.argv[2]
 
-/** Packages whose files each need a process of their own, as in `npm test`. */
+/** Packages whose files each run in a process of their own here: what a broken source leaves in a process may fail the next file. */
 const isolated = ["node"]
 
 let failure
@@ -53,8 +53,12 @@ const make = async (isIsolated) => {
     watch: false,
     silent: true,
     reporters: [reporter],
-    project: isolated.map((name) => isIsolated ? name : `!${name}`),
+    project: "!interop",
     isolate: isIsolated,
+    // An edit that a test notices once is noticed.
+    retry: 0,
+    // Shorter than the time after which a silent test counts as one that hangs.
+    testTimeout: 60_000,
     fileParallelism: false,
     sequence: { sequencer: AsTold }
   })

@@ -80,7 +80,7 @@ for (const versions of [legacy, modern]) {
       Effect.gen(function*() {
         const hang = McpServer.tool(Tool.make("hang"), () => Effect.never)
         const { connector } = yield* upstream(hang, versions)
-        const session = yield* gateway(connector, { proxy: { client: { timeout: "50 millis" } } })
+        const session = yield* gateway(connector, { proxy: { client: { timeout: "1 second" } } })
         const error = yield* Effect.flip(session.callTool("hang"))
         assert.deepInclude(error, {
           _tag: "InternalError",
@@ -102,7 +102,7 @@ describe("A proxy", () => {
   it.scopedLive("lists and serves its own tools while the session of a client does not open", () =>
     Effect.gen(function*() {
       const { connector, state } = yield* upstream(tool("theirs"))
-      const through = yield* entrance(connector, { own, proxy: { connectTimeout: "100 millis" } })
+      const through = yield* entrance(connector, { own, proxy: { connectTimeout: "1 second" } })
       state.hangs = true
       const session = yield* Client.make(through, { versions: legacy })
       assert.deepStrictEqual(yield* names(session), ["own", "theirs"])

@@ -1,6 +1,7 @@
 /**
  * Clients that send requests and never read what the server answers, over real sockets, in all shells.
- * It takes more than ten seconds: sockets must fill, which takes many megabytes, before a reader counts as stalled.
+ * It takes more than ten seconds: sockets must fill, which takes many megabytes, before a reader counts as stalled. A run takes each
+ * test in one shell at most, which the commit chooses, so that three commits in a row take all; `npm run test:long` takes all.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
@@ -16,6 +17,7 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { ask, call, dial, info, listen, open, request, until } from "../HttpFixture.js"
 import { shells } from "../Shells.js"
+import { isTaken } from "../Third.js"
 
 const text = (megabytes: number) => "x".repeat(megabytes * 1024 * 1024)
 
@@ -71,7 +73,7 @@ const memory = () => {
   return (heapUsed + external + arrayBuffers) / 1024 / 1024
 }
 
-for (const [shell, start] of Object.entries(shells)) {
+for (const [column, [shell, start]] of Object.entries(shells).entries()) {
   describe(`a client that reads nothing, on ${shell}`, () => {
     const run = <A, E>(
       options: HttpOptions,
@@ -83,10 +85,15 @@ for (const [shell, start] of Object.entries(shells)) {
         Effect.provide(store ? EventStore.layerMemory() : Layer.empty as Layer.Layer<never>)
       )
 
+    let row = 0
+    const test = (name: string, body: () => Effect.Effect<void, unknown, Scope.Scope>) => {
+      if (isTaken(row++ + column)) it.scoped(name, body)
+    }
+
     const quick: HttpOptions = { path: "/mcp", legacy: { ssePath: "/sse" } }
 
     for (const responses of ["json", "stream"] as const) {
-      it.scoped(`is cut when it does not take a response as ${responses}`, () =>
+      test(`is cut when it does not take a response as ${responses}`, () =>
         run({ ...quick, responses }, (port, url) =>
           Effect.gen(function*() {
             const session = yield* open(url)
@@ -100,7 +107,7 @@ for (const [shell, start] of Object.entries(shells)) {
           })))
     }
 
-    it.scoped("is cut when it does not take the notifications of a request", () =>
+    test("is cut when it does not take the notifications of a request", () =>
       run(quick, (port, url) =>
         Effect.gen(function*() {
           const session = yield* open(url)
@@ -109,7 +116,7 @@ for (const [shell, start] of Object.entries(shells)) {
           yield* closedByServer(stalled)
         })))
 
-    it.scoped("is cut when it does not take the events that it resumes", () =>
+    test("is cut when it does not take the events that it resumes", () =>
       run(quick, (port, url) =>
         Effect.gen(function*() {
           const session = yield* open(url)
@@ -123,7 +130,7 @@ for (const [shell, start] of Object.entries(shells)) {
           yield* closedByServer(stalled)
         }), true))
 
-    it.scoped("is cut when it does not take the stream of HTTP+SSE", () =>
+    test("is cut when it does not take the stream of HTTP+SSE", () =>
       run(quick, (port, url) =>
         Effect.gen(function*() {
           const { socket, text } = yield* dial(port)
@@ -149,7 +156,7 @@ for (const [shell, start] of Object.entries(shells)) {
     const pipelined = (count: number, session: Readonly<Record<string, string>>) =>
       Array.from({ length: count }, (_, id) => request(JSON.stringify(call(id, "short")), session)).join("")
 
-    it.scoped("is served no more requests of a connection than fit into one read, though their answers are short", () =>
+    test("is served no more requests of a connection than fit into one read, though their answers are short", () =>
       run(quick, (port, url) =>
         Effect.gen(function*() {
           const session = yield* open(url)
@@ -169,32 +176,7 @@ for (const [shell, start] of Object.entries(shells)) {
         assert.isBelow(received, count * 60_000)
       })
 
-    // The HTTP server below a web handler has taken the answers: it must cut the connection.
-    if (shell !== "a web handler") {
-      for (const [what, responses] of [["short answers", "auto"], ["the ends of streams", "stream"]] as const) {
-        it.scoped(`is cut when it does not take ${what}`, () =>
-          run({ ...quick, responses }, (port, url) =>
-            Effect.gen(function*() {
-              const session = yield* open(url)
-              const stalled = yield* stall(port, pipelined(200, session))
-              yield* timeout
-              yield* isCut(stalled, 200)
-            })))
-      }
-
-      it.scoped("is cut at once when all short answers of the endpoint are more than `maxUnsent`", () =>
-        run({ ...quick, maxUnsent: 1_000_000 }, (port, url) =>
-          Effect.gen(function*() {
-            const session = yield* open(url)
-            const earlier = calls
-            const stalled = yield* stall(port, pipelined(200, session))
-            let turns = 0
-            yield* until(() => calls - earlier > 60 && ++turns > 500)
-            yield* isCut(stalled, 200)
-          })))
-    }
-
-    it.scoped(
+    test(
       "costs no memory after it was cut, though there are 40 of them with 20 MB each",
       () =>
         run({ path: "/mcp" }, (port, url) =>
@@ -213,8 +195,32 @@ for (const [shell, start] of Object.entries(shells)) {
             yield* timeout
             assert.isBelow(memory() - before, 100)
             yield* Effect.forEach(stalled, closedByServer)
-          })),
-      60_000
+          }))
     )
+
+    // The HTTP server below a web handler has taken the answers: it must cut the connection.
+    if (shell !== "a web handler") {
+      for (const [what, responses] of [["short answers", "auto"], ["the ends of streams", "stream"]] as const) {
+        test(`is cut when it does not take ${what}`, () =>
+          run({ ...quick, responses }, (port, url) =>
+            Effect.gen(function*() {
+              const session = yield* open(url)
+              const stalled = yield* stall(port, pipelined(200, session))
+              yield* timeout
+              yield* isCut(stalled, 200)
+            })))
+      }
+
+      test("is cut at once when all short answers of the endpoint are more than `maxUnsent`", () =>
+        run({ ...quick, maxUnsent: 1_000_000 }, (port, url) =>
+          Effect.gen(function*() {
+            const session = yield* open(url)
+            const earlier = calls
+            const stalled = yield* stall(port, pipelined(200, session))
+            let turns = 0
+            yield* until(() => calls - earlier > 60 && ++turns > 500)
+            yield* isCut(stalled, 200)
+          })))
+    }
   })
 }

@@ -9,7 +9,8 @@ import * as MessageParts from "../MessageParts.js"
 import * as Mutants from "../Mutants.js"
 import * as Vocabulary from "../Vocabulary.js"
 
-const RUNS = 120
+/** How many values of each schema: more in `npm run test:long`. */
+const RUNS = process.env.EFFECT_MCP_TEST_LONG === undefined ? 40 : 120
 
 describe(`a check and Effect's decoder agree (seed ${MessageParts.seed})`, () => {
   let agreed = 0

@@ -15,6 +15,8 @@ export interface Options {
 /** For how many turns of the scheduler a fiber stops. */
 const TURNS = 12
 
+const scheduler = Scheduler.defaultScheduler
+
 export const preempted = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   { runs = Number.POSITIVE_INFINITY, stride = 1 }: Options = {}
@@ -22,9 +24,9 @@ export const preempted = <A, E, R>(
   Effect.gen(function*() {
     for (let at = 0, steps = 1; at < steps; at += Math.max(stride, steps / runs)) {
       let step = 0
-      let stopped: unknown
+      let stopped: unknown, waiting: Array<() => void> | undefined
       const later = (task: () => void, turns: number): void =>
-        turns === 0 ? task() : Scheduler.defaultScheduler.scheduleTask(() => later(task, turns - 1), 0)
+        turns === 0 ? task() : scheduler.scheduleTask(() => later(task, turns - 1), 0)
       yield* Effect.withScheduler(effect, {
         shouldYield: (fiber) => {
           if (step++ !== Math.floor(at)) return false
@@ -32,11 +34,11 @@ export const preempted = <A, E, R>(
           return 0
         },
         scheduleTask: (task, priority, fiber) => {
-          if (fiber === undefined || fiber !== stopped) {
-            return Scheduler.defaultScheduler.scheduleTask(task, priority, fiber)
-          }
+          if (fiber === undefined && waiting !== undefined) return void waiting.push(task)
+          if (fiber === undefined || fiber !== stopped) return scheduler.scheduleTask(task, priority, fiber)
           stopped = undefined
-          later(task, TURNS)
+          const tasks: Array<() => void> = waiting = [() => waiting = undefined, task]
+          later(() => tasks.forEach((one) => one()), TURNS)
         }
       })
       steps = step

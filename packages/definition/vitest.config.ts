@@ -1,4 +1,0 @@
-import { mergeConfig } from "vitest/config"
-import shared from "../../vitest.shared.js"
-
-export default mergeConfig(shared, { test: { name: "definition" } })
