@@ -80,8 +80,8 @@ describe("a stream that can be resumed", () => {
           first.hangUp()
           yield* go
           yield* go
-          yield* Effect.yieldNow()
           const second = client.get(after(first.lastId))
+          yield* until(() => received(second).length === 2)
           assert.deepStrictEqual(received(second), ["b", "c"])
           yield* go
           yield* answered(second)
