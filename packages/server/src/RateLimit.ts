@@ -19,8 +19,8 @@ import * as Middleware from "./Middleware.js"
 import { Running } from "./Registry.js"
 import { RequestContext } from "./RequestContext.js"
 import { IsCounted } from "./runtime/Authentication.js"
-import * as StoreFailure from "./runtime/StoreFailure.js"
 import * as SharedLimits from "./SharedLimits.js"
+import * as StoreFailure from "./telemetry/StoreFailure.js"
 
 export interface Options extends SharedLimits.Rate {
   /**

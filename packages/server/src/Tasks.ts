@@ -14,10 +14,10 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TaskRequests from "./dispatch/TaskRequests.js"
+import * as NodeTasks from "./nodes/NodeTasks.js"
 import { Registry } from "./Registry.js"
-import * as NodeTasks from "./runtime/NodeTasks.js"
-import * as StoredTasks from "./runtime/StoredTasks.js"
-import * as TaskRunner from "./runtime/TaskRunner.js"
+import * as StoredTasks from "./tasks/StoredTasks.js"
+import * as TaskRunner from "./tasks/TaskRunner.js"
 import { TaskStore } from "./TaskStore.js"
 
 export interface Options {

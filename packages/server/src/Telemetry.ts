@@ -18,7 +18,7 @@ import * as Tracer from "effect/Tracer"
 import * as KnownMethods from "./dispatch/KnownMethods.js"
 import * as Middleware from "./Middleware.js"
 import { RequestContext } from "./RequestContext.js"
-import * as Metrics from "./runtime/Metrics.js"
+import * as Metrics from "./telemetry/Metrics.js"
 
 /** How long requests and notifications take, in seconds, by method and kind of error. */
 export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(

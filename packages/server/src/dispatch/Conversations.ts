@@ -24,12 +24,12 @@ import * as Dispatcher from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
 import * as Authentication from "../runtime/Authentication.js"
-import * as Defects from "../runtime/Defects.js"
 import type { Open } from "../runtime/FedConversation.js"
-import * as Metrics from "../runtime/Metrics.js"
 import * as Release from "../runtime/Release.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { Server } from "../runtime/Server.js"
+import * as Defects from "../telemetry/Defects.js"
+import * as Metrics from "../telemetry/Metrics.js"
 
 /** A conversation whose transport the server reads. */
 export interface ReadConversation {

@@ -16,6 +16,7 @@ import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import { pathOf } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
+import * as SessionId from "../http/SessionId.js"
 import * as Http from "../legacy/Http.js"
 import type { HttpContext } from "../legacy/HttpContext.js"
 import * as Sse from "../legacy/Sse.js"
@@ -24,7 +25,6 @@ import * as ModernHttp from "../modern/Http.js"
 import type { Sessions } from "../nodes/Nodes.js"
 import type { Routed } from "../nodes/Routing.js"
 import type { Principal } from "../Principal.js"
-import * as SecretId from "../runtime/SecretId.js"
 import type { Entrances } from "./Dispatch.js"
 import type { Draining } from "./Draining.js"
 import * as EraOfMessage from "./EraOfMessage.js"
@@ -134,7 +134,7 @@ const mainPath = (
   toOwner: ({ headers }) => {
     if (nodes === undefined || http === undefined) return undefined
     const session = headers["mcp-session-id"] ?? ""
-    if (http.has(session) || !SecretId.isSession(session)) return undefined
+    if (http.has(session) || !SessionId.isSession(session)) return undefined
     return (request) => nodes.toSession(session, request)
   }
 })

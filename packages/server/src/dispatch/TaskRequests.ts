@@ -12,7 +12,7 @@ import * as Handler from "../Handler.js"
 import { toDetailedTask } from "../modern/Tasks.js"
 import type { Registry, RegistryService } from "../Registry.js"
 import { RequestContext } from "../RequestContext.js"
-import type { StoredTasks, Viewer } from "../runtime/StoredTasks.js"
+import type { StoredTasks, Viewer } from "../tasks/StoredTasks.js"
 
 export const layer = (registry: RegistryService, tasks: StoredTasks): Layer.Layer<never, never, Registry> => {
   const { cancel, get, update } = extension.requests

@@ -4,7 +4,7 @@
  */
 import type { RegistryService } from "../Registry.js"
 import type { Route } from "../runtime/Route.js"
-import type { TaskRunner } from "../runtime/TaskRunner.js"
+import type { TaskRunner } from "../tasks/TaskRunner.js"
 import * as Completion from "./Completion.js"
 import * as Prompts from "./Prompts.js"
 import * as Resources from "./Resources.js"

@@ -5,7 +5,7 @@
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { RegistryService } from "../Registry.js"
-import * as TaskRunner from "../runtime/TaskRunner.js"
+import * as TaskRunner from "../tasks/TaskRunner.js"
 
 export const warn = (registry: RegistryService, versions: ReadonlyArray<Version.Version>): Effect.Effect<void> => {
   if (TaskRunner.of(registry) !== undefined || !versions.some((version) => Version.isAtLeast(version, "2025-11-25"))) {

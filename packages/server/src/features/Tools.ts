@@ -22,10 +22,10 @@ import * as Route from "../runtime/Route.js"
 import { ANY } from "../runtime/Router.js"
 import type { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
-import * as TaskCall from "../runtime/TaskCall.js"
-import type { TaskRunner } from "../runtime/TaskRunner.js"
+import type { TaskRunner } from "../tasks/TaskRunner.js"
 import * as PagedList from "./PagedList.js"
 import * as Surroundings from "./Surroundings.js"
+import * as TaskCall from "./TaskCall.js"
 
 export const routes = (
   registry: RegistryService,

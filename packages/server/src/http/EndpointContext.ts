@@ -7,11 +7,11 @@ import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { HttpOptions } from "../HttpOptions.js"
-import * as Metrics from "../runtime/Metrics.js"
-import * as SecretId from "../runtime/SecretId.js"
+import * as Metrics from "../telemetry/Metrics.js"
 import * as EventStream from "./EventStream.js"
 import type { Headers, HttpExchange, SlowReaders } from "./HttpExchange.js"
 import * as ResolvedOptions from "./ResolvedOptions.js"
+import * as SessionId from "./SessionId.js"
 import { Unsent } from "./Unsent.js"
 
 /** The least time between two sweeps of the deadlines of an endpoint, in milliseconds. */
@@ -116,7 +116,7 @@ export class EndpointContext implements SlowReaders {
 export const make = (options: HttpOptions): Effect.Effect<EndpointContext, never, Scope.Scope> =>
   Effect.gen(function*() {
     const resolved = ResolvedOptions.make(options)
-    if (!SecretId.isPrefix(resolved.idPrefix)) {
+    if (!SessionId.isPrefix(resolved.idPrefix)) {
       return yield* Effect.dieMessage(
         "The option legacy.sessions.idPrefix may have at most 64 letters, digits and '.', '_', '~', '-', because session ids " +
           `stand in headers and URLs; it is ${JSON.stringify(resolved.idPrefix.slice(0, 80))}`

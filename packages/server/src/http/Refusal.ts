@@ -10,9 +10,9 @@ import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Duration from "effect/Duration"
 import type { Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
-import * as Metrics from "../runtime/Metrics.js"
-import * as StoreFailure from "../runtime/StoreFailure.js"
 import { quotable } from "../runtime/Subject.js"
+import * as Metrics from "../telemetry/Metrics.js"
+import * as StoreFailure from "../telemetry/StoreFailure.js"
 import type { BodyFault, Headers, HttpExchange } from "./HttpExchange.js"
 
 /** Refuses the request. */

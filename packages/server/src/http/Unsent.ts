@@ -5,7 +5,7 @@
  * A mutable set, because each write to a slow reader passes here. `total` is the sum of `held` over all holders, and
  * `holders` are those that hold anything. `EventStream`, and `watch` of `EndpointContext`, report what they hold.
  */
-import * as Metrics from "../runtime/Metrics.js"
+import * as Metrics from "../telemetry/Metrics.js"
 
 export interface Holder {
   /** How many characters it holds. */

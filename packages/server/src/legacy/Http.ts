@@ -17,13 +17,13 @@ import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as HttpRefusal from "../http/Refusal.js"
+import * as SessionId from "../http/SessionId.js"
 import type { Sessions } from "../nodes/Nodes.js"
+import { DIRECTORY } from "../nodes/NodeServices.js"
 import type { Principal } from "../Principal.js"
-import * as Metrics from "../runtime/Metrics.js"
-import { DIRECTORY } from "../runtime/NodeServices.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
-import * as SecretId from "../runtime/SecretId.js"
 import type { Membership, SessionEntry } from "../SessionDirectory.js"
+import * as Metrics from "../telemetry/Metrics.js"
 import * as Batch from "./Batch.js"
 import * as EventId from "./EventId.js"
 import type { HttpContext } from "./HttpContext.js"
@@ -147,7 +147,7 @@ export const make = (context: HttpContext): Http => {
     if (nodes !== undefined && place === undefined) {
       return HttpRefusal.send(exchange, HttpRefusal.storeAway(DIRECTORY))
     }
-    const session = open(options.idPrefix + SecretId.make(), principal?.id, place?.membership)
+    const session = open(options.idPrefix + SessionId.make(), principal?.id, place?.membership)
     const limit = sessions.add(session)
     if (limit !== undefined) {
       session.end()

@@ -13,7 +13,7 @@ import { EventStore } from "../EventStore.js"
 import { EndpointContext } from "../http/EndpointContext.js"
 import * as Nodes from "../nodes/Nodes.js"
 import type { FedConversation, Open, SharedSession } from "../runtime/FedConversation.js"
-import * as StoreFailure from "../runtime/StoreFailure.js"
+import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 export class HttpContext extends EndpointContext {
   /** Logs when the event store begins to fail. */

@@ -10,7 +10,7 @@ import { InternalError } from "@effect-mcp/protocol/McpError"
 import * as Effect from "effect/Effect"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
-import { DIRECTORY } from "../runtime/NodeServices.js"
+import { DIRECTORY } from "../nodes/NodeServices.js"
 import type { Membership, SessionDirectoryError } from "../SessionDirectory.js"
 
 export class SessionPlace {

@@ -23,11 +23,11 @@ import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as HttpRefusal from "../http/Refusal.js"
+import * as SessionId from "../http/SessionId.js"
+import { DIRECTORY } from "../nodes/NodeServices.js"
 import type { Principal } from "../Principal.js"
 import type { FedConversation } from "../runtime/FedConversation.js"
-import { DIRECTORY } from "../runtime/NodeServices.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
-import * as SecretId from "../runtime/SecretId.js"
 import type { HttpContext } from "./HttpContext.js"
 import * as Refusal from "./Refusal.js"
 import { frame } from "./ResumableStream.js"
@@ -123,7 +123,7 @@ export const make = (context: HttpContext): SseEndpoint => {
       }
       if (!mayBegin(principal)) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxUnfinished))
       if (!hasPlace(principal)) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxSessions))
-      const id = `${idPrefix}${place === undefined ? "" : `${place.node}.`}${SecretId.make()}`
+      const id = `${idPrefix}${place === undefined ? "" : `${place.node}.`}${SessionId.make()}`
       const connection = new SseConnection(context, exchange, principal?.id, (close) => {
         if (!connections.delete(id)) return
         unfinished.delete(connection)

@@ -24,9 +24,9 @@ import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import type { Principal } from "../Principal.js"
-import * as Metrics from "../runtime/Metrics.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import * as Metrics from "../telemetry/Metrics.js"
 import * as Status from "./Status.js"
 
 const JSON_HEADERS = { "content-type": "application/json" } as const

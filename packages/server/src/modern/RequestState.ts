@@ -20,8 +20,8 @@ import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { RoundOptions } from "../RoundOptions.js"
-import * as StoreFailure from "../runtime/StoreFailure.js"
 import type { SealKey, SealKeysService } from "../SealKeys.js"
+import * as StoreFailure from "../telemetry/StoreFailure.js"
 import * as Overload from "./Overload.js"
 
 /** What the next round needs. */

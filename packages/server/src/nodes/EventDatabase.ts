@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { EventStoreService, StoredEvent, StreamKey } from "../EventStore.js"
 import { EventStoreError } from "../EventStore.js"
-import * as StoreFailure from "../runtime/StoreFailure.js"
+import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 /** What writes to a stream also stores `missing`, the position of its last event that was not stored, if there is one. */
 export interface EventDatabase<E> {

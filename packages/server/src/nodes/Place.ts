@@ -13,9 +13,8 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { InboxService, Mailbox } from "../Inbox.js"
-import * as Metrics from "../runtime/Metrics.js"
-import * as SecretId from "../runtime/SecretId.js"
 import type { Membership, SessionDirectoryService } from "../SessionDirectory.js"
+import * as Metrics from "../telemetry/Metrics.js"
 
 /** What a member has, from its joining on until it has lost its lease. */
 export interface Place {
@@ -63,7 +62,7 @@ export const keep = (
     )
   const touch = ({ membership }: Place) => Effect.suspend(() => Effect.ignore(membership.touch([...work.sessions()])))
   const member = Effect.scoped(Effect.gen(function*() {
-    const node = SecretId.make()
+    const node = globalThis.crypto.randomUUID().replaceAll("-", "")
     const place: Place = { node, membership: yield* directory.join(node), mailbox: yield* inbox.open(node) }
     yield* Effect.acquireRelease(
       Effect.sync(() => work.onPlace(place)),

@@ -20,10 +20,10 @@ import type { ClientObserver } from "../Registry.js"
 import type { RoundOptions } from "../RoundOptions.js"
 import type { SealKeysService } from "../SealKeys.js"
 import type { ServerSessionService } from "../ServerSession.js"
+import type { TaskRunner } from "../tasks/TaskRunner.js"
 import type { Authentication } from "./Authentication.js"
 import type { Router } from "./Router.js"
 import type { SessionLayer } from "./SessionLayer.js"
-import type { TaskRunner } from "./TaskRunner.js"
 
 export interface Server {
   readonly info: Implementation

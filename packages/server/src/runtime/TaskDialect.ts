@@ -11,9 +11,9 @@ import type * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import type { Question } from "../Ask.js"
 import type { AskError } from "../ServerSession.js"
+import type { Ended } from "../tasks/StoredTasks.js"
 import type { StoredTask, TaskQuestion } from "../TaskStore.js"
 import type { Asker, RequestChannel } from "./Asker.js"
-import type { Ended } from "./StoredTasks.js"
 
 /** Whether a tool may, or must, run as a task. */
 export type Support = "optional" | "required"

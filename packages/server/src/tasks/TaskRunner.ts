@@ -19,7 +19,6 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { RegistryService } from "../Registry.js"
 import type { StoredTask, TaskStoreService } from "../TaskStore.js"
-import * as SecretId from "./SecretId.js"
 import type { Ended } from "./StoredTasks.js"
 import { errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
 
@@ -79,7 +78,7 @@ export class TaskRunner {
       }
       if (this.closing) return Effect.fail(new InternalError({ message: "The server is shutting down" }))
       const task: StoredTask = {
-        taskId: SecretId.make(),
+        taskId: globalThis.crypto.randomUUID().replaceAll("-", ""),
         owner,
         revision,
         version: 1,

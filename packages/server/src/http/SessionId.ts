@@ -1,6 +1,6 @@
 /**
- * Ids that cannot be guessed: of sessions, tasks and nodes. For a session the specification asks for it, because a client reaches
- * it by its id alone; `legacy/SessionStore` also checks whose it is.
+ * Ids of sessions, which cannot be guessed. The specification asks for it, because a client reaches a session by its id alone;
+ * `legacy/SessionStore` also checks whose it is.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */

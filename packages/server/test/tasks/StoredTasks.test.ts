@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
 import { Effect, Fiber, Option, Schedule, Stream, TestClock } from "effect"
-import * as StoredTasks from "../../src/runtime/StoredTasks.js"
+import * as StoredTasks from "../../src/tasks/StoredTasks.js"
 import { logbook } from "../Serving.js"
 
 const task: TaskStore.StoredTask = {

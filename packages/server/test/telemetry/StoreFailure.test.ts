@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, LogLevel } from "effect"
-import * as StoreFailure from "../../src/runtime/StoreFailure.js"
+import * as StoreFailure from "../../src/telemetry/StoreFailure.js"
 
 describe("a store that fails", () => {
   it.effect("is logged as an error when that begins, and again after an answer; each failure between at level Debug", () =>

@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import type { Change, ChangeBusService, Member } from "../ChangeBus.js"
 import { ChangeBus } from "../ChangeBus.js"
 import type { Kind, RegistryService } from "../Registry.js"
-import * as Release from "./Release.js"
+import * as Release from "../runtime/Release.js"
 
 /** How many changes may wait for the bus; then all of them become one `Unknown`. */
 export const MAX_WAITING = 1024

@@ -3,7 +3,7 @@ import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
 import type { StoredTask } from "@effect-mcp/server/TaskStore"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
 import { Deferred, Duration, Effect, Exit, Fiber, Option, Scope, Stream, TestClock } from "effect"
-import * as NodeTasks from "../../src/runtime/NodeTasks.js"
+import * as NodeTasks from "../../src/nodes/NodeTasks.js"
 
 const task = (taskId: string): StoredTask => ({
   taskId,

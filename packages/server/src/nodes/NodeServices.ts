@@ -7,7 +7,7 @@ import type { InboxService, Mailbox } from "../Inbox.js"
 import { InboxError } from "../Inbox.js"
 import type { Membership, SessionDirectoryService } from "../SessionDirectory.js"
 import { SessionDirectoryError } from "../SessionDirectory.js"
-import * as StoreFailure from "./StoreFailure.js"
+import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 export const DIRECTORY = "The directory of sessions"
 

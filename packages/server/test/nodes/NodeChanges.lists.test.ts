@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Kind, RegistryService } from "@effect-mcp/server/Registry"
 import { Deferred, Effect, Exit, Scope, TestClock } from "effect"
-import * as NodeChanges from "../../src/runtime/NodeChanges.js"
+import * as NodeChanges from "../../src/nodes/NodeChanges.js"
 import { until } from "../Serving.js"
 
 /** A registry that changes when a test says so. */

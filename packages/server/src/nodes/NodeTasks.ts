@@ -17,10 +17,9 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Membership, SessionDirectoryService } from "../SessionDirectory.js"
 import { SessionDirectory } from "../SessionDirectory.js"
+import { untilStored, writeAgain } from "../tasks/StoredTasks.js"
 import type { StoredTask, TaskStoreError, TaskStoreService } from "../TaskStore.js"
 import * as NodeServices from "./NodeServices.js"
-import * as SecretId from "./SecretId.js"
-import { untilStored, writeAgain } from "./StoredTasks.js"
 
 /**
  * How long a node may be without a lease before its tasks fail: a store that starts again costs a node its lease, and the node
@@ -111,7 +110,7 @@ class NodeTasks implements TaskStoreService {
   /** Is a member, and joins again under another name when the lease was lost, until it is interrupted. */
   keep(directory: SessionDirectoryService, joined: Deferred.Deferred<void, unknown>): Effect.Effect<void> {
     const member = Effect.scoped(Effect.gen(this, function*() {
-      const name = SecretId.make()
+      const name = globalThis.crypto.randomUUID().replaceAll("-", "")
       this.membership = yield* directory.join(name)
       this.names.add(name)
       this.name = name

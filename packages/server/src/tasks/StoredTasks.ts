@@ -20,7 +20,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { StoredTask, TaskOutcome, TaskQuestion, TaskStoreService } from "../TaskStore.js"
 import { TaskStoreError } from "../TaskStore.js"
-import * as StoreFailure from "./StoreFailure.js"
+import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 /** Who may see a task: its owner, with the era that began it. */
 export interface Viewer {
