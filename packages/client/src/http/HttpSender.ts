@@ -66,53 +66,95 @@ export const make = (
   url: URL,
   pauseTimeouts: PauseTimeouts
 ): HttpSender => {
-  const { authorize, authorizer, headersEffect, maxRedirects } = settings
-  const { execute } = HttpClient.withScope(client)
-  const server = `${url.origin}${url.pathname}`
-  const maxRefusals = authorizer !== undefined ? MAX_REFUSALS : authorize !== undefined ? 1 : 0
+  const attempts = new Attempts(client, settings, url, pauseTimeouts)
+  return {
+    credentials: attempts.isFixed ? undefined : { last: () => attempts.changes, now: attempts.now },
+    send: (request, use) =>
+      Effect.flatMap(Scope.make(), (scope) =>
+        // A body that was read to its end leaves nothing to close, so success does not pay for it.
+        Effect.onError(
+          Effect.flatMap(attempts.open(request, scope), use),
+          (cause) => Scope.close(scope, Exit.failCause(cause))
+        )),
+    stream: (request, use) =>
+      Stream.unwrapScoped(Effect.flatMap(Effect.scope, (scope) => Effect.map(attempts.open(request, scope), use)))
+  }
+}
 
-  const isFixed = authorize === undefined && authorizer === undefined && headersEffect === undefined
-  let changes = 0
+/**
+ * Sends requests, and sends them again after a redirect or a refusal. Its mutable fields: `changes` counts how often the headers of the
+ * application have changed, `lastHeaders` are those of the request before.
+ */
+class Attempts {
+  /** Whether the headers of the application cannot change. */
+  readonly isFixed: boolean
+  changes = 0
   // Kept in order to be compared with those of the next request, and no longer.
-  let lastHeaders: Headers.Headers | undefined
-  const count = (headers: Headers.Headers): number => {
-    if (lastHeaders !== undefined && !isSame(lastHeaders, headers)) changes++
-    lastHeaders = headers
-    return changes
+  private lastHeaders: Headers.Headers | undefined
+  private readonly execute: (request: Request) => Effect.Effect<Response, HttpClientError.HttpClientError, Scope.Scope>
+  private readonly server: string
+  private readonly maxRefusals: number
+
+  constructor(
+    client: HttpClient.HttpClient,
+    private readonly settings: Settings,
+    private readonly url: URL,
+    private readonly pauseTimeouts: PauseTimeouts
+  ) {
+    const { authorize, authorizer, headersEffect } = settings
+    this.execute = HttpClient.withScope(client).execute
+    this.server = `${url.origin}${url.pathname}`
+    this.maxRefusals = authorizer !== undefined ? MAX_REFUSALS : authorize !== undefined ? 1 : 0
+    this.isFixed = authorize === undefined && authorizer === undefined && headersEffect === undefined
   }
 
-  const attempt = (request: Request, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> =>
-    authorizer === undefined ? send(request, scope, earlier, earlier.given) : Effect.matchEffect(
-      Effect.suspend(() => authorizer.headers(request, server)),
+  private count(headers: Headers.Headers): number {
+    if (this.lastHeaders !== undefined && !isSame(this.lastHeaders, headers)) this.changes++
+    this.lastHeaders = headers
+    return this.changes
+  }
+
+  private attempt(request: Request, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> {
+    const { authorizer } = this.settings
+    return authorizer === undefined ? this.send(request, scope, earlier, earlier.given) : Effect.matchEffect(
+      Effect.suspend(() => authorizer.headers(request, this.server)),
       {
         onFailure: (cause) => Effect.fail(notSent("The request could not be authorized", cause)),
         onSuccess: (headers) => {
           const more = applicationHeaders(headers)
-          return send(HttpClientRequest.setHeaders(request, more), scope, earlier, Headers.setAll(earlier.given, more))
+          return this.send(
+            HttpClientRequest.setHeaders(request, more),
+            scope,
+            earlier,
+            Headers.setAll(earlier.given, more)
+          )
         }
       }
     )
+  }
 
-  const send = (
+  private send(
     request: Request,
     scope: Scope.Scope,
     earlier: Earlier,
     headers: Headers.Headers
-  ): Effect.Effect<Response, TransportError> => {
-    if (!isFixed) count(headers)
-    return Effect.matchEffect(Effect.provideService(execute(request), Scope.Scope, scope), {
+  ): Effect.Effect<Response, TransportError> {
+    if (!this.isFixed) this.count(headers)
+    return Effect.matchEffect(Effect.provideService(this.execute(request), Scope.Scope, scope), {
       onFailure: (error) => Effect.fail(noResponse(request, error)),
       onSuccess: (response) => {
         const { status } = response
         if (Refusal.isOk(response)) return Effect.succeed(response)
-        if (status < 400 && status !== 304) return redirect(response, scope, earlier)
+        if (status < 400 && status !== 304) return this.redirect(response, scope, earlier)
         const isDenied = status === 401 || status === 403
-        return isDenied && earlier.refusals < maxRefusals ? ask(response, scope, earlier) : Effect.succeed(response)
+        return isDenied && earlier.refusals < this.maxRefusals
+          ? this.ask(response, scope, earlier)
+          : Effect.succeed(response)
       }
     })
   }
 
-  const ask = (response: Response, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> => {
+  private ask(response: Response, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> {
     const { request } = response
     const refusals = earlier.refusals + 1
     return Effect.flatMap(
@@ -120,9 +162,9 @@ export const make = (
       (refused) =>
         Effect.matchEffect(
           Effect.suspend((): Effect.Effect<Headers.Input | boolean, unknown> =>
-            authorizer !== undefined
-              ? pauseTimeouts(authorizer.onRefused(refused, request, server, refusals))
-              : authorize!(refused, request)
+            this.settings.authorizer !== undefined
+              ? this.pauseTimeouts(this.settings.authorizer.onRefused(refused, request, this.server, refusals))
+              : this.settings.authorize!(refused, request)
           ),
           {
             onFailure: (cause) =>
@@ -132,62 +174,57 @@ export const make = (
               )),
             onSuccess: (headers) => {
               if (headers === false) return Effect.succeed(Refusal.toResponse(refused, request))
-              if (headers === true) return attempt(request, scope, { ...earlier, refusals })
+              if (headers === true) return this.attempt(request, scope, { ...earlier, refusals })
               const more = applicationHeaders(headers)
               const given = Headers.setAll(earlier.given, more)
-              return attempt(HttpClientRequest.setHeaders(request, more), scope, { ...earlier, refusals, given })
+              return this.attempt(HttpClientRequest.setHeaders(request, more), scope, { ...earlier, refusals, given })
             }
           }
         )
     )
   }
 
-  const redirect = (
+  private redirect(
     response: Response,
     scope: Scope.Scope,
     earlier: Earlier
-  ): Effect.Effect<Response, TransportError> =>
-    Effect.flatMap(Refusal.fromResponse(response), (refused) => {
+  ): Effect.Effect<Response, TransportError> {
+    return Effect.flatMap(Refusal.fromResponse(response), (refused) => {
       const target = Redirect.targetOf(response)
       if (typeof target === "string") return Effect.fail(redirected(refused, target))
-      if (earlier.redirects >= maxRedirects) {
-        return Effect.fail(redirected(refused, `it was redirected more than ${maxRedirects} times`))
+      if (earlier.redirects >= this.settings.maxRedirects) {
+        return Effect.fail(redirected(refused, `it was redirected more than ${this.settings.maxRedirects} times`))
       }
       const request = HttpClientRequest.setUrl(withoutQuery(response.request), target)
-      return attempt(request, scope, { ...earlier, redirects: earlier.redirects + 1 })
+      return this.attempt(request, scope, { ...earlier, redirects: earlier.redirects + 1 })
     })
+  }
 
-  const open = (request: Request, scope: Scope.Scope): Effect.Effect<Response, TransportError> =>
-    headersEffect === undefined ? attempt(request, scope, first) : Effect.matchEffect(headersEffect, {
+  open(request: Request, scope: Scope.Scope): Effect.Effect<Response, TransportError> {
+    const { headersEffect } = this.settings
+    return headersEffect === undefined ? this.attempt(request, scope, first) : Effect.matchEffect(headersEffect, {
       onFailure: (cause) => Effect.fail(notSent("The headers of the request could not be made", cause)),
       onSuccess: (headers) => {
         const given = applicationHeaders(headers)
-        return attempt(HttpClientRequest.setHeaders(request, given), scope, { ...first, given })
+        return this.attempt(HttpClientRequest.setHeaders(request, given), scope, { ...first, given })
       }
     })
+  }
 
-  const now = Effect.gen(function*() {
-    const given = applicationHeaders(yield* headersEffect ?? Effect.succeed(Headers.empty))
-    const request = HttpClientRequest.post(url, { headers: Headers.setAll(settings.headers, given) })
-    return count(
-      Headers.setAll(
-        given,
-        applicationHeaders(yield* authorizer?.headers(request, server) ?? Effect.succeed(Headers.empty))
+  /** Counts the change that the headers of the application make now. */
+  get now(): Effect.Effect<number, unknown> {
+    return Effect.gen(this, function*() {
+      const given = applicationHeaders(yield* this.settings.headersEffect ?? Effect.succeed(Headers.empty))
+      const request = HttpClientRequest.post(this.url, { headers: Headers.setAll(this.settings.headers, given) })
+      return this.count(
+        Headers.setAll(
+          given,
+          applicationHeaders(
+            yield* this.settings.authorizer?.headers(request, this.server) ?? Effect.succeed(Headers.empty)
+          )
+        )
       )
-    )
-  })
-
-  return {
-    credentials: isFixed ? undefined : { last: () => changes, now },
-    send: (request, use) =>
-      Effect.flatMap(Scope.make(), (scope) =>
-        // A body that was read to its end leaves nothing to close, so success does not pay for it.
-        Effect.onError(
-          Effect.flatMap(open(request, scope), use),
-          (cause) => Scope.close(scope, Exit.failCause(cause))
-        )),
-    stream: (request, use) =>
-      Stream.unwrapScoped(Effect.flatMap(Effect.scope, (scope) => Effect.map(open(request, scope), use)))
+    })
   }
 }
 

@@ -42,193 +42,207 @@ type Response = HttpClientResponse.HttpClientResponse
 
 /** `extended` is the parameter that `Mcp-Name` repeats, by method of extensions. */
 export const make = (connection: HttpConnection, extended: ReadonlyMap<string, string>): Effect.Effect<Sender> =>
-  Effect.sync(() => {
-    const { reader, settings, url } = connection
-    const tools = ToolHeaders.make()
-    const nameParameters = new Map([...Headers.nameParameters, ...extended])
+  Effect.sync(() => new ModernHttp(connection, extended))
+
+class ModernHttp implements Sender {
+  readonly cancelsByClosing = true
+  readonly canResume = false
+  private readonly tools = ToolHeaders.make()
+  private readonly nameParameters: ReadonlyMap<string, string>
+  private readonly template: HttpClientRequest.HttpClientRequest
+
+  constructor(private readonly connection: HttpConnection, extended: ReadonlyMap<string, string>) {
+    this.nameParameters = new Map([...Headers.nameParameters, ...extended])
     // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
-    const template = HttpConnections.request(connection, "POST", url, {
+    this.template = HttpConnections.request(connection, "POST", connection.url, {
       accept: `${MediaType.JSON}, ${MediaType.EVENTS}`
     })
+  }
 
-    const post = (message: Message.Request | Message.Notification, text: string) =>
-      template.pipe(
-        HttpClientRequest.setHeaders({
-          ...Headers.make(message, nameParameters),
-          ...(message.method === Methods.callTool.name ? tools.of(message.params) : undefined)
-        }),
-        HttpClientRequest.setBody(HttpBody.text(text, MediaType.JSON))
+  request(request: Message.Request, text: string): ReturnType<Sender["request"]> {
+    const { reader } = this.connection
+    return Effect.matchEffect(this.served(request, text), {
+      onFailure: (error) => reader.deliver(new Undelivered(request.id, error)),
+      onSuccess: (answer) => reader.deliver(answer)
+    })
+  }
+
+  send(message: Parameters<Sender["send"]>[0], text: string): ReturnType<Sender["send"]> {
+    return Message.isResponse(message)
+      ? Effect.void
+      : this.connection.send(
+        this.post(message, text),
+        (response) => Refusal.isOk(response) ? Body.discard(response) : Refusal.fail(response)
       )
+  }
 
-    /** Sends a request and gives its answer. What comes before the answer is delivered to the reader. */
-    const exchange = (request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> =>
-      Effect.mapError(
-        // Its headers are those that are known when it is sent.
-        Effect.suspend(() =>
-          connection.send(
-            post(request, text),
-            (response) => Refusal.isOk(response) ? answerOf(request, response) : refused(request, response)
-          )
-        ),
-        (error) => error._tag === "TransportError" && error.reason === "Read" ? lost(request.method, error) : error
-      )
+  private post(message: Message.Request | Message.Notification, text: string): HttpClientRequest.HttpClientRequest {
+    return this.template.pipe(
+      HttpClientRequest.setHeaders({
+        ...Headers.make(message, this.nameParameters),
+        ...(message.method === Methods.callTool.name ? this.tools.of(message.params) : undefined)
+      }),
+      HttpClientRequest.setBody(HttpBody.text(text, MediaType.JSON))
+    )
+  }
 
-    const answerOf = (request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> => {
-      const { headers } = response
-      const type = MediaType.of(headers["content-type"])
-      if (type === MediaType.EVENTS) {
-        return fromEvents(request, response)
-      }
-      if (type === MediaType.JSON) {
-        return Effect.flatMap(Body.text(response, settings.maxBodyBytes, headers), (body) => {
-          const incoming = MessageText.parse(body, settings)
-          if (Answer.isAnswer(incoming, request.id)) {
-            return Effect.succeed(incoming)
-          }
-          const error = Answer.isWithoutId(incoming) ? Answer.errorOf(incoming) : undefined
-          return error === undefined
-            ? Effect.fail(Answer.unreadable(
-              request.method,
-              Message.isMalformed(incoming) ? incoming.message : "it answers something else"
-            ))
-            : Effect.succeed(Message.failure(request.id, error))
-        })
-      }
-      const what = `it was answered with ${response.status}, ${type === "" ? "without an answer" : `with ${type}`}`
-      return Effect.zipRight(
-        Body.discard(response),
-        Effect.fail(
-          request.method === Methods.discover.name
-            // To the probe, this is the answer of a server that does not know the method.
-            ? Answer.unreadable(request.method, what)
-            : broken(what)
+  /** Sends a request and gives its answer. What comes before the answer is delivered to the reader. */
+  private exchange(request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> {
+    return Effect.mapError(
+      // Its headers are those that are known when it is sent.
+      Effect.suspend(() =>
+        this.connection.send(
+          this.post(request, text),
+          (response) => Refusal.isOk(response) ? this.answerOf(request, response) : this.refused(request, response)
         )
-      )
+      ),
+      (error) => error._tag === "TransportError" && error.reason === "Read" ? lost(request.method, error) : error
+    )
+  }
+
+  private answerOf(request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> {
+    const { headers } = response
+    const type = MediaType.of(headers["content-type"])
+    if (type === MediaType.EVENTS) {
+      return this.fromEvents(request, response)
     }
-
-    /** The answer on a stream of events. Fails when the stream ends without it. */
-    const fromEvents = (
-      { id, method }: Message.Request,
-      response: Response
-    ): Effect.Effect<Message.Response, LocalError> =>
-      Events.fromResponse(response, settings).pipe(
-        Stream.mapEffect((event) => {
-          if (event instanceof Sse.TooLarge) {
-            return Effect.fail(broken(`an event has more than ${event.maxEventBytes} bytes`))
-          }
-          if (event.data === undefined || event.data === "") {
-            return Effect.succeedNone
-          }
-          const incoming = MessageText.parse(event.data, settings)
-          if (Answer.isAnswer(incoming, id)) {
-            return Effect.succeedSome(incoming)
-          }
-          return Answer.isMalformed(incoming, id)
-            ? Effect.fail(Answer.unreadable(method, incoming.message))
-            : Effect.as(reader.deliver(incoming), Option.none())
-        }),
-        Stream.filterMap(identity),
-        Stream.runHead,
-        Effect.flatMap(Option.match({
-          onNone: () => Effect.fail(broken("the stream ended before it")),
-          onSome: Effect.succeed
-        }))
-      )
-
-    /**
-     * An error in the body answers the request. Without an id, it may be of a proxy that denies access. It does not answer
-     * the probe where the status shows no era.
-     */
-    const refused = (request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> =>
-      Effect.flatMap(Refusal.fromResponse(response), (refusal) => {
-        const incoming = MediaType.of(refusal.headers["content-type"]) === MediaType.JSON
-          ? Message.fromUnknown(Json.parse(refusal.body))
-          : undefined
-        const error = incoming === undefined ? undefined : Answer.errorOf(incoming)
-        if (error !== undefined) {
-          const isDenied = refusal.status === 401 || refusal.status === 403
-          const isMine = Answer.isAnswer(incoming!, request.id) || (Answer.isWithoutId(incoming!) && !isDenied)
-          const counts = request.method !== Methods.discover.name || EraEvidence.showsEra(refusal)
-          if (ErrorCodes.isModernOnly(error.code) || (isMine && counts)) {
-            return Effect.succeed(Message.failure(request.id, error))
-          }
+    if (type === MediaType.JSON) {
+      return Effect.flatMap(Body.text(response, this.connection.settings.maxBodyBytes, headers), (body) => {
+        const incoming = MessageText.parse(body, this.connection.settings)
+        if (Answer.isAnswer(incoming, request.id)) {
+          return Effect.succeed(incoming)
         }
-        return Effect.fail(Refusal.toError(refusal))
-      })
-
-    /** Until then the tools are not listed again, because the last list did not have the tool that it was read for. */
-    let idleUntil = -Infinity
-
-    /** Lists the tools of the server, page by page, until it knows the headers of one tool. Gives whether it has listed any. */
-    const refresh = (call: Message.Request): Effect.Effect<boolean, LocalError> => {
-      const envelope = envelopeOf(call)
-      const page = (cursor: unknown, count: number): Effect.Effect<boolean, LocalError> => {
-        const id = `${call.id}-tools-${count}`
-        const list = Message.request(id, Methods.listTools.name, {
-          ...(cursor === undefined ? undefined : { cursor }),
-          _meta: envelope
-        })
-        return Effect.flatMap(exchange(list, Json.stringify(list)!), (answer) => {
-          if (!Message.isSuccess(answer)) return Effect.succeed(false)
-          const { tools: listed } = tools.learn(answer.result).page
-          const { nextCursor } = answer.result
-          const isFound = Array.isArray(listed) && listed.some((tool) => tool?.name === call.params?.name)
-          return isFound || nextCursor === undefined || count >= MAX_PAGES
-            ? Effect.succeed(isFound)
-            : page(nextCursor, count + 1)
-        })
-      }
-      return Effect.flatMap(Effect.clock, (clock) => {
-        if (Edition.millis(clock) < idleUntil) return Effect.succeed(false)
-        const listed = Effect.onExit(page(undefined, 1), (exit) =>
-          Effect.sync(() => {
-            if (!Exit.isSuccess(exit) || !exit.value) idleUntil = Edition.millis(clock) + FAILED_FOR
-          }))
-        return Effect.as(listed, true)
+        const error = Answer.isWithoutId(incoming) ? Answer.errorOf(incoming) : undefined
+        return error === undefined
+          ? Effect.fail(Answer.unreadable(
+            request.method,
+            Message.isMalformed(incoming) ? incoming.message : "it answers something else"
+          ))
+          : Effect.succeed(Message.failure(request.id, error))
       })
     }
-
-    const served = (request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> => {
-      if (request.method === Methods.listTools.name) {
-        return Effect.flatMap(exchange(request, text), (answer): Effect.Effect<Message.Response> => {
-          if (!Message.isSuccess(answer)) return Effect.succeed(answer)
-          const { page, problems } = tools.learn(answer.result)
-          return Effect.as(
-            problems.length === 0 ? Effect.void : Effect.logWarning(ToolHeaders.sentence(problems)),
-            page === answer.result ? answer : Message.success(request.id, page)
-          )
-        })
-      }
-      if (request.method !== Methods.callTool.name) return exchange(request, text)
-      return Effect.flatMap(
-        exchange(request, text),
-        (answer) =>
-          !Message.isSuccess(answer) && answer.error.code === ErrorCodes.codes.modern.HeaderMismatch
-            // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
-            // Without the list, the refusal is the answer: the server has not run the call.
-            ? Effect.matchEffect(refresh(request), {
-              onFailure: () => Effect.succeed(answer),
-              onSuccess: (hasListed) => hasListed ? exchange(request, text) : Effect.succeed(answer)
-            })
-            : Effect.succeed(answer)
+    const what = `it was answered with ${response.status}, ${type === "" ? "without an answer" : `with ${type}`}`
+    return Effect.zipRight(
+      Body.discard(response),
+      Effect.fail(
+        request.method === Methods.discover.name
+          // To the probe, this is the answer of a server that does not know the method.
+          ? Answer.unreadable(request.method, what)
+          : broken(what)
       )
-    }
+    )
+  }
 
-    return {
-      cancelsByClosing: true,
-      canResume: false,
-      request: (request, text) =>
-        Effect.matchEffect(served(request, text), {
-          onFailure: (error) => reader.deliver(new Undelivered(request.id, error)),
-          onSuccess: (answer) => reader.deliver(answer)
-        }),
-      send: (message, text) =>
-        Message.isResponse(message)
-          ? Effect.void
-          : connection.send(post(message, text), (response) =>
-            Refusal.isOk(response) ? Body.discard(response) : Refusal.fail(response))
+  /** The answer on a stream of events. Fails when the stream ends without it. */
+  private fromEvents(
+    { id, method }: Message.Request,
+    response: Response
+  ): Effect.Effect<Message.Response, LocalError> {
+    return Events.fromResponse(response, this.connection.settings).pipe(
+      Stream.mapEffect((event) => {
+        if (event instanceof Sse.TooLarge) {
+          return Effect.fail(broken(`an event has more than ${event.maxEventBytes} bytes`))
+        }
+        if (event.data === undefined || event.data === "") {
+          return Effect.succeedNone
+        }
+        const incoming = MessageText.parse(event.data, this.connection.settings)
+        if (Answer.isAnswer(incoming, id)) {
+          return Effect.succeedSome(incoming)
+        }
+        return Answer.isMalformed(incoming, id)
+          ? Effect.fail(Answer.unreadable(method, incoming.message))
+          : Effect.as(this.connection.reader.deliver(incoming), Option.none())
+      }),
+      Stream.filterMap(identity),
+      Stream.runHead,
+      Effect.flatMap(Option.match({
+        onNone: () => Effect.fail(broken("the stream ended before it")),
+        onSome: Effect.succeed
+      }))
+    )
+  }
+
+  /**
+   * An error in the body answers the request. Without an id, it may be of a proxy that denies access. It does not answer
+   * the probe where the status shows no era.
+   */
+  private refused(request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> {
+    return Effect.flatMap(Refusal.fromResponse(response), (refusal) => {
+      const incoming = MediaType.of(refusal.headers["content-type"]) === MediaType.JSON
+        ? Message.fromUnknown(Json.parse(refusal.body))
+        : undefined
+      const error = incoming === undefined ? undefined : Answer.errorOf(incoming)
+      if (error !== undefined) {
+        const isDenied = refusal.status === 401 || refusal.status === 403
+        const isMine = Answer.isAnswer(incoming!, request.id) || (Answer.isWithoutId(incoming!) && !isDenied)
+        const counts = request.method !== Methods.discover.name || EraEvidence.showsEra(refusal)
+        if (ErrorCodes.isModernOnly(error.code) || (isMine && counts)) {
+          return Effect.succeed(Message.failure(request.id, error))
+        }
+      }
+      return Effect.fail(Refusal.toError(refusal))
+    })
+  }
+
+  /** Until then the tools are not listed again, because the last list did not have the tool that it was read for. */
+  private idleUntil = -Infinity
+
+  /** Lists the tools of the server, page by page, until it knows the headers of one tool. Gives whether it has listed any. */
+  private refresh(call: Message.Request): Effect.Effect<boolean, LocalError> {
+    const envelope = envelopeOf(call)
+    const page = (cursor: unknown, count: number): Effect.Effect<boolean, LocalError> => {
+      const id = `${call.id}-tools-${count}`
+      const list = Message.request(id, Methods.listTools.name, {
+        ...(cursor === undefined ? undefined : { cursor }),
+        _meta: envelope
+      })
+      return Effect.flatMap(this.exchange(list, Json.stringify(list)!), (answer) => {
+        if (!Message.isSuccess(answer)) return Effect.succeed(false)
+        const { tools: listed } = this.tools.learn(answer.result).page
+        const { nextCursor } = answer.result
+        const isFound = Array.isArray(listed) && listed.some((tool) => tool?.name === call.params?.name)
+        return isFound || nextCursor === undefined || count >= MAX_PAGES
+          ? Effect.succeed(isFound)
+          : page(nextCursor, count + 1)
+      })
     }
-  })
+    return Effect.flatMap(Effect.clock, (clock) => {
+      if (Edition.millis(clock) < this.idleUntil) return Effect.succeed(false)
+      const listed = Effect.onExit(page(undefined, 1), (exit) =>
+        Effect.sync(() => {
+          if (!Exit.isSuccess(exit) || !exit.value) this.idleUntil = Edition.millis(clock) + FAILED_FOR
+        }))
+      return Effect.as(listed, true)
+    })
+  }
+
+  private served(request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> {
+    if (request.method === Methods.listTools.name) {
+      return Effect.flatMap(this.exchange(request, text), (answer): Effect.Effect<Message.Response> => {
+        if (!Message.isSuccess(answer)) return Effect.succeed(answer)
+        const { page, problems } = this.tools.learn(answer.result)
+        return Effect.as(
+          problems.length === 0 ? Effect.void : Effect.logWarning(ToolHeaders.sentence(problems)),
+          page === answer.result ? answer : Message.success(request.id, page)
+        )
+      })
+    }
+    if (request.method !== Methods.callTool.name) return this.exchange(request, text)
+    return Effect.flatMap(
+      this.exchange(request, text),
+      (answer) =>
+        !Message.isSuccess(answer) && answer.error.code === ErrorCodes.codes.modern.HeaderMismatch
+          // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
+          // Without the list, the refusal is the answer: the server has not run the call.
+          ? Effect.matchEffect(this.refresh(request), {
+            onFailure: () => Effect.succeed(answer),
+            onSuccess: (hasListed) => hasListed ? this.exchange(request, text) : Effect.succeed(answer)
+          })
+          : Effect.succeed(answer)
+    )
+  }
+}
 
 /** The response ends without the answer. */
 const broken = (message: string): TransportError => new TransportError({ reason: "Read", message })

@@ -52,156 +52,195 @@ export interface Conversations {
   /** Runs an effect for each open conversation. */
   readonly forEach: (run: (connection: Connection) => Effect.Effect<void>) => Effect.Effect<void>
   /** The number of open conversations. */
-  readonly size: () => number
+  readonly size: number
 }
 
 export const make = (
   server: Pick<Server, "authenticate" | "session">,
   /** The server's side of a conversation that may have these revisions. */
-  side: (connection: Connection, versions: ReadonlyArray<Version.Version> | undefined) => Side,
+  side: Env["side"],
   options: Dispatcher.Options
 ): Effect.Effect<Conversations, never, Scope.Scope> =>
   Effect.gen(function*() {
     const begin = yield* Conversation.factory
     const runtime = yield* Effect.runtime<never>()
-    const serverScope = yield* Effect.scope
-    const connections = new Map<Connection, { readonly inFlight: () => number }>()
-    const sum = (of: (connection: Connection, inFlight: () => number) => number): number => {
-      let total = 0
-      for (const [connection, { inFlight }] of connections) total += of(connection, inFlight)
-      return total
-    }
-    yield* Metrics.requests.observe(() => sum((_, inFlight) => inFlight()))
-    yield* Metrics.subscriptions.observe(() => sum(({ subscriptions }) => subscriptions?.size ?? 0))
-    const closes = new Set<Effect.Effect<void>>()
-    const report = Defects.report(options)
-    let closing = false
-
-    const start = (transport: Transport, versions?: ReadonlyArray<Version.Version>) => {
-      // Only a session layer needs a scope for each conversation.
-      const scope = server.session === undefined ? undefined : Effect.runSync(Scope.make())
-      let connection!: Connection
-      const conversation = begin(
-        transport,
-        (outbound) => side(connection = new Connection(outbound, scope ?? serverScope), versions),
-        {
-          maxInFlight: options.maxInFlight,
-          maxWaiting: options.maxWaiting,
-          maxWaitingText: options.maxWaitingText,
-          heartbeat: options.heartbeat === undefined ? undefined : {
-            ...options.heartbeat,
-            method: () => connection.accepted ? Methods.ping.name : undefined
-          },
-          closeTimeout: options.closeTimeout,
-          report,
-          timeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
-          // Before `initialize` no revision is agreed on.
-          batches: () => connection.accepted && Version.hasBatches(connection.version)
-        }
-      )
-      connections.set(connection, conversation)
-      let releasing: Deferred.Deferred<void> | undefined
-      // After the handlers have ended: they use the services of the session to their end.
-      const release = Effect.suspend(() => {
-        if (releasing !== undefined) return Deferred.await(releasing)
-        const released = releasing = Deferred.unsafeMake<void>(FiberId.none)
-        connections.delete(connection)
-        const closeSession = connection.closeSession()
-        const stopping = Effect.zipRight(
-          connection.stopAnnouncing(options.closeTimeout),
-          closeSession === undefined
-            ? Effect.void
-            : Release.within(closeSession, "What features keep for a client", options.closeTimeout)
-        )
-        return Effect.uninterruptible(Effect.intoDeferred(
-          scope === undefined ? stopping : Effect.zipRight(
-            stopping,
-            Release.within(Scope.close(scope, Exit.void), "The session layer of a client", options.closeTimeout)
-          ),
-          released
-        ))
-      })
-      return { connection, conversation, release }
-    }
-
-    const read: Conversations["read"] = (transport, caller = { _tag: "Other" }) => {
-      if (closing) return { ended: Effect.void, close: Effect.void, onEnd: (callback) => callback() }
-      const identified = server.authenticate === undefined
-        ? { transport, before: Effect.void }
-        : identify(server.authenticate, transport, caller)
-      const { conversation, release } = start(identified.transport)
-      const ended = Deferred.unsafeMake<void>(FiberId.none)
-      const end = Effect.onExit(release, () =>
-        Effect.sync(() => {
-          closes.delete(close)
-          Deferred.unsafeDone(ended, Effect.void)
-        }))
-      const reader = Runtime.runFork(
-        runtime,
-        Effect.onExit(
-          Effect.interruptible(Effect.zipRight(identified.before, conversation.read)),
-          () =>
-            conversation.close.pipe(Effect.zipRight(Effect.catchAll(conversation.ended, logged)), Effect.zipRight(end))
-        )
-      )
-      const close: Effect.Effect<void> = conversation.close.pipe(
-        // After closing, because the last responses need the transport. A transport may refuse to be interrupted.
-        Effect.zipRight(Effect.suspend(() => {
-          reader.unsafeInterruptAsFork(FiberId.none)
-          return awaitWithin(reader, options.closeTimeout)
-        })),
-        Effect.zipRight(end)
-      )
-      closes.add(close)
-      return { ended: Deferred.await(ended), close, onEnd: (callback) => reader.addObserver(callback) }
-    }
-
-    const feed: Conversations["feed"] = (transport, onEnd, { shared, versions } = {}) => {
-      const { connection, conversation, release } = start(transport, versions)
-      if (shared?.facts !== undefined) SessionFacts.restore(connection, shared.facts)
-      if (shared !== undefined) {
-        connection.persist = coalesced(Effect.suspend(() => shared.store(SessionFacts.toJson(connection))))
-      }
-      let ending = false
-      const watching = options.heartbeat === undefined ? undefined : Runtime.runFork(
-        runtime,
-        Effect.catchAll(conversation.heartbeat, (error) => Effect.zipRight(logged(error), Effect.sync(onEnd)))
-      )
-      const close: Effect.Effect<void> = Effect.suspend(() => {
-        const byServer = !ending && closing
-        watching?.unsafeInterruptAsFork(watching.id())
-        ending = true
-        return Effect.zipRight(
-          Effect.zipRight(conversation.close, release),
-          Effect.sync(() => {
-            closes.delete(close)
-            if (byServer) onEnd()
-          })
-        )
-      })
-      closes.add(close)
-      if (closing) Runtime.runFork(runtime, close)
-      return {
-        receive: conversation.receive,
-        close,
-        version: () => connection.accepted ? connection.version : undefined,
-        inFlight: conversation.inFlight
-      }
-    }
-
-    yield* Effect.addFinalizer(() =>
-      Effect.suspend(() => {
-        closing = true
-        return Effect.forEach([...closes], (close) => close, { concurrency: "unbounded", discard: true })
-      })
-    )
-    return {
-      read,
-      feed,
-      forEach: (run) => Effect.suspend(() => Effect.forEach([...connections.keys()], run, { discard: true })),
-      size: () => connections.size
-    }
+    const conversations = new ServerConversations({
+      server,
+      side,
+      options,
+      begin,
+      runtime,
+      serverScope: yield* Effect.scope
+    })
+    yield* Metrics.requests.observe(() => conversations.sum((_, { inFlight }) => inFlight()))
+    yield* Metrics.subscriptions.observe(() => conversations.sum(({ subscriptions }) => subscriptions?.size ?? 0))
+    yield* Effect.addFinalizer(() => conversations.close)
+    return conversations
   })
+
+interface Env {
+  readonly server: Pick<Server, "authenticate" | "session">
+  readonly side: (connection: Connection, versions: ReadonlyArray<Version.Version> | undefined) => Side
+  readonly options: Dispatcher.Options
+  readonly begin: Effect.Effect.Success<typeof Conversation.factory>
+  readonly runtime: Runtime.Runtime<never>
+  readonly serverScope: Scope.Scope
+}
+
+/** A conversation that has begun. `release` ends what the server keeps for its client. */
+interface Started {
+  readonly connection: Connection
+  readonly conversation: ReturnType<Env["begin"]>
+  readonly release: Effect.Effect<void>
+}
+
+/** Its mutable fields: the open conversations by their connections, what closes each, and whether all are being closed. */
+class ServerConversations implements Conversations {
+  private readonly connections = new Map<Connection, { readonly inFlight: () => number }>()
+  private readonly closes = new Set<Effect.Effect<void>>()
+  private readonly report: ReturnType<typeof Defects.report>
+  private closing = false
+
+  constructor(private readonly env: Env) {
+    this.report = Defects.report(env.options)
+  }
+
+  forEach(run: (connection: Connection) => Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.suspend(() => Effect.forEach([...this.connections.keys()], run, { discard: true }))
+  }
+
+  get size(): number {
+    return this.connections.size
+  }
+
+  sum(of: (connection: Connection, conversation: { readonly inFlight: () => number }) => number): number {
+    let total = 0
+    for (const [connection, conversation] of this.connections) total += of(connection, conversation)
+    return total
+  }
+
+  get close(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.closing = true
+      return Effect.forEach([...this.closes], (close) => close, { concurrency: "unbounded", discard: true })
+    })
+  }
+
+  private start(transport: Transport, versions?: ReadonlyArray<Version.Version>): Started {
+    const { begin, options, server, serverScope, side } = this.env
+    // Only a session layer needs a scope for each conversation.
+    const scope = server.session === undefined ? undefined : Effect.runSync(Scope.make())
+    let connection!: Connection
+    const conversation = begin(
+      transport,
+      (outbound) => side(connection = new Connection(outbound, scope ?? serverScope), versions),
+      {
+        maxInFlight: options.maxInFlight,
+        maxWaiting: options.maxWaiting,
+        maxWaitingText: options.maxWaitingText,
+        heartbeat: options.heartbeat === undefined ? undefined : {
+          ...options.heartbeat,
+          method: () => connection.accepted ? Methods.ping.name : undefined
+        },
+        closeTimeout: options.closeTimeout,
+        report: this.report,
+        timeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
+        // Before `initialize` no revision is agreed on.
+        batches: () => connection.accepted && Version.hasBatches(connection.version)
+      }
+    )
+    this.connections.set(connection, conversation)
+    let releasing: Deferred.Deferred<void> | undefined
+    // After the handlers have ended: they use the services of the session to their end.
+    const release = Effect.suspend(() => {
+      if (releasing !== undefined) return Deferred.await(releasing)
+      const released = releasing = Deferred.unsafeMake<void>(FiberId.none)
+      this.connections.delete(connection)
+      const closeSession = connection.closeSession()
+      const stopping = Effect.zipRight(
+        connection.stopAnnouncing(options.closeTimeout),
+        closeSession === undefined
+          ? Effect.void
+          : Release.within(closeSession, "What features keep for a client", options.closeTimeout)
+      )
+      return Effect.uninterruptible(Effect.intoDeferred(
+        scope === undefined ? stopping : Effect.zipRight(
+          stopping,
+          Release.within(Scope.close(scope, Exit.void), "The session layer of a client", options.closeTimeout)
+        ),
+        released
+      ))
+    })
+    return { connection, conversation, release }
+  }
+
+  readonly read: Conversations["read"] = (transport, caller = { _tag: "Other" }) => {
+    const { options, runtime, server: { authenticate } } = this.env
+    if (this.closing) return { ended: Effect.void, close: Effect.void, onEnd: (callback) => callback() }
+    const identified = authenticate === undefined
+      ? { transport, before: Effect.void }
+      : identify(authenticate, transport, caller)
+    const { conversation, release } = this.start(identified.transport)
+    const ended = Deferred.unsafeMake<void>(FiberId.none)
+    const end = Effect.onExit(release, () =>
+      Effect.sync(() => {
+        this.closes.delete(close)
+        Deferred.unsafeDone(ended, Effect.void)
+      }))
+    const reader = Runtime.runFork(
+      runtime,
+      Effect.onExit(
+        Effect.interruptible(Effect.zipRight(identified.before, conversation.read)),
+        () =>
+          conversation.close.pipe(Effect.zipRight(Effect.catchAll(conversation.ended, logged)), Effect.zipRight(end))
+      )
+    )
+    const close: Effect.Effect<void> = conversation.close.pipe(
+      // After closing, because the last responses need the transport. A transport may refuse to be interrupted.
+      Effect.zipRight(Effect.suspend(() => {
+        reader.unsafeInterruptAsFork(FiberId.none)
+        return awaitWithin(reader, options.closeTimeout)
+      })),
+      Effect.zipRight(end)
+    )
+    this.closes.add(close)
+    return { ended: Deferred.await(ended), close, onEnd: (callback) => reader.addObserver(callback) }
+  }
+
+  readonly feed: Conversations["feed"] = (transport, onEnd, { shared, versions } = {}) => {
+    const { options, runtime } = this.env
+    const { connection, conversation, release } = this.start(transport, versions)
+    if (shared?.facts !== undefined) SessionFacts.restore(connection, shared.facts)
+    if (shared !== undefined) {
+      connection.persist = coalesced(Effect.suspend(() => shared.store(SessionFacts.toJson(connection))))
+    }
+    let ending = false
+    const watching = options.heartbeat === undefined ? undefined : Runtime.runFork(
+      runtime,
+      Effect.catchAll(conversation.heartbeat, (error) => Effect.zipRight(logged(error), Effect.sync(onEnd)))
+    )
+    const close: Effect.Effect<void> = Effect.suspend(() => {
+      const byServer = !ending && this.closing
+      watching?.unsafeInterruptAsFork(watching.id())
+      ending = true
+      return Effect.zipRight(
+        Effect.zipRight(conversation.close, release),
+        Effect.sync(() => {
+          this.closes.delete(close)
+          if (byServer) onEnd()
+        })
+      )
+    })
+    this.closes.add(close)
+    if (this.closing) Runtime.runFork(runtime, close)
+    return {
+      receive: conversation.receive,
+      close,
+      version: () => connection.accepted ? connection.version : undefined,
+      inFlight: conversation.inFlight
+    }
+  }
+}
 
 /** A transport whose messages have the user of the caller, after `before` has run. */
 const identify = (

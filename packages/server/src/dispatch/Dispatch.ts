@@ -16,6 +16,7 @@ import * as LegacyChanges from "../legacy/Changes.js"
 import * as LegacyServe from "../legacy/Serve.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
 import * as ModernServe from "../modern/Serve.js"
+import type { Subscriptions as ModernSubscriptions } from "../modern/Subscriptions.js"
 import * as NodeChanges from "../nodes/NodeChanges.js"
 import type { Kind, RegistryService } from "../Registry.js"
 import type { Open } from "../runtime/FedConversation.js"
@@ -75,76 +76,19 @@ export const make = (
       report: Defects.report(options)
     })
     yield* Metrics.requests.observe(() => requests.size)
-    const announce = (kind: Kind) =>
-      Effect.zipRight(
-        conversations.forEach((connection) => LegacyChanges.announce(connection, kind)),
-        modern?.subscriptions.announce(kind) ?? Effect.void
-      )
-    const deliver = (change: Change): Effect.Effect<void> => {
-      switch (change._tag) {
-        case "List":
-          return change.principal === undefined
-            ? announce(change.kind)
-            : modern?.subscriptions.announceTo(change.principal, change.kind) ?? Effect.void
-        case "Resource":
-          return Effect.zipRight(
-            conversations.forEach((connection) => Subscriptions.updated(connection, change.uri)),
-            modern?.subscriptions.updated(change.uri) ?? Effect.void
-          )
-        case "Extension":
-          return modern?.subscriptions.extended(change.notification) ?? Effect.void
-        case "Unknown":
-          return Effect.all([
-            Effect.forEach(kinds.filter(registry.offers), announce, { discard: true }),
-            conversations.forEach(Subscriptions.allUpdated),
-            modern?.subscriptions.allUpdated ?? Effect.void
-          ], { discard: true })
-      }
-    }
-    const changed = yield* NodeChanges.deliver(registry, deliver)
+    const changed = yield* NodeChanges.deliver(registry, deliverTo(conversations, modern?.subscriptions, registry))
     if (modern !== undefined) {
       modern.subscriptions.deliver = (kind, principal) => changed({ _tag: "List", kind, principal })
     }
 
-    let listeners = 0
-    const unused = Effect.unsafeMakeLatch(true)
-    const begin = Effect.sync(() => {
-      listeners++
-      unused.unsafeClose()
-    })
-    const end = Effect.sync(() => {
-      if (--listeners === 0) unused.unsafeOpen()
-    })
-    const listen = <E, R>(
-      listener: Listener<E, R>,
-      caller?: (transport: Transport) => Caller
-    ): Effect.Effect<void, E, R> =>
-      Effect.acquireUseRelease(
-        Effect.map(begin, () => new Set<ReadConversation>()),
-        (clients) =>
-          Effect.zipRight(
-            Stream.runForEach(listener, (transport) =>
-              Effect.sync(() => {
-                const client = conversations.read(transport, caller?.(transport))
-                clients.add(client)
-                client.onEnd(() => clients.delete(client))
-              })),
-            Effect.suspend(() => Effect.forEach([...clients], ({ ended }) => ended, { discard: true }))
-          ),
-        (clients) =>
-          Effect.ensuring(
-            Effect.forEach([...clients], ({ close }) => close, { concurrency: "unbounded", discard: true }),
-            end
-          )
-      )
-
+    const listeners = new Listeners(conversations)
     return {
       accept: (transport, caller) =>
         Effect.suspend(() => {
           const { close, ended } = conversations.read(transport, caller)
           return Effect.onInterrupt(ended, () => close)
         }),
-      listen,
+      listen: (listener, caller) => listeners.listen(listener, caller),
       serve: SingleMessage.make(server, legacy, modern, requests, scope),
       authenticate: server.authenticate,
       documents: server.documents,
@@ -154,11 +98,83 @@ export const make = (
       legacy,
       modern,
       versions,
-      listening: Effect.acquireRelease(begin, () => end),
-      listeners: () => listeners,
-      listenersEnded: unused.await,
-      conversations: conversations.size
+      listening: Effect.acquireRelease(listeners.begin, () => listeners.end),
+      listeners: () => listeners.size,
+      listenersEnded: listeners.ended,
+      conversations: () => conversations.size
     }
   })
+
+/** Delivers a change to the clients of this node. */
+const deliverTo = (
+  conversations: Conversations.Conversations,
+  subscriptions: ModernSubscriptions | undefined,
+  registry: RegistryService
+): (change: Change) => Effect.Effect<void> => {
+  const announce = (kind: Kind) =>
+    Effect.zipRight(
+      conversations.forEach((connection) => LegacyChanges.announce(connection, kind)),
+      subscriptions?.announce(kind) ?? Effect.void
+    )
+  return (change) => {
+    switch (change._tag) {
+      case "List":
+        return change.principal === undefined
+          ? announce(change.kind)
+          : subscriptions?.announceTo(change.principal, change.kind) ?? Effect.void
+      case "Resource":
+        return Effect.zipRight(
+          conversations.forEach((connection) => Subscriptions.updated(connection, change.uri)),
+          subscriptions?.updated(change.uri) ?? Effect.void
+        )
+      case "Extension":
+        return subscriptions?.extended(change.notification) ?? Effect.void
+      case "Unknown":
+        return Effect.all([
+          Effect.forEach(kinds.filter(registry.offers), announce, { discard: true }),
+          conversations.forEach(Subscriptions.allUpdated),
+          subscriptions?.allUpdated ?? Effect.void
+        ], { discard: true })
+    }
+  }
+}
+
+/** The listeners of a dispatcher. Its mutable field counts them. */
+class Listeners {
+  size = 0
+  private readonly unused = Effect.unsafeMakeLatch(true)
+  /** Waits until there is no listener. */
+  readonly ended = this.unused.await
+  readonly begin = Effect.sync(() => {
+    this.size++
+    this.unused.unsafeClose()
+  })
+  readonly end = Effect.sync(() => {
+    if (--this.size === 0) this.unused.unsafeOpen()
+  })
+
+  constructor(private readonly conversations: Conversations.Conversations) {}
+
+  listen<E, R>(listener: Listener<E, R>, caller?: (transport: Transport) => Caller): Effect.Effect<void, E, R> {
+    return Effect.acquireUseRelease(
+      Effect.map(this.begin, () => new Set<ReadConversation>()),
+      (clients) =>
+        Effect.zipRight(
+          Stream.runForEach(listener, (transport) =>
+            Effect.sync(() => {
+              const client = this.conversations.read(transport, caller?.(transport))
+              clients.add(client)
+              client.onEnd(() => clients.delete(client))
+            })),
+          Effect.suspend(() => Effect.forEach([...clients], ({ ended }) => ended, { discard: true }))
+        ),
+      (clients) =>
+        Effect.ensuring(
+          Effect.forEach([...clients], ({ close }) => close, { concurrency: "unbounded", discard: true }),
+          this.end
+        )
+    )
+  }
+}
 
 const kinds: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]

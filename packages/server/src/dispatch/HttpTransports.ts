@@ -17,7 +17,7 @@ import { pathOf } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
-import * as Http from "../legacy/Http.js"
+import { Http } from "../legacy/Http.js"
 import type { HttpContext } from "../legacy/HttpContext.js"
 import * as Sse from "../legacy/Sse.js"
 import * as Stateless from "../legacy/Stateless.js"
@@ -63,7 +63,7 @@ export interface HttpTransports {
 export const make = (context: HttpContext, entrances: Entrances, draining: Draining): HttpTransports => {
   const { legacy, modern: serving, requests, versions } = entrances
   const { nodes, options: { path, retry, sessions, ssePath } } = context
-  const http = legacy !== undefined && sessions ? Http.make(context) : undefined
+  const http = legacy !== undefined && sessions ? new Http(context) : undefined
   const stateless = legacy === undefined || sessions ? undefined : Stateless.make(context, requests, legacy)
   const sse = ssePath === undefined || legacy === undefined ? undefined : Sse.make(context)
   const modern = serving && ModernHttp.make(context, requests, serving, versions)
@@ -113,13 +113,13 @@ export const make = (context: HttpContext, entrances: Entrances, draining: Drain
       const sessions = [http?.close ?? Effect.void, sse?.close ?? Effect.void]
       return Effect.all(sessions, { concurrency: "unbounded", discard: true })
     }),
-    size: () => (http?.size() ?? 0) + (sse?.size() ?? 0)
+    size: () => (http?.size ?? 0) + (sse?.size() ?? 0)
   }
 }
 
 const mainPath = (
   { nodes, options: { responses } }: HttpContext,
-  http: Http.Http | undefined,
+  http: Http | undefined,
   post: Post
 ): ServedPath => ({
   allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",

@@ -18,7 +18,6 @@ import { accepted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as HttpRefusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
-import type { Sessions } from "../nodes/Nodes.js"
 import { DIRECTORY } from "../nodes/NodeServices.js"
 import type { Principal } from "../Principal.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
@@ -35,24 +34,6 @@ import { SessionPlace } from "./SessionPlace.js"
 import { SessionStore } from "./SessionStore.js"
 import { logDefect } from "./StreamStore.js"
 
-export interface Http {
-  readonly get: (exchange: HttpExchange, principal: Principal | undefined) => void
-  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
-  readonly delete: (exchange: HttpExchange, principal: Principal | undefined) => void
-  /** From now on no request begins here; where other nodes can go on with the sessions, standalone streams end. */
-  readonly drain: () => void
-  /** Gives the sessions to other nodes of which no request runs; whether no request runs any more. */
-  readonly release: () => boolean
-  /** Ends all sessions and waits for them. */
-  readonly close: Effect.Effect<void>
-  /** How many sessions there are. */
-  readonly size: () => number
-  readonly has: Sessions["has"]
-  readonly ids: Sessions["ids"]
-  readonly adopt: Sessions["adopt"]
-  readonly abandon: Sessions["abandon"]
-}
-
 /** A request of a client that has a session. */
 interface SessionRequest {
   readonly exchange: HttpExchange
@@ -60,22 +41,103 @@ interface SessionRequest {
   readonly principal: Principal | undefined
 }
 
-export const make = (context: HttpContext): Http => {
-  const { events, options, runtime, versions } = context
-  const sessions = new SessionStore<HttpSession>(context.sweeper, { ...options, max: options.maxSessions })
-  const closing = new Set<Fiber.RuntimeFiber<void>>()
-  let isDraining = false
-  let closed = false
+/** Its mutable fields: `isDraining` and `closed` turn true once; `closing` holds what ends sessions. */
+export class Http {
+  private readonly sessions: SessionStore<HttpSession>
+  private readonly closing = new Set<Fiber.RuntimeFiber<void>>()
+  private isDraining = false
+  private closed = false
+
+  constructor(private readonly context: HttpContext) {
+    const { options, sweeper } = context
+    this.sessions = new SessionStore<HttpSession>(sweeper, { ...options, max: options.maxSessions })
+  }
+
+  readonly post = (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void => {
+    if (isInitialize(incoming) && sessionIdOf(exchange) === "") return this.initialize(exchange, incoming, principal)
+    const isMalformed = Message.isMalformed(incoming)
+    if (isMalformed && incoming.batch === undefined) return this.malformed(exchange, incoming, principal)
+    const session = this.find(exchange, principal)
+    if (session === undefined) return
+    const request = { exchange, session, principal }
+    if (isMalformed) return this.takeBatch(request, incoming, incoming.batch!)
+    if (Message.isRequest(incoming)) return this.serve(request, incoming, 1, false)
+    this.take(request, incoming)
+  }
+
+  readonly get = (exchange: HttpExchange, principal: Principal | undefined): void => {
+    if (!MediaType.accepted(exchange.headers.accept).events) {
+      return HttpRefusal.send(exchange, HttpRefusal.notAcceptable("text/event-stream"))
+    }
+    const session = this.find(exchange, principal)
+    if (session === undefined) return
+    this.sessions.use(session)
+    const lastEventId = exchange.headers["last-event-id"] ?? ""
+    if (lastEventId !== "" && this.context.events !== undefined) return this.resume(exchange, session, lastEventId)
+    if (session.standalone.isAttached) return HttpRefusal.send(exchange, Refusal.secondStream)
+    session.standalone.attach(exchange, session.primesStreams)
+  }
+
+  readonly delete = (exchange: HttpExchange, principal: Principal | undefined): void => {
+    const session = this.find(exchange, principal)
+    if (session === undefined) return
+    this.sessions.remove(session)
+    session.end()
+    exchange.reply(200, {}, "")
+  }
+
+  /** From now on no request begins here; where other nodes can go on with the sessions, standalone streams end. */
+  drain(): void {
+    this.isDraining = true
+    if (this.context.nodes !== undefined) this.sessions.all().forEach((session) => session.pause())
+  }
+
+  /** Gives the sessions to other nodes of which no request runs; whether no request runs any more. */
+  release(): boolean {
+    const running = this.sessions.all().filter((session) => {
+      if (!session.isSettled) return true
+      if (this.context.nodes !== undefined && this.sessions.remove(session)) session.end(true)
+      return false
+    })
+    return running.length === 0
+  }
+
+  /** Ends all sessions and waits for them. */
+  get close(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.closed = true
+      // Where other nodes serve the endpoint, they go on with the sessions.
+      this.sessions.clear((session) => session.end(true))
+      return Effect.asVoid(Fiber.awaitAll([...this.closing]))
+    })
+  }
+
+  /** How many sessions there are. */
+  get size(): number {
+    return this.sessions.size
+  }
+
+  has(id: string): boolean {
+    return this.sessions.find(id) !== undefined
+  }
+
+  ids(): ReadonlyArray<string> {
+    return this.sessions.all().map(({ id }) => id)
+  }
+
+  abandon(): void {
+    this.sessions.clear((session) => session.abandon())
+  }
 
   /** The session that a request names; `undefined` when the request has been refused. */
-  const find = (exchange: HttpExchange, principal: Principal | undefined): HttpSession | undefined => {
+  private find(exchange: HttpExchange, principal: Principal | undefined): HttpSession | undefined {
     const id = sessionIdOf(exchange)
     if (id === "") return refused(exchange, Refusal.noSession)
-    const session = sessions.find(id)
+    const session = this.sessions.find(id)
     // MUST answer 404 to a session that has ended; the session of another principal looks the same
     if (session === undefined || session.owner !== principal?.id) return refused(exchange, Refusal.unknownSession)
     if (!session.finished) {
-      const limit = sessions.finish(session)
+      const limit = this.sessions.finish(session)
       if (limit !== undefined) {
         session.end()
         return refused(exchange, Refusal.tooManySessions(limit))
@@ -84,15 +146,15 @@ export const make = (context: HttpContext): Http => {
     const version = exchange.headers["mcp-protocol-version"]
     if (version === undefined) return session
     // MUST answer 400 to a version that is invalid or unsupported (2025-11-25 basic/transports#protocol-version-header)
-    if (!(versions as ReadonlyArray<string>).includes(version)) {
-      return refused(exchange, Refusal.unsupportedVersion(version, versions))
+    if (!(this.context.versions as ReadonlyArray<string>).includes(version)) {
+      return refused(exchange, Refusal.unsupportedVersion(version, this.context.versions))
     }
     const agreed = session.version
     // The session's revision holds. The official SDKs serve such a request, too.
     if (agreed !== undefined && agreed !== version && !session.hasWarned) {
       session.hasWarned = true
       Edition.runFork(
-        runtime,
+        this.context.runtime,
         Effect.logWarning(
           `A client names ${version} in MCP-Protocol-Version, in a session that has agreed on ${agreed}`
         )
@@ -102,59 +164,64 @@ export const make = (context: HttpContext): Http => {
   }
 
   // A function of its own: a closure in `initialize` would keep the opening request in memory as long as the session.
-  const open = (
+  private open(
     id: string,
     owner: string | undefined,
     membership: Membership | undefined,
     { epoch, facts }: { readonly epoch: number; readonly facts: JsonObject | undefined } = beginning
-  ): HttpSession => {
+  ): HttpSession {
     const place = membership && new SessionPlace(membership, id, owner, epoch, facts, () => session.end(true))
-    const session: HttpSession = new HttpSession(context, id, owner, place, (close) => {
-      sessions.remove(session)
-      const fiber = Edition.runFork(runtime, close)
-      closing.add(fiber)
-      fiber.addObserver(() => closing.delete(fiber))
+    const session: HttpSession = new HttpSession(this.context, id, owner, place, (close) => {
+      this.sessions.remove(session)
+      const fiber = Edition.runFork(this.context.runtime, close)
+      this.closing.add(fiber)
+      fiber.addObserver(() => this.closing.delete(fiber))
     })
     return session
   }
 
-  const adopt = (entry: SessionEntry, membership: Membership): boolean => {
+  adopt(entry: SessionEntry, membership: Membership): boolean {
     if (!SessionFacts.areReadable(entry.facts)) {
-      const forget = Effect.suspend(() => events?.forget(entry.id, entry.epoch) ?? Effect.void)
+      const forget = Effect.suspend(() => this.context.events?.forget(entry.id, entry.epoch) ?? Effect.void)
       const ended = Effect.flatMap(
         Effect.retry(membership.remove(entry.id, entry.epoch), ENDING_AGAIN),
         (hasEnded) => hasEnded ? Effect.catchAllCause(forget, logDefect) : Effect.void
       )
-      Edition.runFork(runtime, Effect.zipRight(Effect.logError(UNREADABLE), context.inBackground(ended)))
+      Edition.runFork(
+        this.context.runtime,
+        Effect.zipRight(Effect.logError(UNREADABLE), this.context.inBackground(ended))
+      )
       return false
     }
     Metrics.add(Metrics.takeovers)
-    const session = open(entry.id, SessionPlace.ownerOf(entry.facts), membership, entry)
+    const session = this.open(entry.id, SessionPlace.ownerOf(entry.facts), membership, entry)
     // It goes on at another node when there is no place for it, or when this node has closed meanwhile.
-    if (closed || sessions.add(session, true) !== undefined) session.end(true)
-    else if (sessions.finish(session) !== undefined) session.end(true)
+    if (this.closed || this.sessions.add(session, true) !== undefined) session.end(true)
+    else if (this.sessions.finish(session) !== undefined) session.end(true)
     return true
   }
 
   /** Refuses a request that another node can serve. */
-  const refuse = (exchange: HttpExchange): void =>
-    exchange.moved === undefined ? HttpRefusal.send(exchange, HttpRefusal.closing) : exchange.moved(true)
+  private refuse(exchange: HttpExchange): void {
+    if (exchange.moved === undefined) HttpRefusal.send(exchange, HttpRefusal.closing)
+    else exchange.moved(true)
+  }
 
-  const initialize = (exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void => {
-    if (isDraining) return refuse(exchange)
-    const { nodes } = context
+  private initialize(exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void {
+    if (this.isDraining) return this.refuse(exchange)
+    const { nodes } = this.context
     const place = nodes?.place()
     if (nodes !== undefined && place === undefined) {
       return HttpRefusal.send(exchange, HttpRefusal.storeAway(DIRECTORY))
     }
-    const session = open(options.idPrefix + SessionId.make(), principal?.id, place?.membership)
-    const limit = sessions.add(session)
+    const session = this.open(this.context.options.idPrefix + SessionId.make(), principal?.id, place?.membership)
+    const limit = this.sessions.add(session)
     if (limit !== undefined) {
       session.end()
       return HttpRefusal.send(exchange, Refusal.tooManySessions(limit))
     }
     const headers = { "mcp-session-id": session.id }
-    const post = new Post(context, exchange, {
+    const post = new Post(this.context, exchange, {
       principal,
       expected: 1,
       incoming: request,
@@ -167,29 +234,29 @@ export const make = (context: HttpContext): Http => {
         session.end()
         return undefined
       },
-      onDone: () => sessions.touch(session)
+      onDone: () => this.sessions.touch(session)
     })
     session.receive(request, post)
     if (!post.isDone) post.wait()
   }
 
   /** Serves requests: a single one, or those of a batch. */
-  const serve = (
+  private serve(
     { exchange, principal, session }: SessionRequest,
     incoming: Message.Incoming,
     expected: number,
     batch: boolean
-  ): void => {
-    if (isDraining) return refuse(exchange)
-    const onDone = () => sessions.use(session)
-    const post = new Post(context, exchange, { principal, expected, incoming, batch, session, onDone })
+  ): void {
+    if (this.isDraining) return this.refuse(exchange)
+    const onDone = () => this.sessions.use(session)
+    const post = new Post(this.context, exchange, { principal, expected, incoming, batch, session, onDone })
     if (!session.receive(incoming, post)) return HttpRefusal.send(exchange, Refusal.tooManyMessages)
     if (!post.isDone) post.wait()
   }
 
   /** Takes notifications and responses: they get no response. */
-  const take = ({ exchange, principal, session }: SessionRequest, incoming: Message.Incoming): void => {
-    sessions.touch(session)
+  private take({ exchange, principal, session }: SessionRequest, incoming: Message.Incoming): void {
+    this.sessions.touch(session)
     const origin = RequestOrigin.request(exchange, principal, session.id)
     if (!session.receive(incoming, session.standalone.channelFor(origin))) {
       return HttpRefusal.send(exchange, Refusal.tooManyMessages)
@@ -197,23 +264,23 @@ export const make = (context: HttpContext): Http => {
     accepted(exchange)
   }
 
-  const takeBatch = (request: SessionRequest, incoming: Message.Malformed, batch: ReadonlyArray<unknown>): void => {
+  private takeBatch(request: SessionRequest, incoming: Message.Malformed, batch: ReadonlyArray<unknown>): void {
     const refusal = Batch.refusal(batch, request.session.version)
     if (refusal !== undefined) return HttpRefusal.send(request.exchange, refusal)
     const expected = Batch.requests(batch).length
-    if (expected > 0) return serve(request, incoming, expected, true)
-    take(request, incoming)
+    if (expected > 0) return this.serve(request, incoming, expected, true)
+    this.take(request, incoming)
   }
 
-  const malformed = (exchange: HttpExchange, incoming: Message.Malformed, principal: Principal | undefined): void => {
+  private malformed(exchange: HttpExchange, incoming: Message.Malformed, principal: Principal | undefined): void {
     // A malformed response fails the request of ours that it answers.
     const isResponse = incoming.kind === "response" || incoming.kind === "unknown"
-    const session = isResponse ? sessions.find(sessionIdOf(exchange)) : undefined
+    const session = isResponse ? this.sessions.find(sessionIdOf(exchange)) : undefined
     if (session !== undefined && session.owner === principal?.id) session.receive(incoming, silent)
     HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
   }
 
-  const resume = (exchange: HttpExchange, session: HttpSession, id: string): void => {
+  private resume(exchange: HttpExchange, session: HttpSession, id: string): void {
     const event = EventId.decode(session.id, id)
     const refuse = (mayRetry: boolean) =>
       HttpRefusal.send(exchange, mayRetry ? HttpRefusal.streamAway : Refusal.unknownEvent(id))
@@ -221,62 +288,6 @@ export const make = (context: HttpContext): Http => {
     if (event.stream === STANDALONE) return session.standalone.resume(exchange, event.position, refuse)
     const stream = session.findStream(event.stream)
     stream.resume(event.position, stream.opening(exchange), refuse)
-  }
-
-  return {
-    post: (exchange, incoming, principal) => {
-      if (isInitialize(incoming) && sessionIdOf(exchange) === "") return initialize(exchange, incoming, principal)
-      const isMalformed = Message.isMalformed(incoming)
-      if (isMalformed && incoming.batch === undefined) return malformed(exchange, incoming, principal)
-      const session = find(exchange, principal)
-      if (session === undefined) return
-      const request = { exchange, session, principal }
-      if (isMalformed) return takeBatch(request, incoming, incoming.batch!)
-      if (Message.isRequest(incoming)) return serve(request, incoming, 1, false)
-      take(request, incoming)
-    },
-    get: (exchange, principal) => {
-      if (!MediaType.accepted(exchange.headers.accept).events) {
-        return HttpRefusal.send(exchange, HttpRefusal.notAcceptable("text/event-stream"))
-      }
-      const session = find(exchange, principal)
-      if (session === undefined) return
-      sessions.use(session)
-      const lastEventId = exchange.headers["last-event-id"] ?? ""
-      if (lastEventId !== "" && events !== undefined) return resume(exchange, session, lastEventId)
-      if (session.standalone.isAttached) return HttpRefusal.send(exchange, Refusal.secondStream)
-      session.standalone.attach(exchange, session.primesStreams)
-    },
-    delete: (exchange, principal) => {
-      const session = find(exchange, principal)
-      if (session === undefined) return
-      sessions.remove(session)
-      session.end()
-      exchange.reply(200, {}, "")
-    },
-    drain: () => {
-      isDraining = true
-      if (context.nodes !== undefined) sessions.all().forEach((session) => session.pause())
-    },
-    release: () => {
-      const running = sessions.all().filter((session) => {
-        if (!session.isSettled) return true
-        if (context.nodes !== undefined && sessions.remove(session)) session.end(true)
-        return false
-      })
-      return running.length === 0
-    },
-    close: Effect.suspend(() => {
-      closed = true
-      // Where other nodes serve the endpoint, they go on with the sessions.
-      sessions.clear((session) => session.end(true))
-      return Effect.asVoid(Fiber.awaitAll([...closing]))
-    }),
-    size: () => sessions.size,
-    has: (id) => sessions.find(id) !== undefined,
-    ids: () => sessions.all().map(({ id }) => id),
-    adopt,
-    abandon: () => sessions.clear((session) => session.abandon())
   }
 }
 

@@ -15,7 +15,7 @@ import type { RequestOrigin } from "./RequestOrigin.js"
 export interface SessionLayer {
   /** Builds the services of a session in its scope. `request` is the request that begins the session. */
   readonly build: (
-    request: RequestContextService & Pick<RequestOrigin, "user">,
+    request: RequestContextService & { readonly origin: Pick<RequestOrigin, "user"> },
     scope: Scope.Scope
   ) => Effect.Effect<Context.Context<never>, unknown>
 }
@@ -38,7 +38,7 @@ export const make = (
               Layer.buildWithMemoMap(fresh, memo, own),
               () =>
                 Context.add(
-                  request.user === undefined ? context : Context.merge(context, request.user),
+                  request.origin.user === undefined ? context : Context.merge(context, request.origin.user),
                   RequestContext,
                   request
                 ) as Context.Context<any>

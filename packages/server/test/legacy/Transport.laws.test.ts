@@ -85,7 +85,7 @@ type Pair = Effect.Effect<readonly [Transport, FedTransport], never, Dispatcher 
 
 const session: Pair = Effect.gen(function*() {
   const context = yield* readableContext
-  const http = yield* Effect.acquireRelease(Effect.sync(() => Http.make(context)), ({ close }) => close)
+  const http = yield* Effect.acquireRelease(Effect.sync(() => new Http.Http(context)), ({ close }) => close)
   const post = (message: Message.Message, headers: Headers, answer?: (context: ReadableContext) => void) => {
     const exchange = new TestExchange("POST", "/mcp", { ...proper, ...headers })
     http.post(exchange, message, undefined)
