@@ -24,7 +24,15 @@ const below = (name) => [...new Set([name, ...ARROWS[name].flatMap(below)])]
  * line do not import each other. Modules at the top of `src` are public and belong to every layer.
  */
 const FOLDERS = {
-  server: [["telemetry"], ["tasks"], ["runtime"], ["features", "http"], ["nodes"], ["legacy", "modern", "skills"], ["dispatch"]],
+  server: [
+    ["telemetry"],
+    ["tasks"],
+    ["runtime"],
+    ["features", "http"],
+    ["nodes"],
+    ["legacy", "modern", "skills"],
+    ["dispatch"]
+  ],
   client: [["http", "session", "skills"], ["legacy", "modern"], ["negotiation"], ["group"]],
   auth: [["discovery"], ["identity"], ["flow"], ["resource"]]
 }
