@@ -32,11 +32,6 @@ export const mayUseTimers = [
     file: "packages/redis/src/connection/Client.ts",
     timers: ["setImmediate"],
     why: "writes once per turn of the event loop"
-  },
-  {
-    file: "packages/sql/src/connection/Turn.ts",
-    timers: ["setImmediate"],
-    why: "a statement of SQLite stops the event loop: it turns before the next one"
   }
 ]
 
