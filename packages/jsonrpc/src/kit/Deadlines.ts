@@ -33,6 +33,7 @@ export class Deadlines {
   private swept = -Infinity
   private fiber: Fiber.RuntimeFiber<void> | undefined
   private isSweeping = false
+  private current: Expirable | undefined
   private readonly runtime: Edition.Services
 
   constructor(
@@ -77,7 +78,7 @@ export class Deadlines {
         return Infinity
       }
     }
-    if (delay !== Infinity) this.watch(scheduled, at)
+    this.watch(scheduled, at)
     return scheduled
   }
 
@@ -111,11 +112,26 @@ export class Deadlines {
   private sweep(now: number): number {
     this.swept = now
     let next = Infinity
-    for (const expirable of this.watched) next = Math.min(next, expirable.sweep(now))
+    for (const expirable of this.watched) {
+      this.current = expirable
+      next = Math.min(next, expirable.sweep(now))
+    }
     return next === Infinity ? next : Math.max(next, now + this.resolution)
   }
 
-  private readonly sleep: Effect.Effect<void> = Effect.whileLoop({
+  // One that throws is watched no more, and the others go on.
+  private readonly sleep: Effect.Effect<void> = Effect.catchAllDefect(
+    Effect.suspend(() => this.loop),
+    (defect) =>
+      Effect.suspend(() => {
+        if (this.current !== undefined) this.watched.delete(this.current)
+        this.isSweeping = false
+        if (this.at !== -Infinity) this.at = this.now()
+        return Effect.zipRight(Effect.logError("What a deadline calls has died", defect), this.sleep)
+      })
+  )
+
+  private readonly loop: Effect.Effect<void> = Effect.whileLoop({
     while: () => Number.isFinite(this.at),
     body: () => Clock.sleep(Duration.millis(Math.min(Math.max(Math.ceil(this.at - this.now()), 0), LONGEST_SLEEP))),
     step: () => {

@@ -56,6 +56,34 @@ describe("Deadlines", () => {
       assert.deepStrictEqual(calledBack, [100, 200, 300])
     }))
 
+  it.effect("go on when one throws, which is called no more", () =>
+    Effect.gen(function*() {
+      const timer = new Deadlines.Deadlines(yield* Effect.runtime<never>(), yield* Effect.clock)
+      const calledBack: Array<string> = []
+      for (const name of ["before", "thrower", "after"]) {
+        timer.schedule(100, () => {
+          calledBack.push(name)
+          if (name === "thrower") throw new Error(name)
+        })
+      }
+      const steady = every(100)
+      timer.watch(steady, 100)
+      yield* TestClock.adjust(100)
+      assert.deepStrictEqual(calledBack, ["before", "thrower", "after"])
+      yield* TestClock.adjust(100)
+      assert.deepStrictEqual(calledBack, ["before", "thrower", "after"])
+      assert.deepStrictEqual(steady.sweeps, [100, 200])
+    }))
+
+  it.effect("keep what is never due, until it is unwatched", () =>
+    Effect.gen(function*() {
+      const timer = new Deadlines.Deadlines(yield* Effect.runtime<never>(), yield* Effect.clock)
+      const never = timer.schedule(Infinity, () => assert.fail("it was called"))
+      yield* TestClock.adjust("10 days")
+      assert.isTrue(timer.unwatch(never))
+      assert.isFalse(timer.unwatch(never))
+    }))
+
   it.effect("calls back once for deadlines that are due together", () =>
     Effect.gen(function*() {
       const { calledBack, set } = yield* keeper

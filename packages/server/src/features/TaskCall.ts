@@ -17,6 +17,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import { RequestContext } from "../RequestContext.js"
 import type { Asker } from "../runtime/Asker.js"
 import { RequestScope } from "../runtime/RequestScope.js"
 import type { Session } from "../runtime/Session.js"
@@ -60,16 +61,21 @@ export const run = (
       const scope = Context.get(context as Context.Context<Scope.Scope>, Scope.Scope)
       const beginning = Semaphore.make()
       let isCancelled = false
+      const own = session.ofHandler()
       const begin: Effect.Effect<void, AskError> = Effect.uninterruptible(beginning.run(Effect.suspend(() =>
-        session.task !== undefined ? Effect.void : Effect.gen(function*() {
+        own.task !== undefined ? Effect.void : Effect.gen(function*() {
           const task = yield* runner.create(session.principal?.id ?? null, tasks.version, ttl)
           const { asker, outbound } = tasks.detached(task)
-          session.begin(task, outbound, askerOf(task, asker, tasks, runner.tasks))
+          own.begin(task, outbound, askerOf(task, asker, tasks, runner.tasks))
           yield* runner.supervise(task, Deferred.await(handed), tasks.changed)
           yield* Deferred.succeed(first, task)
         })
       )))
-      session.startTask = Effect.zipRight(begin, Deferred.await(answered))
+      own.startTask = Effect.zipRight(begin, Deferred.await(answered))
+      const services = context.pipe(
+        Context.add(ServerSession, own),
+        Context.add(RequestContext, own)
+      ) as Context.Context<any>
       const release = scope instanceof RequestScope ? scope.keep() : () =>
         Effect.void
       const fiber = yield* call.pipe(
@@ -79,7 +85,7 @@ export const run = (
         Effect.tap((exit) => Deferred.succeed(first, exit)),
         // The client has cancelled the call before it knew of the task.
         Effect.map((exit) => isCancelled && Exit.isInterrupted(exit) ? cancelled : tasks.ended(exit)),
-        Effect.mapInputContext((_: Context.Context<never>) => context),
+        Effect.mapInputContext((_: Context.Context<never>) => services),
         Effect.forkDaemon
       )
       yield* Deferred.succeed(handed, fiber)
@@ -87,12 +93,12 @@ export const run = (
         restore(Deferred.await(first)),
         () =>
           Effect.suspend(() => {
-            if (session.task !== undefined) return Effect.void
+            if (own.task !== undefined) return Effect.void
             isCancelled = true
             return Fiber.interrupt(fiber)
           })
       )
-      session.startTask = Effect.void
+      own.startTask = Effect.void
       return yield* ("taskId" in came ? tasks.created(came) : came)
     })
   )
@@ -105,7 +111,8 @@ export const run = (
 const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: StoredTasks): Asker => {
   let count = 0
   return {
-    ...after,
+    askAsTask: after.askAsTask,
+    request: after.request,
     // Nothing is sent again in a task.
     round: undefined,
     ask: (questions) =>

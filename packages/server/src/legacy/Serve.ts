@@ -19,7 +19,7 @@ import type * as Exit from "effect/Exit"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { EraRoute } from "../runtime/Routes.js"
-import { Serve } from "../runtime/Serve.js"
+import { Serve, unchecked } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
 import { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
@@ -78,7 +78,7 @@ export class LegacyServe extends Serve<Connection> {
 
   private serve(connection: Connection, request: Request, incoming: IncomingRequest): Work {
     const refusal = this.server.authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
-    if (refusal !== undefined) return this.failed(connection, request, incoming, refusal)
+    if (refusal !== undefined) return this.failed(refusal)
     const { handshake } = connection
     if (connection.restored !== undefined && handshake === undefined) {
       const session = new Session(connection, request, incoming, this.era)
@@ -87,7 +87,7 @@ export class LegacyServe extends Serve<Connection> {
     if (this.pipeline.isBare && handshake === undefined) return this.plan(connection, request, incoming)
     if (handshake !== undefined && request.method !== Methods.ping.name) {
       return request.method === Methods.initialize.name
-        ? this.failed(connection, request, incoming, Handshake.underWay)
+        ? this.failed(Handshake.underWay)
         : Handshake.afterRequest(handshake, () => this.plan(connection, request, incoming))
     }
     const work = this.plan(connection, request, incoming)
@@ -114,6 +114,10 @@ export class LegacyServe extends Serve<Connection> {
     encode: (result: unknown) => Outcome
   ): Outcome {
     return Reply.ofRequest(received as Request, exit, "legacy", encode)
+  }
+
+  protected refused(exit: Exit.Exit<unknown, unknown>): Outcome {
+    return Reply.fromExit(exit, "legacy", unchecked)
   }
 
   /** What the session layer and the features of resources keep for a client, anew at this node. */

@@ -32,7 +32,7 @@ import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Route from "../runtime/Route.js"
 import type { EraRoute } from "../runtime/Routes.js"
-import { Serve } from "../runtime/Serve.js"
+import { Serve, unchecked } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
 import * as Ask from "./Ask.js"
@@ -111,7 +111,7 @@ export class ModernServe extends Serve<RequestFacts> {
   private serve(request: Request, incoming: IncomingRequest, posted?: Posted): Work {
     const { authenticate, versions } = this.server
     const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
-    if (refusal !== undefined) return this.failed(unknown(incoming), request, incoming, refusal)
+    if (refusal !== undefined) return this.failed(refusal)
     const envelope = posted?.envelope ?? envelopeOf(request.params, versions)
     if (Either.isLeft(envelope)) return this.refuseUnknown(request, incoming, envelope.left)
     const facts = new RequestFacts(envelope.right, incoming.channel, posted !== undefined, posted?.headers)
@@ -178,15 +178,18 @@ export class ModernServe extends Serve<RequestFacts> {
       : failure instanceof McpError.UrlElicitationRequired
       ? urlsOf(session, failure)
       : undefined
-    if (special !== undefined) {
-      return McpError.isMcpError(special)
-        ? { error: McpError.toWire(special, "modern") }
-        : this.stamped({ ...ResultMeta.outcome(special as {}), subject: Subject.of(request) })
-    }
-    const outcome = Reply.ofRequest(request, exit, "modern", encode)
-    // The result of a tool that died was not encoded.
-    if (outcome.died !== undefined) return this.stamped(outcome)
+    const replied = special === undefined
+      ? Reply.ofRequest(request, exit, "modern", encode)
+      : McpError.isMcpError(special)
+      ? { error: McpError.toWire(special, "modern") }
+      : { ...ResultMeta.outcome(special as {}), subject: Subject.of(request) }
+    // The result of a tool that died was not encoded, nor was that of an extension.
+    const outcome = special !== undefined || replied.died !== undefined ? this.stamped(replied) : replied
     return refused === undefined ? outcome : withStatus(outcome, refused)
+  }
+
+  protected refused(exit: Exit.Exit<unknown, unknown>, error: Refuses): Outcome {
+    return withStatus(Reply.fromExit(exit, "modern", unchecked), error)
   }
 
   /** Adds what every result of this era has to a result that no route has encoded. */

@@ -55,6 +55,9 @@ export abstract class Serve<F extends ClientFacts> {
     refused: Refuses | undefined
   ): Outcome
 
+  /** The outcome of a request that failed before any code of the application ran. */
+  protected abstract refused(exit: Exit.Exit<unknown, unknown>, error: Refuses): Outcome
+
   /** What follows the release of what a handler has acquired. */
   protected released?(client: F, released: Effect.Effect<void> | undefined): Effect.Effect<void> | undefined
 
@@ -84,15 +87,14 @@ export abstract class Serve<F extends ClientFacts> {
   refuse(client: F, request: Request, incoming: IncomingRequest, error: McpError, route?: EraRoute<F>): Work {
     return this.pipeline.isSurrounded
       ? this.work(client, request, incoming, route, () => Route.failed(error), error)
-      : this.failed(client, request, incoming, error)
+      : this.failed(error)
   }
 
   /** The work of a request that fails before any code of the application runs. */
-  protected failed(client: F, request: Request, incoming: IncomingRequest, error: Refuses): Work {
-    const session = new Session(client, request, incoming, this.era)
+  protected failed(error: Refuses): Work {
     return {
       effect: Effect.fail(error),
-      reply: (exit) => this.outcomeOf(session, exit, unchecked, error),
+      reply: (exit) => this.refused(exit, error),
       closing: this.closing && (() => this.closing!())
     }
   }
@@ -116,6 +118,8 @@ export abstract class Serve<F extends ClientFacts> {
       context,
       cancellable: route?.isCancellable,
       release: (exit) => {
+        // Who keeps the session keeps no fiber that has ended.
+        session.fiber = undefined
         const released = scope.release(exit)
         return this.released === undefined ? released : this.released(client, released)
       },
@@ -163,13 +167,15 @@ export abstract class Serve<F extends ClientFacts> {
           ? Route.served(Effect.void)
           : { effect: listener.run(decoded.right, params, method), context: listener.context }
       })
-      return Effect.mapInputContext(
-        Effect.onExit(
-          effect,
-          (exit) => Effect.zipRight(scope.release(exit) ?? Effect.void, observed?.(session) ?? Effect.void)
-        ),
+      const handled = Effect.mapInputContext(
+        Effect.onExit(effect, (exit) => scope.release(exit) ?? Effect.void),
         (_: Context.Context<never>) => context
       )
+      // An observer belongs to no request.
+      return Effect.onExit(handled, () => {
+        session.fiber = undefined
+        return observed?.(session) ?? Effect.void
+      })
     }).pipe(
       // The middleware refused the notification: there is no response that could say so.
       Effect.catchAll((error) => Reply.isProtocolError(error) ? Effect.void : Effect.die(error)),
@@ -178,4 +184,6 @@ export abstract class Serve<F extends ClientFacts> {
   }
 }
 
-const unchecked = (result: unknown): Outcome => ({ result: (result instanceof Encoded ? result.result : result) as {} })
+export const unchecked = (result: unknown): Outcome => ({
+  result: (result instanceof Encoded ? result.result : result) as {}
+})

@@ -83,7 +83,7 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
   /** The fiber of the request. */
   fiber: Fiber.RuntimeFiber<any, any> | undefined
   startTask: Effect.Effect<void, AskError> = Effect.void
-  /** The task that the request has become. */
+  /** The task that the call has become. */
   task: StoredTask | undefined
   private lastProgress = -Infinity
   private ownAsker: Asker | undefined
@@ -130,7 +130,7 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
   }
 
   get client(): ClientOfRequest {
-    return this.ownClient ??= clientOf(this.facts, this.origin.sessionId, this.era.extensions)
+    return this.ownClient ??= new Client(this.facts, this.origin.sessionId, this.era.extensions)
   }
 
   get progress(): RequestContextService["progress"] {
@@ -230,9 +230,18 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
     return this.ownAsker ??= this.era.asker(this)
   }
 
-  /** The request has become a task: what its handler sends and asks from now on belongs to the task. */
+  /** A session of the same request for a handler whose call may become a task. What surrounds the handler keeps this session. */
+  ofHandler(): Session<F> {
+    const own = new Session(this.facts, this.received, this.outbound, this.era)
+    own.fiber = this.fiber
+    own.outcomeOf = this.outcomeOf
+    return own
+  }
+
+  /** The call has become a task: what its handler sends and asks from now on belongs to the task. */
   begin(task: StoredTask, outbound: RequestChannel, asker: Asker): void {
     this.task = task
+    this.fiber = undefined
     this.outbound = outbound
     this.ownAsker = asker
   }
@@ -261,30 +270,42 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
 /** Whether the handler that has this session runs in a task. */
 export const isTask = (session: ServerSessionService): boolean => (session as Session).task !== undefined
 
-const clientOf = (
-  facts: ClientFacts,
-  sessionId: string | undefined,
-  extensions: ExtensionTable
-): ClientOfRequest => ({
-  sessionId,
-  get sessionScope() {
-    return facts.sessionScope
-  },
-  get info() {
-    return facts.clientInfo
-  },
-  get capabilities() {
-    return facts.clientCapabilities
-  },
-  get requestedVersion() {
-    return facts.requestedVersion
-  },
-  get key() {
-    return facts.clientKey
-  },
-  get logLevel() {
-    return facts.logLevel
-  },
-  supports: (required) => ExtensionCalls.supports(facts, extensions, required),
-  extension: (extension) => Effect.suspend(() => ExtensionCalls.settings(facts, extensions, extension))
-})
+class Client implements ClientOfRequest {
+  constructor(
+    private readonly facts: ClientFacts,
+    readonly sessionId: string | undefined,
+    private readonly extensions: ExtensionTable
+  ) {}
+
+  get info(): Implementation | undefined {
+    return this.facts.clientInfo
+  }
+
+  get capabilities(): ClientCapabilities {
+    return this.facts.clientCapabilities
+  }
+
+  get requestedVersion(): string | undefined {
+    return this.facts.requestedVersion
+  }
+
+  get key(): object | string | undefined {
+    return this.facts.clientKey
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.facts.logLevel
+  }
+
+  get sessionScope(): Scope.Scope | undefined {
+    return this.facts.sessionScope
+  }
+
+  get supports(): ClientOfRequest["supports"] {
+    return (required) => ExtensionCalls.supports(this.facts, this.extensions, required)
+  }
+
+  get extension(): ClientOfRequest["extension"] {
+    return (extension) => Effect.suspend(() => ExtensionCalls.settings(this.facts, this.extensions, extension))
+  }
+}

@@ -4,6 +4,8 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Ask from "@effect-mcp/server/Ask"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Middleware from "@effect-mcp/server/Middleware"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as Tasks from "@effect-mcp/server/Tasks"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
@@ -354,4 +356,27 @@ describe("A call that becomes a task at 2025-11-25", () => {
       const result = yield* peer.expectResult(yield* peer.request("tools/call", { name: "needed" }))
       assert.strictEqual(result.isError, true)
     })))
+})
+
+describe("A middleware around a call that becomes a task", () => {
+  const logging = Middleware.make((_, next) =>
+    Effect.flatMap(
+      RequestContext,
+      ({ log, method }) => method === "tools/call" ? Effect.zipLeft(next, log("warning", "after")) : next
+    )
+  )
+
+  it.effect("still sends on the channel of the request, which knows no task yet", () =>
+    Effect.gen(function*() {
+      const peer = yield* client
+      const id = yield* call(peer, "waiting")
+      assert.deepStrictEqual(yield* peer.expectNotification("notifications/message"), {
+        level: "warning",
+        data: "after"
+      })
+      assert.nestedProperty(yield* peer.expectResult(id), "task.taskId")
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(Layer.provide(serve(features(), { middleware: logging }), TaskStore.layerMemory()))
+    ))
 })
