@@ -78,7 +78,7 @@ export class Deadlines {
         return Infinity
       }
     }
-    this.watch(scheduled, at)
+    if (delay !== Infinity) this.watch(scheduled, at)
     return scheduled
   }
 

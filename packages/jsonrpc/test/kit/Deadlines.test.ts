@@ -75,15 +75,6 @@ describe("Deadlines", () => {
       assert.deepStrictEqual(steady.sweeps, [100, 200])
     }))
 
-  it.effect("keep what is never due, until it is unwatched", () =>
-    Effect.gen(function*() {
-      const timer = new Deadlines.Deadlines(yield* Effect.runtime<never>(), yield* Effect.clock)
-      const never = timer.schedule(Infinity, () => assert.fail("it was called"))
-      yield* TestClock.adjust("10 days")
-      assert.isTrue(timer.unwatch(never))
-      assert.isFalse(timer.unwatch(never))
-    }))
-
   it.effect("calls back once for deadlines that are due together", () =>
     Effect.gen(function*() {
       const { calledBack, set } = yield* keeper

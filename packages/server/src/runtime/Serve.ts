@@ -112,7 +112,9 @@ export abstract class Serve<F extends ClientFacts> {
     const { context, effect } = this.pipeline.start(session, scope, client.services, client.accepted, serve)
     const encode = (result: unknown): Outcome =>
       route === undefined || result instanceof Encoded ? unchecked(result) : route.encode(result, client.hints, client)
-    session.outcomeOf = (exit) => this.outcomeOf(session, exit, encode, refused)
+    const reply = (exit: Exit.Exit<unknown, unknown>): Outcome => this.outcomeOf(session, exit, encode, refused)
+    // For tasks alone: garbage that refers to itself through this closure costs as much as the call.
+    if (this.server.tasks !== undefined) session.outcomeOf = reply
     return {
       effect,
       context,
@@ -123,7 +125,7 @@ export abstract class Serve<F extends ClientFacts> {
         const released = scope.release(exit)
         return this.released === undefined ? released : this.released(client, released)
       },
-      reply: session.outcomeOf,
+      reply,
       closing: this.closing && (() => this.closing!(session, route))
     }
   }
