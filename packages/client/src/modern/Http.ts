@@ -89,7 +89,7 @@ class ModernHttp implements Sender {
   /** Sends a request and gives its answer. What comes before the answer is delivered to the reader. */
   private exchange(request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> {
     return Effect.mapError(
-      // Its headers are those that are known when it is sent.
+      // The headers of tools may become known while the request waits to be sent.
       Effect.suspend(() =>
         this.connection.send(
           this.post(request, text),

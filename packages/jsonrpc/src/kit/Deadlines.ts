@@ -119,7 +119,7 @@ export class Deadlines {
     return next === Infinity ? next : Math.max(next, now + this.resolution)
   }
 
-  // One that throws is watched no more, and the others go on.
+  // What throws while it is swept is not watched any more. The sweeps of the others go on.
   private readonly sleep: Effect.Effect<void> = Effect.catchAllDefect(
     Effect.suspend(() => this.loop),
     (defect) =>

@@ -141,7 +141,7 @@ export interface Congestible<A> {
 export const send = <A, E>(out: Congestible<A>, value: A, closed: E): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const { congestion } = out
-    // Several senders resume at once: each checks again, and those that find it full wait once more.
+    // Several senders resume at once. Each sender checks again, and waits once more when the outbox is full.
     if (congestion !== undefined) return Effect.zipRight(congestion, send(out, value, closed))
     if (!out.unsafeSend(value)) return Effect.fail(closed)
     return Turns.sent(out.isUnread !== true)

@@ -87,7 +87,7 @@ export class Places<A, B = void> {
     return [one, kept]
   }
 
-  /** Those that wait, in order. */
+  /** What waits, in the order in which it came. */
   requests(): ReadonlyArray<A> {
     return this.waiting === undefined ? [] : [...this.waiting.keys()]
   }
@@ -144,7 +144,7 @@ export const make = (permits = 1, capacity = Infinity): Semaphore => {
   })
 
   return {
-    // Several fibers wake at once: each looks again, and those that find no space wait once more.
+    // Several fibers wake at once. Each fiber looks again, and waits once more when it finds no space.
     awaitSpace: Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} }),
     run: (effect) =>
       Effect.uninterruptibleMask((restore) => {

@@ -186,6 +186,7 @@ export abstract class Serve<F extends ClientFacts> {
   }
 }
 
+/** The outcome of a result that no route encodes. */
 export const unchecked = (result: unknown): Outcome => ({
   result: (result instanceof Encoded ? result.result : result) as {}
 })

@@ -5,7 +5,7 @@
  * A class with getters, because one is made for every request and most handlers read none of it. Functions come from getters, so that
  * a function that was taken out of the session can still be called. Its mutable fields: `lastProgress` is the last progress that was
  * sent, `fiber` and `outcomeOf` are set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
- * `task`, with another `outbound` and another asker. The others are made when something needs them.
+ * `task`, with another `outbound` and another asker. The other fields are made when something needs them.
  */
 import type { Notification, Params, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
@@ -255,7 +255,7 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
     return Effect.map(Effect.suspend(() => this.asker.ask([keyed()], options)), ([answer]) => answer as A)
   }
 
-  /** The notifications that the revision does not have, or that nobody has declared, are not sent. */
+  /** Drops a notification that the revision does not have, or whose capability nobody has declared. */
   private allowed(outbound: Outbound): Outbound["notify"] {
     return (method, params) =>
       Effect.suspend(() => this.era.allows(this.facts, method) ? outbound.notify(method, params) : Effect.void)
