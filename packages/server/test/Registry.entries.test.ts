@@ -8,6 +8,7 @@ import * as Feature from "@effect-mcp/server/Feature"
 import * as Handler from "@effect-mcp/server/Handler"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Registry from "@effect-mcp/server/Registry"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import { Chunk, Context, Effect, Exit, Layer, Queue, Scope, Stream } from "effect"
@@ -211,6 +212,20 @@ describe("An observer", () => {
       assert.strictEqual(yield* heard.take, "roots")
       yield* client.setLoggingLevel("error")
       assert.strictEqual(yield* heard.take, "error")
+    }))
+
+  it.scoped("runs outside of any request", () =>
+    Effect.gen(function*() {
+      const heard = yield* Queue.unbounded<unknown>()
+      yield* clientOf(
+        registering((registry) =>
+          registry.observe({
+            onInitialized: () => Effect.flatMap(Effect.serviceOption(RequestContext), ({ _tag }) => heard.offer(_tag))
+          })
+        ),
+        { versions: legacy }
+      )
+      assert.strictEqual(yield* heard.take, "None")
     }))
 })
 
