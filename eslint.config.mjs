@@ -12,7 +12,10 @@ const programs = ["packages/examples/**", "packages/benchmarks/**", "packages/at
 /** Library modules that may `try`, and why. */
 export const mayTry = [
   { file: "packages/jsonrpc/src/runtime/Json.ts", why: "owns JSON.parse and JSON.stringify, which throw" },
-  { file: "packages/jsonrpc/src/runtime/Attempt.ts", why: "must be total: an observer that throws kills the process" },
+  {
+    file: "packages/jsonrpc/src/runtime/Diagnostics.ts",
+    why: "must be total: an observer that throws kills the process"
+  },
   { file: "packages/jsonrpc/src/LineFraming.ts", why: "guards the decoding of bytes and lines that a peer chose" }
 ]
 

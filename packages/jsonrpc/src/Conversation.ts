@@ -25,11 +25,10 @@ import { NoBackChannel, TransportError } from "./LocalError.js"
 import * as Message from "./Message.js"
 import type { CallError, Outbound, RequestOptions } from "./Outbound.js"
 import * as Progress from "./Progress.js"
-import * as Attempt from "./runtime/Attempt.js"
 import * as Batch from "./runtime/Batch.js"
 import * as Calls from "./runtime/Calls.js"
 import * as ConversationEnv from "./runtime/ConversationEnv.js"
-import { Diagnostics } from "./runtime/Diagnostics.js"
+import { attempt, Diagnostics } from "./runtime/Diagnostics.js"
 import * as Heartbeat from "./runtime/Heartbeat.js"
 import * as Requests from "./runtime/Requests.js"
 import type { Channel, Side } from "./Side.js"
@@ -177,7 +176,7 @@ class PassiveConversation implements Passive {
     this.calls = new Calls.Calls(
       () => new Deadlines.Deadlines(env.runtime, env.clock),
       options.timeout === undefined ? Infinity : Deadlines.millis(options.timeout),
-      (method) => Attempt.attempt(() => this.side.neverWaits?.(method) === true, () => false),
+      (method) => attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
       // An earlier connection of the same session has counted from 1.
       transport.isResumed === true ? Edition.millis(env.clock) : 0
@@ -256,7 +255,7 @@ class PassiveConversation implements Passive {
     )
 
   readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {
-    if (Transport.isUndelivered(incoming)) return void this.calls.onUndelivered(incoming)
+    if (incoming instanceof Transport.Undelivered) return void this.calls.onUndelivered(incoming)
     this.received++
     if (Message.isMalformed(incoming)) return this.onMalformed(incoming, channel)
     if (Message.isResponse(incoming)) return this.onResponse(incoming)
@@ -314,7 +313,7 @@ class PassiveConversation implements Passive {
     } else if (method === Progress.METHOD && this.calls.onProgress(params)) {
       return
     }
-    const handler = Attempt.attempt(() => this.side.onNotification(notification, channel), Effect.failCause)
+    const handler = attempt(() => this.side.onNotification(notification, channel), Effect.failCause)
     if (handler !== undefined) this.requests.handle(method, handler)
   }
 
@@ -328,7 +327,7 @@ class PassiveConversation implements Passive {
   }
 
   private onMalformed(given: Message.Malformed, channel: Channel): void {
-    const isAllowed = given.batch !== undefined && Attempt.attempt(() => this.options.batches?.() === true, () => false)
+    const isAllowed = given.batch !== undefined && attempt(() => this.options.batches?.() === true, () => false)
     const messages = isAllowed ? Batch.messages(given.batch!) : undefined
     if (messages !== undefined) return messages.forEach((message) => this.receive(message, channel))
     const malformed = isAllowed ? Batch.refused(given) : given

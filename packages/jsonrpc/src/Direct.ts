@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import * as Outbox from "./kit/Outbox.js"
 import { TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
-import * as Attempt from "./runtime/Attempt.js"
+import * as Diagnostics from "./runtime/Diagnostics.js"
 import type { Transport } from "./Transport.js"
 import { closed } from "./Transport.js"
 
@@ -88,7 +88,7 @@ class DirectTransport implements Transport {
 
   // If `receive` throws, that ends the reader, as on any other transport, and not the sender.
   private deliver(message: Message.Incoming): void {
-    Attempt.attempt(() => this.receive!(message), (defect) => this.close(Exit.failCause(defect)))
+    Diagnostics.attempt(() => this.receive!(message), (defect) => this.close(Exit.failCause(defect)))
   }
 
   /** Closes both sides. */

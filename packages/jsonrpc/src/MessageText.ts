@@ -9,7 +9,6 @@ import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
 import * as MessageOutline from "./runtime/MessageOutline.js"
-import * as MessageSize from "./runtime/MessageSize.js"
 
 /** The limits of one message. */
 export interface Limits {
@@ -29,7 +28,7 @@ export interface Limits {
  */
 export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
   const incoming = parseWithin(text, limits)
-  if (!Message.isMalformed(incoming)) MessageSize.remember(incoming, text.length)
+  if (text.length > SHORT && !Message.isMalformed(incoming)) lengths.set(incoming, text.length)
   return incoming
 }
 
@@ -83,3 +82,15 @@ export const stringify = (message: Message.Message): string | undefined => {
     ? undefined
     : Json.stringify(Message.failure(message.id, JsonRpcError.internal))
 }
+
+/** Up to this length it costs less to write a message again than to remember its length. */
+const SHORT = 4096
+
+const lengths = new WeakMap<Message.Message, number>()
+
+/**
+ * The number of characters of the JSON text of a message, for the limits of requests that wait; 0 when it has no JSON form. A short
+ * message, and a message that `parse` has not made, is written again.
+ */
+export const lengthOf = (message: Message.Message): number =>
+  lengths.get(message) ?? Json.stringify(message)?.length ?? 0

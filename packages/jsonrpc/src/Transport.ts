@@ -35,8 +35,6 @@ export class Undelivered {
 /** What a transport delivers. */
 export type Delivery = Message.Incoming | Undelivered
 
-export const isUndelivered = (delivery: Delivery): delivery is Undelivered => delivery instanceof Undelivered
-
 /** How a request goes on when its connection is lost. Only transports that can resume requests read it. */
 export interface SendOptions {
   /**

@@ -52,7 +52,7 @@ export const peer = (transport: Transport.Transport): Effect.Effect<Peer, never,
   Effect.gen(function*() {
     const queue = yield* Queue.unbounded<Message.Incoming>()
     const reader = yield* Effect.forkScoped(Transport.run(transport, (incoming) => {
-      if (!Transport.isUndelivered(incoming)) queue.unsafeOffer(incoming)
+      if (!(incoming instanceof Transport.Undelivered)) queue.unsafeOffer(incoming)
     }))
     while ((yield* Fiber.status(reader))._tag !== "Suspended") yield* Effect.yieldNow()
     let pings = 0

@@ -115,7 +115,7 @@ export const request = <const Name extends string, Params, Result>(options: {
     until: undefined,
     gatedSince: since,
     ...options,
-    decodeParams: orEmpty(decoder(params, options.from === "server" ? "client" : "server")),
+    decodeParams: decoder(params, options.from === "server" ? "client" : "server", empty),
     narrowParams: perVersion(params),
     decodeResult: decoder(result, options.from === "client" ? "client" : "server"),
     isResult: isResult(result),
@@ -143,7 +143,7 @@ export const notification = <const Name extends string, Params>(options: {
     until: undefined,
     gatedSince: since,
     ...options,
-    decodeParams: orEmpty(decoder(params, options.from === "server" ? "client" : "server")),
+    decodeParams: decoder(params, options.from === "server" ? "client" : "server", empty),
     narrowParams: perVersion(params)
   }
 }
@@ -159,9 +159,11 @@ export const table = <const M extends ReadonlyArray<Method>>(...methods: M): Rea
   return byName
 }
 
-const decoder = <A>(schema: Schema.Schema<A>, reader: Mend.Reader): Decode<A> => {
+/** `absent` is what is decoded in place of `undefined` and `null`. */
+const decoder = <A>(schema: Schema.Schema<A>, reader: Mend.Reader, absent?: {}): Decode<A> => {
   let made: Decode<A> | undefined
-  return (value, onLoss) => (made ??= Mend.decoder(schema, reader))(value, onLoss)
+  return (value, onLoss) =>
+    (made ??= Mend.decoder(schema, reader))(absent === undefined ? value : value ?? absent, onLoss)
 }
 
 const isResult = <A>(schema: Schema.Schema<A>): (u: unknown) => boolean => {
@@ -170,8 +172,6 @@ const isResult = <A>(schema: Schema.Schema<A>): (u: unknown) => boolean => {
 }
 
 const empty = {}
-
-const orEmpty = <A>(decode: Decode<A>): Decode<A> => (value, onLoss) => decode(value ?? empty, onLoss)
 
 const perVersion = <A>(schema: Schema.Schema<A>): (version: Version) => (value: A) => unknown => {
   const compiled: Partial<Record<Version, (value: A) => unknown>> = {}

@@ -167,7 +167,7 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
     const reader = yield* Effect.forkDaemon(Effect.interruptible(Effect.ensuring(
       Transport.run(transport, (incoming) => {
         // The transport itself reports these, not the peer.
-        if (!Transport.isUndelivered(incoming)) received.unsafeOffer(incoming)
+        if (!(incoming instanceof Transport.Undelivered)) received.unsafeOffer(incoming)
       }),
       Effect.sync(() => received.end(Exit.void))
     )))

@@ -73,7 +73,7 @@ export const observed = (
     }
     const other = end === "client" ? "server" : "client"
     const received = (delivery: Transport.Delivery) => {
-      if (!Transport.isUndelivered(delivery)) observe(other, delivery)
+      if (!(delivery instanceof Transport.Undelivered)) observe(other, delivery)
       return delivery
     }
     return {

@@ -27,7 +27,7 @@ const listen = (transport: Transport.Transport) =>
     const fiber = yield* Effect.forkScoped(Effect.onExit(
       Transport.run(transport, (incoming) => {
         // The transport itself reports these, not the peer.
-        if (!Transport.isUndelivered(incoming)) received.unsafeOffer(incoming)
+        if (!(incoming instanceof Transport.Undelivered)) received.unsafeOffer(incoming)
       }),
       (exit) => {
         received.end(Exit.void)

@@ -72,7 +72,7 @@ describe("A test transport", () => {
       for (const one of sent) yield* client.send(one as Message.Message)
       yield* client.send(new Message.Malformed("response", -32600, "malformed", 1) as unknown as Message.Message)
       const received = yield* receive(server, 4)
-      assert.isTrue(received.every((one) => !Transport.isUndelivered(one) && Message.isMalformed(one)))
+      assert.isTrue(received.every((one) => !(one instanceof Transport.Undelivered) && Message.isMalformed(one)))
       assert.deepStrictEqual((received[0] as Message.Malformed).batch, sent[0] as ReadonlyArray<unknown>)
       assert.strictEqual((received[3] as Message.Malformed).message, "malformed")
     }))

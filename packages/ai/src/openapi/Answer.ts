@@ -62,8 +62,7 @@ const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: numb
     let isCut = false
     const reading = Stream.runForEachWhile(response.stream, (chunk) =>
       Effect.sync(() => {
-        isCut = chunk.length > maxBytes - buffer.size
-        buffer.add(chunk.subarray(0, maxBytes - buffer.size))
+        isCut = !buffer.add(chunk)
         return !isCut
       }))
     return reading.pipe(

@@ -80,14 +80,8 @@ const whole = (response: Response) => Effect.map(response.arrayBuffer, (buffer) 
 const gather = (response: Response, maxBytes: number) =>
   Effect.suspend(() => {
     const buffer = new ByteBuffer(maxBytes)
-    let size = 0
-    const reading = readWhile(response, (chunk) => {
-      size += chunk.length
-      if (size > maxBytes) return false
-      buffer.add(chunk)
-      return true
-    })
-    return Effect.map(reading, () => size <= maxBytes ? buffer.all : undefined)
+    const reading = readWhile(response, (chunk) => buffer.add(chunk))
+    return Effect.map(reading, () => buffer.size <= maxBytes ? buffer.all : undefined)
   })
 
 /**
@@ -116,7 +110,7 @@ export const beginning = (response: Response, maxBytes: number): Effect.Effect<s
   Effect.suspend(() => {
     const buffer = new ByteBuffer(maxBytes)
     const reading = readWhile(response, (chunk) => {
-      buffer.add(chunk.subarray(0, maxBytes - buffer.size))
+      buffer.add(chunk)
       return buffer.size < maxBytes
     })
     return Effect.map(

@@ -115,7 +115,7 @@ const watched = (
   run: (receive) =>
     Effect.ensuring(
       Transports.run(transport, (delivery) => {
-        if (!Transports.isUndelivered(delivery) && !Message.isMalformed(delivery)) {
+        if (!(delivery instanceof Transports.Undelivered) && !Message.isMalformed(delivery)) {
           if (Message.isRequest(delivery)) {
             if (areDropped()) return
             onElicitation(delivery.params?.elicitationId)

@@ -41,7 +41,7 @@ describe("An error over HTTP", () => {
         FetchHttpClient.layer
       )
       yield* Effect.forkScoped(transport.run!((delivery) => {
-        if (Transport.isUndelivered(delivery)) Deferred.unsafeDone(undelivered, Effect.succeed(delivery.error))
+        if (delivery instanceof Transport.Undelivered) Deferred.unsafeDone(undelivered, Effect.succeed(delivery.error))
       }))
       transport.unsafeSend(Message.request(1, "initialize"))
       const [message, ...causes] = messages(yield* Deferred.await(undelivered))

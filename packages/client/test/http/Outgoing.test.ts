@@ -151,7 +151,7 @@ describe("A request over HTTP that dies", () => {
       transport.unsafeSend(Message.request(1, "r"))
       yield* Effect.flatMap(expect("r"), ({ die }) => die)
       yield* quiet
-      assert.isTrue(received.length === 1 && Transport.isUndelivered(received[0]!) && received[0].id === 1)
+      assert.isTrue(received.length === 1 && received[0]! instanceof Transport.Undelivered && received[0].id === 1)
     }))
 })
 

@@ -16,7 +16,6 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import * as JsonForm from "../schema/JsonForm.js"
 import * as JsonSchema from "../schema/JsonSchema.js"
 import * as SchemaParser from "../schema/SchemaParser.js"
 import type { ToolResult } from "../ToolResult.js"
@@ -157,7 +156,7 @@ const toText = (encoded: unknown, isText: boolean): string => isText ? encoded a
 
 const toJson = (value: unknown): string =>
   Either.getOrThrowWith(
-    JsonForm.encode(value),
+    Json.strictText(value),
     (fault) => new Error(`The tool returned a value that is not JSON: ${fault}`)
   )
 

@@ -1,40 +1,43 @@
 /**
- * Bytes that arrive in pieces, as one array. A peer may send pieces of one byte, and an array object of its own takes about a
- * hundred bytes: so pieces are copied. Bytes that arrive in one piece are not.
+ * Bytes that arrive in pieces, as one array of bounded length. A peer may send pieces of one byte, and an array object of its own takes
+ * about a hundred bytes: so pieces are copied. Bytes that arrive in one piece are not.
  *
- * Mutable: the first `size` bytes of `bytes` have arrived.
+ * Mutable: `size` counts all bytes that have arrived, also those that did not fit; `bytes` begins with those that did.
  */
 
 export class ByteBuffer {
   size = 0
   private bytes: Uint8Array | undefined
 
-  /** `maxBytes`: what the caller adds at most. */
   constructor(private readonly maxBytes: number) {}
 
-  add(piece: Uint8Array): void {
-    const { bytes, size } = this
+  /** Adds as much of a piece as fits. `false` when more bytes than fit have arrived. */
+  add(piece: Uint8Array): boolean {
+    const { bytes, maxBytes, size } = this
     this.size += piece.length
+    if (size > maxBytes) return false
+    const end = Math.min(this.size, maxBytes)
     if (bytes === undefined) {
       this.bytes = piece
-      return
+    } else {
+      let into = bytes
+      if (end > bytes.length) {
+        // Doubling bounds the bytes that are copied, however small the pieces are.
+        this.bytes = into = new Uint8Array(Math.min(Math.max(end, 2 * bytes.length), maxBytes))
+        into.set(bytes.subarray(0, size))
+      }
+      into.set(piece.subarray(0, end - size), size)
     }
-    if (this.size > bytes.length) {
-      // Doubling bounds the bytes that are copied, however small the pieces are.
-      this.bytes = new Uint8Array(Math.min(Math.max(this.size, 2 * bytes.length), this.maxBytes))
-      this.bytes.set(bytes.subarray(0, size))
-    }
-    this.bytes!.set(piece, size)
+    return this.size <= maxBytes
   }
 
-  /** All that has arrived. */
+  /** The bytes that fit. */
   get all(): Uint8Array {
-    return this.bytes === undefined ? NOTHING : this.bytes.subarray(0, this.size)
+    return this.bytes === undefined ? NOTHING : this.bytes.subarray(0, Math.min(this.size, this.maxBytes))
   }
 
-  /** Forgets what has arrived. */
-  clear(): void {
-    this.size = 0
+  /** Frees the memory of bytes that nobody needs because there are too many. */
+  free(): void {
     this.bytes = undefined
   }
 }

@@ -17,12 +17,12 @@ import * as Edition from "../kit/Edition.js"
 import { SerialQueue } from "../kit/SerialQueue.js"
 import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.js"
 import * as Message from "../Message.js"
+import * as MessageText from "../MessageText.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Progress from "../Progress.js"
 import type { OpenCall, SendOptions, Undelivered } from "../Transport.js"
-import * as Attempt from "./Attempt.js"
+import * as Diagnostics from "./Diagnostics.js"
 import * as Json from "./Json.js"
-import * as MessageSize from "./MessageSize.js"
 import { otherForm } from "./RequestIds.js"
 
 export const CANCELLED = "notifications/cancelled"
@@ -206,7 +206,7 @@ export class Calls {
     if (this.sent >= this.maxPending) return false
     if (this.sent < RUNNING) return true
     // Once: it writes the message, which may have to wait for many others.
-    call.text ||= MessageSize.of(message)
+    call.text ||= MessageText.lengthOf(message)
     return this.text + call.text <= MAX_TEXT
   }
 
@@ -214,7 +214,7 @@ export class Calls {
     call.isSent = true
     this.sent++
     this.text += call.text
-    const sent = Attempt.attempt(() => call.send(message, call.options, call), (defect) => {
+    const sent = Diagnostics.attempt(() => call.send(message, call.options, call), (defect) => {
       this.resume(call, Effect.failCause(defect))
       return true
     })
@@ -381,7 +381,7 @@ export class Calls {
   private cancel(call: Call, reason: string): void {
     if (!call.isSent || !call.cancelOnAbandon || call.answer !== undefined) return
     const message = Message.notification(CANCELLED, { requestId: call.id, reason })
-    Attempt.attempt(() => call.send(message, undefined, call), () => false)
+    Diagnostics.attempt(() => call.send(message, undefined, call), () => false)
   }
 
   private expire(now: number): number {

@@ -7,18 +7,18 @@
  * holds exactly the reports that have not ended; the first report allocates it. `recent` counts the reports of this turn,
  * and `dropped` the diagnostics since the last `Dropped`.
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { Diagnostic } from "../Diagnostic.js"
 import * as Edition from "../kit/Edition.js"
-import type { Outcome } from "../Outcome.js"
+import type * as Outcome from "../Outcome.js"
 
 /** How many reports may be in progress at once, or begin in one turn. */
 export const MAX_REPORTS = 64
 
-/** The diagnostic of an answer that hides a bug of this side or breaks a rule; `undefined` for any other. */
-export const ofOutcome = (method: string, { died, flaw, subject }: Outcome): Diagnostic | undefined => {
-  if (died === undefined && flaw === undefined) return undefined
+/** The diagnostic of an answer that hides a bug of this side (`died`) or breaks a rule (`flaw`). */
+export const ofOutcome = (method: string, { died, flaw, subject }: Outcome.Outcome): Diagnostic => {
   const named = subject === undefined ? { method } : { method, subject }
   return died === undefined
     ? Diagnostic.FlawedAnswer({ ...named, reason: flaw! })
@@ -84,5 +84,17 @@ export class Diagnostics {
       inProgress.delete(fiber)
       if (this.recent === 0) this.reportDropped(inProgress)
     })
+  }
+}
+
+/**
+ * Calls a function of the application outside of any fiber: in the read loop and in the observers of fibers, where an exception
+ * would end the process. What the function throws, `onThrow` receives as a defect.
+ */
+export const attempt = <A>(run: () => A, onThrow: (defect: Cause.Cause<never>) => A): A => {
+  try {
+    return run()
+  } catch (error) {
+    return onThrow(Cause.die(error))
   }
 }

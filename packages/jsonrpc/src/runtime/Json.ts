@@ -3,6 +3,7 @@
  * and the values in a text can be counted before it is parsed. All JSON that a peer sends or receives passes here.
  * `MessageText` chooses the limits and turns a `Refused` into an answer.
  */
+import * as Either from "effect/Either"
 
 /** How deep objects and arrays may nest. */
 export const MAX_DEPTH = 64
@@ -38,13 +39,8 @@ export class Refused {
  * Parses one JSON document. Never throws. A member named `__proto__` is refused, because code that copies the object
  * could make the peer's value a prototype.
  */
-export const parse = (text: string, maxDepth: number = MAX_DEPTH): unknown =>
-  parseDocument(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text, maxDepth)
-
-/** A parser may ignore it (RFC 8259, section 8.1). */
-const BYTE_ORDER_MARK = 0xfeff
-
-const parseDocument = (text: string, maxDepth: number): unknown => {
+export const parse = (given: string, maxDepth: number = MAX_DEPTH): unknown => {
+  const text = given.charCodeAt(0) === BYTE_ORDER_MARK ? given.slice(1) : given
   if (!mayBeJson(text)) return notJson
   let value: unknown
   try {
@@ -62,6 +58,9 @@ const parseDocument = (text: string, maxDepth: number): unknown => {
     return tooDeep(value, maxDepth)
   }
 }
+
+/** A parser may ignore it (RFC 8259, section 8.1). */
+const BYTE_ORDER_MARK = 0xfeff
 
 const notJson = new Refused("syntax", "Parse error: the input is not JSON")
 
@@ -187,3 +186,52 @@ const namesPrototype = (value: unknown): boolean => {
   }
   return false
 }
+
+/** How deep a value is searched. Deeper values, and cycles, are refused when they are written. */
+const MAX_SEARCHED = 100
+
+/**
+ * The text of a value that a handler returned, or where the value has no form in JSON. `JSON.stringify` writes `null` for NaN,
+ * Infinity and `undefined` in an array, which would not conform to the schema that is advertised.
+ */
+export const strictText = (value: unknown): Either.Either<string, string> => {
+  const text = stringify(value)
+  if (text === undefined) return Either.left("it has no form in JSON")
+  // Only a text with a `null` in it may hide a value without a form, so only such a value is searched.
+  const found = text.includes("null") ? fault(value) : undefined
+  return found === undefined ? Either.right(text) : Either.left(found)
+}
+
+/** The first place where a value has no form in JSON: `hits.0.score is NaN`. */
+export const fault = (value: unknown): string | undefined => {
+  const found = find(value, MAX_SEARCHED)
+  return found === undefined ? undefined : `${found.path.reverse().join(".") || "it"} is ${found.what}`
+}
+
+interface Fault {
+  readonly what: string
+  /** From the inside out. */
+  readonly path: Array<string | number>
+}
+
+const find = (value: unknown, depth: number): Fault | undefined => {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : { what: String(value), path: [] }
+  if (typeof value !== "object" || value === null || depth === 0) return undefined
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? { what: "an invalid date", path: [] } : undefined
+  if ("toJSON" in value) return undefined
+  const isArray = Array.isArray(value)
+  for (const [key, item] of isArray ? value.entries() : Object.entries(value)) {
+    // A member of an object without a form is left out; an item of an array would become null.
+    const found = isArray && hasNoForm(item) ? { what: nameOf(item), path: [] } : find(item, depth - 1)
+    if (found !== undefined) {
+      found.path.push(key)
+      return found
+    }
+  }
+  return undefined
+}
+
+const hasNoForm = (item: unknown): boolean =>
+  item === undefined || typeof item === "function" || typeof item === "symbol"
+
+const nameOf = (item: unknown): string => item === undefined ? "undefined" : `a ${typeof item}`

@@ -26,14 +26,13 @@ import { Places } from "../kit/Semaphore.js"
 import * as Turns from "../kit/Turns.js"
 import { NoBackChannel } from "../LocalError.js"
 import * as Message from "../Message.js"
+import * as MessageText from "../MessageText.js"
 import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Outcome from "../Outcome.js"
 import type { Channel, IncomingRequest, OwnLimit, RequestSide, Work } from "../Side.js"
-import * as Attempt from "./Attempt.js"
 import type { Calls } from "./Calls.js"
 import * as ConversationEnv from "./ConversationEnv.js"
-import { Diagnostics, ofOutcome } from "./Diagnostics.js"
-import * as MessageSize from "./MessageSize.js"
+import { attempt, Diagnostics, ofOutcome } from "./Diagnostics.js"
 import { otherForm } from "./RequestIds.js"
 
 /** How many characters of the reason of a cancel are kept. */
@@ -127,12 +126,12 @@ export class Requests {
     const own = side.ownLimit?.(message, channel)
     let places = own === undefined ? this.placesOf(channel) : undefined
     let waits = !(own ?? places!).enter()
-    if (waits && places !== undefined && Attempt.attempt(() => side.neverWaits?.(method) === true, () => false)) {
+    if (waits && places !== undefined && attempt(() => side.neverWaits?.(method) === true, () => false)) {
       places.settle()
       places = this.extraPlaces ??= new Places({ ...this.options.limits, waiting: 0 })
       waits = !places.enter()
     }
-    const text = waits ? MessageSize.of(message) : 0
+    const text = waits ? MessageText.lengthOf(message) : 0
     if (waits && places?.canWait(text) !== true) {
       places?.settle()
       return places === undefined
@@ -159,7 +158,7 @@ export class Requests {
     outcome: Outcome.Outcome,
     diagnostic?: Diagnostic
   ): undefined {
-    this.callChannel(method, () => send(channel, id, outcome))
+    this.send(channel, { id, method }, outcome)
     if (diagnostic !== undefined) this.options.report(diagnostic)
   }
 
@@ -174,7 +173,7 @@ export class Requests {
   }
 
   private run(request: ActiveRequest, message: Message.Request): void {
-    const work = Attempt.attempt(() => request.side.onRequest(message, request), dying)
+    const work = attempt(() => request.side.onRequest(message, request), dying)
     request.cancellable = work.cancellable !== false
     request.closing = work.closing
     const fiber = Edition.runFork(this.runtimeOf(work.context), work.effect)
@@ -329,7 +328,7 @@ export class Requests {
   }
 
   private onExit(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
-    const release = Attempt.attempt(() => work.release?.(exit), Effect.failCause)
+    const release = attempt(() => work.release?.(exit), Effect.failCause)
     if (release === undefined) return this.finish(request, work, exit)
     Edition.runFork(this.runtimeOf(work.context), release).addObserver((released) => {
       if (released._tag === "Success") return this.finish(request, work, exit)
@@ -350,14 +349,18 @@ export class Requests {
       return
     }
     const closed = request.reason === "closing" && exit._tag === "Failure" && Cause.isInterrupted(exit.cause)
-    this.answer(request, closed ? request.closing?.() ?? Outcome.closing : Attempt.outcomeOf(exit, work.reply))
+    this.answer(
+      request,
+      closed ? request.closing?.() ?? Outcome.closing : attempt(() => valid(work.reply(exit)), Outcome.died)
+    )
   }
 
   private answer(request: ActiveRequest, outcome: Outcome.Outcome): void {
     this.remove(request)
-    const diagnostic = ofOutcome(request.method, outcome)
-    if (diagnostic !== undefined) this.options.report(diagnostic)
-    this.callChannel(request.method, () => send(request.channel, request.id, outcome))
+    if (outcome.died !== undefined || outcome.flaw !== undefined) {
+      this.options.report(ofOutcome(request.method, outcome))
+    }
+    this.send(request.channel, request, outcome)
     if (this.waitedFor !== undefined) this.startWaiting()
   }
 
@@ -368,9 +371,21 @@ export class Requests {
     if (this.waitedFor !== undefined) this.startWaiting()
   }
 
+  private send(
+    channel: Channel,
+    { id, method }: Pick<Message.Request, "id" | "method">,
+    outcome: Outcome.Outcome
+  ): void {
+    this.callChannel(
+      method,
+      () =>
+        channel.answer === undefined ? channel.unsafeSend(Outcome.toMessage(id, outcome)) : channel.answer(id, outcome)
+    )
+  }
+
   // Called in an observer, where not even a broken transport may throw.
   private callChannel(method: string, call: () => void): void {
-    Attempt.attempt(call, (cause) => this.options.report(Diagnostic.HandlerDied({ method, cause })))
+    attempt(call, (cause) => this.options.report(Diagnostic.HandlerDied({ method, cause })))
   }
 
   private remove(request: ActiveRequest): void {
@@ -382,7 +397,7 @@ export class Requests {
     const requests = this.channels.get(request.channel)!
     requests.delete(request.id)
     if (requests.size === 0 && request.channel !== this.options.mainChannel) this.channels.delete(request.channel)
-    this.wakeIfIdle()
+    if (this.onIdle !== undefined) this.wakeIfIdle()
   }
 
   private reportDefect(method: string, exit: Exit.Exit<unknown, unknown>): void {
@@ -475,11 +490,6 @@ export class ActiveRequest implements IncomingRequest {
   }
 }
 
-const send = (channel: Channel, id: Message.RequestId, outcome: Outcome.Outcome): void => {
-  if (channel.answer === undefined) channel.unsafeSend(Outcome.toMessage(id, outcome))
-  else channel.answer(id, outcome)
-}
-
 const busy: Outcome.Outcome = {
   error: { code: JsonRpcError.INVALID_REQUEST, message: "Invalid request: the id is already in flight" }
 }
@@ -497,5 +507,14 @@ const unserved = (side: RequestSide, request: Message.Request, message: string):
 
 const closingOf = (side: RequestSide, request: Message.Request): Outcome.Outcome =>
   unserved(side, request, Outcome.closing.error!.message)
+
+/** "Internal error" in place of what is neither a result nor an error. */
+const valid = (outcome: Outcome.Outcome): Outcome.Outcome => {
+  const { error, result } = outcome
+  const isValid = error === undefined
+    ? typeof result === "object" && result !== null && !Array.isArray(result)
+    : Number.isInteger(error.code) && typeof error.message === "string"
+  return isValid ? outcome : Outcome.died(Cause.die(new TypeError("A handler returned neither a result nor an error")))
+}
 
 const dying = (defect: Cause.Cause<never>): Work => ({ effect: Effect.failCause(defect), reply: Outcome.fromExit })

@@ -35,10 +35,22 @@ describe("bytes that arrive in pieces", () => {
     assert.isAtMost(collected(Array.from({ length: 700 }, () => [7]), 100_000).all.buffer.byteLength, 1400)
   })
 
-  it("can be forgotten", () => {
-    const buffer = collected([[1], [2]], 9)
-    buffer.clear()
-    buffer.add(Uint8Array.of(3))
-    assert.deepStrictEqual([...buffer.all], [3])
+  it("are kept as far as they fit, and counted", () => {
+    const buffer = new ByteBuffer(3)
+    assert.isTrue(buffer.add(Uint8Array.of(1, 2)))
+    assert.isTrue(buffer.add(Uint8Array.of(3)))
+    assert.isFalse(buffer.add(Uint8Array.of(4)))
+    assert.isFalse(buffer.add(Uint8Array.of()))
+    assert.deepStrictEqual([...buffer.all], [1, 2, 3])
+    assert.strictEqual(buffer.size, 4)
+    assert.deepStrictEqual([...collected([[1, 2], [3, 4, 5]], 3).all], [1, 2, 3])
+    assert.deepStrictEqual([...collected([[1, 2, 3, 4, 5]], 3).all], [1, 2, 3])
+  })
+
+  it("can be freed when there are too many", () => {
+    const buffer = collected([[1], [2, 3]], 2)
+    buffer.free()
+    assert.isFalse(buffer.add(Uint8Array.of(4)))
+    assert.deepStrictEqual([...buffer.all], [])
   })
 })

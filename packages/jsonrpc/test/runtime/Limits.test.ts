@@ -54,7 +54,9 @@ const callsInFlight = Effect.gen(function*() {
   const serving = new Map<unknown, () => void>()
   const fork = Runtime.runFork(yield* Effect.runtime<never>())
   yield* Effect.forkScoped(Transport.run(there, (incoming) => {
-    if (Transport.isUndelivered(incoming) || Message.isMalformed(incoming) || Message.isResponse(incoming)) return
+    if (incoming instanceof Transport.Undelivered || Message.isMalformed(incoming) || Message.isResponse(incoming)) {
+      return
+    }
     const { params } = incoming
     if (!Message.isRequest(incoming)) return serving.get(params?.requestId)?.()
     const { id } = incoming

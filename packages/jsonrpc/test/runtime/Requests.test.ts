@@ -21,6 +21,12 @@ const gate = Effect.gen(function*() {
   }
 })
 
+const thrower = {
+  get error(): never {
+    throw new Error("s3cret")
+  }
+}
+
 describe("a request", () => {
   it.scoped("is answered with its result, under its unchanged id", () =>
     Effect.gen(function*() {
@@ -107,7 +113,21 @@ describe("a request", () => {
         throw new Error("s3cret")
       }
     })],
-    ["has a mapping that returns undefined", () => ({ effect: Effect.void, reply: () => undefined as never })],
+    ...[
+      ["undefined", undefined],
+      ["neither a result nor an error", {}],
+      ["a result that is no object", { result: 5 }],
+      ["a result that is null", { result: null }],
+      ["a result that is an array", { result: [] }],
+      ["an error without a code", { error: { message: "m" } }],
+      ["an error without a message", { error: { code: 1 } }],
+      ["an error whose getter throws", thrower]
+    ].map(([what, outcome]) =>
+      [
+        `has a mapping that returns ${String(what)}`,
+        (): Side.Work => ({ effect: Effect.void, reply: () => outcome as Outcome.Outcome })
+      ] as const
+    ),
     ["dies in its release", () => ({
       effect: Effect.succeed({}),
       reply: Outcome.fromExit,

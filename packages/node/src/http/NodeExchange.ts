@@ -75,7 +75,8 @@ export class NodeExchange implements HttpExchange {
     response.writeHead(status, this.added === undefined ? all : Object.assign(all, this.added))
     if (length === 0) response.end()
     else response.end(body)
-    this.watch()
+    // 0 when the operating system has taken everything.
+    if (response.writableLength > 0) this.watch()
   }
 
   stream(status: number, headers: Headers, reader: Reader): Writer {
@@ -101,7 +102,6 @@ export class NodeExchange implements HttpExchange {
   /** Watches the end of an answer that the client has not taken. */
   private watch(): void {
     const { response, slowReaders } = this
-    // `writableLength` is 0 when the operating system has taken everything.
     if (response.writableLength === 0 || slowReaders === undefined) return
     // An answer that waits behind others on its connection has no socket of its own yet.
     const stop = slowReaders.watch(response.writableLength, () => this.request.socket.destroy())

@@ -4,6 +4,7 @@
  * change is returned as it is. It reads the annotations of `Since` and knows no type by name. `Method` and the two
  * `Narrow` modules use it.
  */
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
@@ -16,8 +17,6 @@ export type Projection<in A> = (value: A) => unknown
 type Project = (value: any) => unknown
 
 const compiled = new WeakMap<AST.AST, Map<string, Project | undefined>>()
-
-const identity: Project = (value) => value
 
 /** The function for a schema and a revision; equal arguments give the same function. */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: Version): Projection<A> =>

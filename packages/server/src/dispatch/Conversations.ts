@@ -3,7 +3,7 @@
  * feeds it, and ends all of them when the server's scope closes.
  *
  * A conversation runs in the server's context. One that is read has one fiber, its reader, which also ends it when the
- * transport ends; one that is fed has none. What the messages mean is up to the era (`EraOfConversation`).
+ * transport ends; one that is fed has none. What the messages mean is up to the era (`EraOfMessage`).
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"

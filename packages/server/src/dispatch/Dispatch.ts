@@ -26,7 +26,7 @@ import * as Defects from "../telemetry/Defects.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
-import * as EraOfConversation from "./EraOfConversation.js"
+import * as EraOfMessage from "./EraOfMessage.js"
 import * as SingleMessage from "./SingleMessage.js"
 
 /** The default limit of the requests in flight that belong to no conversation, of all clients together. */
@@ -55,8 +55,8 @@ export const make = (
     const conversations = yield* Conversations.make(
       server,
       (connection, only = versions) =>
-        EraOfConversation.side(
-          { legacy, modern: only.some(Version.isModern) ? modern : undefined } as EraOfConversation.Eras,
+        EraOfMessage.side(
+          { legacy, modern: only.some(Version.isModern) ? modern : undefined } as EraOfMessage.Eras,
           connection,
           only
         ),

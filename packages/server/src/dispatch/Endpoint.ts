@@ -152,7 +152,9 @@ class Stages implements Endpoint {
     if (target === undefined) return Refusal.send(exchange, Refusal.notFound(pathOf(url)))
     const { allow } = target
     if (method === "OPTIONS") return exchange.reply(204, this.guard.preflight(headers, allow), "")
-    if (!isAllowed(allow, method)) return Refusal.send(exchange, Refusal.methodNotAllowed(method, allow))
+    if (!methods.has(method) || !allow.includes(method)) {
+      return Refusal.send(exchange, Refusal.methodNotAllowed(method, allow))
+    }
     this.draining.arrived++
     if (this.draining.hasBegun && (method === "GET" || target.toOwner(exchange) !== undefined)) {
       return Refusal.send(exchange, Refusal.closing)
@@ -348,5 +350,4 @@ const callerOf = (exchange: HttpExchange): Caller => {
 const isRepeated = ({ rawHeaders }: HttpExchange, name: string): boolean =>
   rawHeaders !== undefined && repeated(rawHeaders)?.[name] !== undefined
 
-const isAllowed = (allow: string, method: string): boolean =>
-  (method === "POST" || method === "GET" || method === "DELETE") && allow.includes(method)
+const methods: ReadonlySet<string> = new Set(["POST", "GET", "DELETE"])

@@ -1,18 +1,24 @@
 /**
  * The era of one message, as `protocol/Era` classifies it, with what the server supports: an envelope that names a legacy
- * revision of the server makes no message modern. And the errors with which a server of one era refuses messages of the other one, in
- * conversations (`EraOfConversation`), in single HTTP requests (`HttpTransports`) and in other single messages (`SingleMessage`).
+ * revision of the server makes no message modern. And the errors with which a server of one era refuses messages of the other one.
+ *
+ * `side` chooses for each message of a conversation, so clients of both eras may share one pipe; `chooser` for a message that belongs to
+ * no conversation, which `HttpTransports` and `SingleMessage` serve.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import { isRequest } from "@effect-mcp/jsonrpc/Message"
+import type { RequestSide, Side } from "@effect-mcp/jsonrpc/Side"
 import * as Era from "@effect-mcp/protocol/Era"
 import { initialize } from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { MethodNotFound, UnsupportedVersion } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
+import type { Connection } from "../legacy/Connection.js"
+import type { LegacyServe as Legacy } from "../legacy/Serve.js"
+import type { ModernServe as Modern } from "../modern/Serve.js"
 import { quotable } from "../runtime/Subject.js"
 
 /** `header` is the `MCP-Protocol-Version` of an HTTP request. */
@@ -76,3 +82,55 @@ const isModernInitialize = (message: Request | Notification, header: string | un
 
 const namedBy = ({ params }: Request | Notification): unknown =>
   (params?._meta as Record<string, unknown> | null | undefined)?.[Era.VERSION_KEY]
+
+/** The eras that a server serves: one or both. */
+export type Eras =
+  | { readonly legacy: Legacy; readonly modern: Modern | undefined }
+  | { readonly legacy: undefined; readonly modern: Modern }
+
+/** The server's side of one conversation. */
+export const side = (
+  { legacy, modern }: Eras,
+  connection: Connection,
+  versions: ReadonlyArray<Version.Version>
+): Side => {
+  if (legacy === undefined) return onlyModern(modern!, versions)
+  const ofLegacy = legacy.to(connection)
+  if (modern === undefined) return onlyLegacy(legacy, ofLegacy, connection, versions)
+  return {
+    ...ofLegacy,
+    of: (request) => of(request, versions) === "modern" ? modern.piped : ofLegacy,
+    onNotification: (notification, channel) =>
+      of(notification, versions) === "modern"
+        ? modern.notification(notification, channel, false)
+        : legacy.notification(connection, notification, channel)
+  }
+}
+
+const onlyLegacy = (
+  legacy: Legacy,
+  side: RequestSide,
+  connection: Connection,
+  versions: ReadonlyArray<Version.Version>
+): Side => ({
+  ...side,
+  onRequest: (request, incoming) => {
+    const error = isLegacy(connection) ? undefined : refusedByLegacy(request, versions)
+    return error === undefined
+      ? side.onRequest(request, incoming)
+      : legacy.refuse(connection, request, incoming, error)
+  },
+  onNotification: (notification, channel) => legacy.notification(connection, notification, channel)
+})
+
+const onlyModern = (modern: Modern, versions: ReadonlyArray<Version.Version>): Side => ({
+  ...modern.piped,
+  onRequest: (request, incoming) =>
+    request.method === initialize.name && of(request, versions) === "legacy"
+      // SHOULD name the supported revisions to a client that sends `initialize`
+      ? modern.refuseUnknown(request, incoming, unsupported(request, versions))
+      : modern.piped.onRequest(request, incoming),
+  onNotification: (message, channel) => modern.notification(message, channel, false)
+})
+
+const isLegacy = ({ accepted, handshake }: Connection): boolean => accepted || handshake !== undefined

@@ -67,18 +67,7 @@ export const make = (context: HttpContext, entrances: Entrances, draining: Drain
   const stateless = legacy === undefined || sessions ? undefined : Stateless.make(context, requests, legacy)
   const sse = ssePath === undefined || legacy === undefined ? undefined : Sse.make(context)
   const modern = serving && ModernHttp.make(context, requests, serving, versions)
-  /** Serves a POST without a session. While this node drains, it refuses the POST: any other node can serve it. */
-  const unlessDraining = (post: Post): Post => (exchange, incoming, principal) =>
-    draining.hasBegun ? Refusal.send(exchange, Refusal.closing) : post(exchange, incoming, principal)
-  const main = mainPath(
-    context,
-    http,
-    byEra(
-      http?.post ?? (stateless && unlessDraining(stateless.post)),
-      modern && unlessDraining(modern.post),
-      versions
-    )
-  )
+  const main = mainPath(context, http, byEra(http?.post, stateless?.post, modern?.post, versions, draining))
   const ofSse = sse && pathOfSse(context, sse)
   const [mainAt, sseAt] = [path && withoutSlash(path), ssePath && withoutSlash(ssePath)]
   return {
@@ -156,8 +145,15 @@ const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => 
 /** "/mcp/" is the same path as "/mcp": some clients add a slash to the URL that they are given. */
 const withoutSlash = (path: string): string => path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
 
-/** The POST of a server that has one era, or both. */
-const byEra = (legacy: Post | undefined, modern: Post | undefined, versions: ReadonlyArray<string>): Post => {
+/** The POST of a server that has one era, or both. `session` serves the legacy messages of sessions. */
+const byEra = (
+  session: Post | undefined,
+  stateless: Post | undefined,
+  modern: Post | undefined,
+  versions: ReadonlyArray<string>,
+  draining: Draining
+): Post => {
+  const legacy = session ?? stateless
   const choose = EraOfMessage.chooser(versions)
   return (exchange, incoming, principal) => {
     const header = exchange.headers["mcp-protocol-version"]
@@ -167,6 +163,8 @@ const byEra = (legacy: Post | undefined, modern: Post | undefined, versions: Rea
     // MUST answer 400 to an unsupported revision (2025-11-25 basic/transports#protocol-version-header)
     if (typeof era === "object") return refuse(exchange, incoming, era, legacy === undefined ? "modern" : "legacy")
     const post = era === "modern" ? modern ?? legacy : legacy ?? modern
+    // Any other node can serve a POST without a session.
+    if (draining.hasBegun && post !== session) return Refusal.send(exchange, Refusal.closing)
     post!(exchange, incoming, principal)
   }
 }

@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
 import type * as Tool from "@effect-mcp/definition/Tool"
+import type { ToolResult } from "@effect-mcp/definition/ToolResult"
 import { isToolResult } from "@effect-mcp/definition/ToolResult"
 import { InvalidParams, ofIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
@@ -52,15 +53,18 @@ export const routes = (
       serve: (params: Tools.CallToolParams, session) => {
         const tool = registry.tools.get(params.name) ?? registry.tools.get(ANY)
         if (tool === undefined) return Route.failed(unknown(params.name))
-        const call = () => tool.call(params.arguments, params.name)
         const isPlain = tool.task === undefined && params.task === undefined
         const tasks = isPlain ? undefined : options.tasks
-        if (tool.around === undefined && tasks === undefined) return { effect: call(), context: tool.context }
+        if (tool.around === undefined && tasks === undefined) {
+          return { effect: tool.call(params.arguments, params.name), context: tool.context }
+        }
         const refusal = tasks === undefined ? undefined : TaskCall.refusal(session as Session, tool.task)
         const served = Surroundings.serve(
           tool,
           // A refusal tells that there is the tool: only to a request that sees it.
-          refusal === undefined ? TaskCall.begun(tool.task, Effect.suspend(call)) : Effect.fail(refusal),
+          refusal === undefined
+            ? TaskCall.begun(tool.task, Effect.suspend(() => tool.call(params.arguments, params.name)))
+            : Effect.fail(refusal),
           Effect.fail(unknown(params.name)),
           (end) => tool.failed === undefined ? end : Effect.catchAllCause(end, tool.failed)
         )
@@ -115,9 +119,8 @@ const call = (
   const actor = `The handler of ${Subject.tool(name)}`
   let warned = false
   // SHOULD declare `resources` (2025-11-25 server/tools#embedded-resources)
-  const embedsUndeclared = (success: unknown) =>
-    !warned && isToolResult(success) && !registry.offers("resources") &&
-    success.content.some(({ type }) => type === "resource")
+  const embedsUndeclared = (success: ToolResult<unknown>) =>
+    !warned && !registry.offers("resources") && success.content.some(({ type }) => type === "resource")
   const warning = Effect.suspend(() => {
     warned = true
     return Effect.logWarning(`${actor} embeds resources, and this server offers none: add a resource or a template`)
@@ -125,11 +128,11 @@ const call = (
   const ending = {
     onFailure: failed(codec),
     onSuccess: (success: unknown) => {
-      const result = Returned.promise(success, actor) ?? codec.encodeSuccess(success)
-      return embedsUndeclared(success) ? Effect.zipRight(warning, result) : result
+      const result = Returned.isPromise(success) ? Returned.promise(actor) : codec.encodeSuccess(success)
+      return isToolResult(success) && embedsUndeclared(success) ? Effect.zipRight(warning, result) : result
     }
   }
-  const run = (parameters: unknown) => Effect.matchCauseEffect(Returned.run(() => handler(parameters), actor), ending)
+  const run = (parameters: unknown) => Effect.matchCauseEffect(Returned.effect(handler(parameters), actor), ending)
   return (args) => {
     const decoded = codec.decodeArguments(args ?? {})
     if (Either.isEither(decoded)) {

@@ -54,10 +54,10 @@ const readLong = (
     if (!stopped) then(body)
     stopped = true
   }
-  const pieces = new Pieces(maxBytes, (all) => settle(text(all)), cancel)
+  const buffer = new ByteBuffer(maxBytes)
   const take = ({ done, value }: ReadableStreamReadResult<Uint8Array>): void => {
-    if (done) return pieces.end()
-    pieces.add(value)
+    if (done) return buffer.size <= maxBytes ? settle(text(buffer.all)) : undefined
+    if (!buffer.add(value)) drop(buffer, value, maxBytes, settle, cancel)
     next()
   }
   const next = (): void => void reader.read().then(take, () => settle({ fault: "unreadable" }))
@@ -84,39 +84,29 @@ export const readNode = (
   maxBytes: number,
   then: (body: Uint8Array | BodyFault) => void
 ): void => {
-  const pieces = new Pieces(maxBytes, then, () => request.destroy())
-  request.on("data", (piece) => pieces.add(piece))
-  request.on("end", () => pieces.end())
+  const buffer = new ByteBuffer(maxBytes)
+  request.on("data", (piece) => {
+    if (!buffer.add(piece)) drop(buffer, piece, maxBytes, then, () => request.destroy())
+  })
+  request.on("end", () => {
+    if (buffer.size <= maxBytes) then(buffer.all)
+  })
 }
 
-/** The pieces of a body as they arrive. Mutable: `size` counts all bytes, dropped bytes too. */
-class Pieces {
-  private readonly buffer: ByteBuffer
-  private size = 0
-
-  constructor(
-    private readonly maxBytes: number,
-    private readonly then: (body: Uint8Array | BodyFault) => void,
-    /** Ends the reading of a body that goes on and on. */
-    private readonly cut: () => void
-  ) {
-    this.buffer = new ByteBuffer(maxBytes)
-  }
-
-  add(piece: Uint8Array): void {
-    const { maxBytes } = this
-    const before = this.size
-    this.size += piece.length
-    if (this.size <= maxBytes) return this.buffer.add(piece)
-    this.buffer.clear()
-    // Answers at once, but reads on: a server that closes a connection with unread bytes may discard the answer.
-    if (before <= maxBytes) this.then({ fault: "size" })
-    if (this.size - maxBytes > MAX_DISCARDED) this.cut()
-  }
-
-  end(): void {
-    if (this.size <= this.maxBytes) this.then(this.buffer.all)
-  }
+/** Drops a piece that did not fit, and refuses the body at the first such piece. */
+const drop = (
+  buffer: ByteBuffer,
+  piece: Uint8Array,
+  maxBytes: number,
+  refuse: (fault: BodyFault) => void,
+  /** Ends the reading of a body that goes on and on. */
+  cut: () => void
+): void => {
+  const { size } = buffer
+  buffer.free()
+  // Answers at once, but reads on: a server that closes a connection with unread bytes may discard the answer.
+  if (size - piece.length <= maxBytes) refuse({ fault: "size" })
+  if (size - maxBytes > MAX_DISCARDED) cut()
 }
 
 const answer = (then: (body: string | BodyFault) => void, body: string | BodyFault): () => void => {

@@ -7,8 +7,8 @@ import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
 import type * as Method from "@effect-mcp/protocol/Method"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import * as Encode from "../runtime/Encode.js"
 import * as Pipeline from "../runtime/Pipeline.js"
+import * as Reply from "../runtime/Reply.js"
 import * as Route from "../runtime/Route.js"
 import * as Routes from "../runtime/Routes.js"
 import type { Server } from "../runtime/Server.js"
@@ -43,7 +43,7 @@ const ownRoutes = (server: Server, era: Era<Connection>): ReadonlyArray<Joined> 
     ...options
   })
   const initializeEncoder = (version: Version) =>
-    Encode.make(Methods.initialize, version, { isTrusted: Pipeline.leavesResults(server), isStable: false })
+    Reply.encoder(Methods.initialize, version, { isTrusted: Pipeline.leavesResults(server), isStable: false })
   return [
     // MUST NOT be cancelled by the client (2025-11-25 basic/utilities/cancellation#behavior-requirements)
     own(

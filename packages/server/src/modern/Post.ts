@@ -3,7 +3,7 @@
  * stream otherwise. `Http` makes one for each request.
  *
  * The fields are mutable because one is made per request, on the path that benchmarks measure. What they hold: nothing is sent
- * once `done`; while there is no `stream`, the response leaves as JSON.
+ * once it `isDone`; while there is no `stream`, the response leaves as JSON.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
  */
@@ -33,7 +33,8 @@ const JSON_HEADERS = { "content-type": "application/json" } as const
 const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
 
 export class Post implements Channel {
-  private done = false
+  /** Whether the response has been sent, or nothing will be. Only this class sets it. */
+  isDone = false
   /** Whether the request waits for others to end. */
   private waits = false
   private stream: EventStream | undefined
@@ -56,10 +57,6 @@ export class Post implements Channel {
     return this.requestOrigin ??= RequestOrigin.request(this.exchange, this.principal, undefined)
   }
 
-  get isDone(): boolean {
-    return this.done
-  }
-
   /** What a sender waits for while the stream is full. */
   get congestion(): Effect.Effect<void> | undefined {
     return this.stream?.isFull === true ? this.stream.space : undefined
@@ -67,7 +64,7 @@ export class Post implements Channel {
 
   // A sender takes this function without its object.
   readonly unsafeSend = (message: Message.Message): boolean => {
-    if (this.done) return false
+    if (this.isDone) return false
     // A subscription is a stream whatever the endpoint prefers.
     const isStream = this.context.options.responses !== "json" || this.isSubscription
     const text = isStream ? MessageText.stringify(message) : undefined
@@ -84,7 +81,7 @@ export class Post implements Channel {
 
   answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
     // The endpoint has answered a handler that cannot be interrupted, or the client has gone.
-    if (this.done) return
+    if (this.isDone) return
     const { stream } = this
     const head = Reply.headOf(outcome)
     const refusedWith = head?.status ?? (outcome.isUnserved === true ? 503 : undefined)
@@ -136,7 +133,7 @@ export class Post implements Channel {
 
   /** Ends the request because the endpoint closes. A subscription that was acknowledged ends with its result. */
   close(): void {
-    if (this.done) return
+    if (this.isDone) return
     if (this.isSubscription && this.stream !== undefined) return this.active?.end()
     // Not 503 when its handler has begun: a proxy could send the request again.
     this.answer(this.request.id, { error: closed, isUnserved: this.waits })
@@ -144,13 +141,13 @@ export class Post implements Channel {
   }
 
   private readonly gone = (): void => {
-    if (this.done) return
+    if (this.isDone) return
     this.finish()
     this.active?.cancel()
   }
 
   private finish(): void {
-    this.done = true
+    this.isDone = true
     if (this.timer !== undefined) this.context.sweeper.unwatch(this.timer)
     this.onDone(this)
   }

@@ -9,7 +9,10 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import { pipeArguments } from "effect/Pipeable"
 import * as Scope from "effect/Scope"
 import type { Call } from "../Middleware.js"
 import { RequestContext } from "../RequestContext.js"
@@ -17,7 +20,6 @@ import type { ServerSessionService } from "../ServerSession.js"
 import { ServerSession } from "../ServerSession.js"
 import * as Around from "./Around.js"
 import type { RequestOrigin } from "./RequestOrigin.js"
-import type { RequestScope } from "./RequestScope.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
 
@@ -102,13 +104,20 @@ export const make = (
           })
         }
       }
-      const context = unfilled()
+      // Known when the handler is found. It is changed in place, because the fiber already runs with it, and a second context for the
+      // same fiber costs more than finding the handler.
+      const context: Context.Context<never> = Context.unsafeMake(noServices)
       return {
         context,
         effect: Effect.withFiberRuntime((fiber) => {
           session.fiber = fiber
           const served = serve(session)
-          unsafeFill(context, served.context, services, session, scope)
+          ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = servicesOf(
+            served.context,
+            services,
+            session,
+            scope
+          )
           return served.effect as Effect.Effect<unknown, unknown>
         })
       }
@@ -128,26 +137,10 @@ const filled = (
   session: Context.Context<never> | undefined,
   request: Omit<Session, "call" | "fiber">,
   scope: Scope.Scope
-): Context.Context<never> => Context.unsafeMake(services(Context.empty(), session, request, scope))
+): Context.Context<never> => Context.unsafeMake(servicesOf(Context.empty(), session, request, scope))
 
-/** A context to start a fiber with, before the services are known. `unsafeFill` sets them. */
-export const unfilled = (): Context.Context<never> => Context.unsafeMake(noServices)
-
-/**
- * Sets the services of an unfilled context. It changes the context in place, because the fiber already runs with it and a
- * second context for the same fiber costs more than finding the handler. Only the first step of a fiber may call it.
- */
-export const unsafeFill = (
-  context: Context.Context<never>,
-  captured: Context.Context<never>,
-  session: Context.Context<never> | undefined,
-  request: Omit<Session, "call" | "fiber">,
-  scope: Scope.Scope
-): void => {
-  ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = services(captured, session, request, scope)
-}
-
-const services = (
+/** The services of a handler, from the five sources. */
+export const servicesOf = (
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,
   request: Omit<Session, "call" | "fiber">,
@@ -167,3 +160,59 @@ const services = (
 }
 
 const noServices: Map<string, unknown> = new Map()
+
+export class RequestScope implements Scope.Scope {
+  readonly [Scope.ScopeTypeId]: Scope.ScopeTypeId = Scope.ScopeTypeId
+  private made: Scope.CloseableScope | undefined
+  private ended: Exit.Exit<unknown, unknown> | undefined
+  private kept = false
+
+  get strategy(): ExecutionStrategy.ExecutionStrategy {
+    return ExecutionStrategy.sequential
+  }
+
+  /** The state of the scope inside, which `Effect.forkIn` and `Effect.forkScoped` read directly. */
+  get state(): unknown {
+    return (this.inner as unknown as { readonly state: unknown }).state
+  }
+
+  /** `Scope.fork` calls it. */
+  fork(strategy: ExecutionStrategy.ExecutionStrategy): Effect.Effect<Scope.CloseableScope> {
+    return Effect.suspend(() => Scope.fork(this.inner, strategy))
+  }
+
+  /** `Scope.addFinalizer` calls it. */
+  addFinalizer(finalizer: Scope.Scope.Finalizer): Effect.Effect<void> {
+    return Effect.suspend(() => Scope.addFinalizerExit(this.inner, finalizer))
+  }
+
+  /** Closes the scope. Gives the effect that runs its finalizers, when something was added to it. */
+  release(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
+    if (this.kept) return undefined
+    this.ended = exit
+    return this.made === undefined ? undefined : Scope.close(this.made, exit)
+  }
+
+  /** Keeps the scope open after its request, until the effect of the function that this gives has run. */
+  keep(): (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void> {
+    this.kept = true
+    return (exit) =>
+      Effect.suspend(() => {
+        this.kept = false
+        return this.release(exit) ?? Effect.void
+      })
+  }
+
+  pipe() {
+    return pipeArguments(this, arguments)
+  }
+
+  // A fiber that outlives its request finds the scope closed.
+  private get inner(): Scope.CloseableScope {
+    if (this.made === undefined) {
+      this.made = Effect.runSync(Scope.make())
+      if (this.ended !== undefined) Effect.runSync(Scope.close(this.made, this.ended))
+    }
+    return this.made
+  }
+}

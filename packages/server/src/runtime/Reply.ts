@@ -3,6 +3,9 @@
  * its era; anything else is a defect: the client receives "Internal error", and the log the whole cause. Of a tool,
  * "Internal error" is a result that the model reads; of anything else, a JSON-RPC error.
  *
+ * `encoder` checks a result that this library did not build, and removes what the client's revision does not know. From 2026-07-28 on it
+ * also adds what every result has then; the method's row in the table of its era says what that is.
+ *
  * `jsonrpc/runtime/Requests` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
@@ -18,10 +21,12 @@ import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as TextFormat from "@effect-mcp/protocol/unstable/TextFormat"
+import type { Version } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import type * as ParseResult from "effect/ParseResult"
+import type { Hints } from "../CacheOptions.js"
 import type * as Feature from "../Feature.js"
 import { HttpRefusal } from "../HttpRefusal.js"
 import * as RefusalFault from "./RefusalFault.js"
@@ -35,7 +40,7 @@ export const ofRequest = (
   era: Era,
   encode: (result: unknown) => Outcome.Outcome
 ): Outcome.Outcome => {
-  const outcome = fromExit(exit, era, encode)
+  const outcome = exit._tag === "Success" ? encode(exit.value) : fromCause(exit.cause, era)
   if (outcome.died === undefined) {
     return outcome.flaw === undefined ? outcome : { ...outcome, subject: Subject.of(request) }
   }
@@ -129,7 +134,11 @@ export const result = (
     ? problem?.(value)
     // Strictly: the decoder of a client would mend the value.
     : Either.match(SchemaCheck.decoder(method.result)(value), { onLeft: wrongAt, onRight: () => WRONG })
-  return wrong === undefined ? ResultMeta.outcome(value as Params) : Outcome.died(
+  if (wrong === undefined) {
+    const checked = value as Params
+    return checked._meta === undefined ? { result: checked } : ResultMeta.outcome(checked)
+  }
+  return Outcome.died(
     Cause.die(
       new Error(`The handler of "${method.name}" returned a value that is not a result of the method: ${wrong}`)
     )
@@ -145,4 +154,45 @@ export const unchecked = new WeakSet<object>()
 const wrongAt = ({ issue }: ParseResult.ParseError): string => {
   const paths = Issue.places(issue).flatMap(({ path }) => path === "" ? [] : [path])
   return paths.length === 0 ? WRONG : `see ${[...new Set(paths)].join(", ")}`
+}
+
+/** A result that no route encodes, because it is not a result of the method: the task that a call has become. */
+export class Encoded {
+  constructor(readonly result: {}) {}
+}
+
+/** Encodes one result; "Internal error" when it is not a result of the method. `hints` are those of this result. */
+type Encoder = (result: unknown, hints?: Hints) => Outcome.Outcome
+
+/** The encoder of a method and a revision. It is made once, and used for every message. */
+export const encoder = (
+  method: Method.Request,
+  version: Version,
+  options: {
+    /** Whether results are encoded without a check. */
+    readonly isTrusted: boolean
+    /** Whether the same object comes many times, so that its encoding is cached as long as the object lives. */
+    readonly isStable: boolean
+    readonly problem?: Route["problem"] | undefined
+  },
+  stamp?: (result: Params) => Params
+): Encoder => {
+  const narrow = method.narrowResult(version) as (result: {}) => Params
+  const compiled = stamp === undefined ? narrow : (result: {}) => stamp(narrow(result))
+  const encode = options.isStable ? cached(compiled) : compiled
+  return (value, hints) => {
+    const checked = options.isTrusted ? { result: value as Params } : result(value, method, options.problem)
+    if (checked.result === undefined) return checked
+    const encoded = encode(hints === undefined ? checked.result : { ...hints, ...checked.result })
+    return checked.flaw === undefined ? { result: encoded } : { result: encoded, flaw: checked.flaw }
+  }
+}
+
+const cached = (encode: (result: {}) => Params): (result: {}) => Params => {
+  const encoded = new WeakMap<{}, Params>()
+  return (result) => {
+    let found = encoded.get(result)
+    if (found === undefined) encoded.set(result, found = encode(result))
+    return found
+  }
 }

@@ -3,7 +3,7 @@
  * gave. A mistake becomes a defect whose message names the actor (`The handler of tool "search"`) and says what to change. A
  * Promise that is returned by mistake can be rejected without ending the process.
  */
-import * as JsonForm from "@effect-mcp/definition/unstable/JsonForm"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Effect from "effect/Effect"
 
 /** What the handler returned, if it is an Effect; else an Effect that dies with the reason. */
@@ -19,16 +19,16 @@ export const value = <A, E, R>(self: Effect.Effect<A, E, R>, actor: string): Eff
   Effect.flatMap(self, (given) =>
     given === undefined || given === null
       ? Effect.dieMessage(`${actor} succeeded with ${String(given)}, and a value is needed`)
-      : promise(given, actor) ?? Effect.succeed(given))
+      : isPromise(given)
+      ? promise(actor)
+      : Effect.succeed(given))
 
-/** Dies when the Effect of a handler gave a Promise. */
-export const promise = (given: unknown, actor: string): Effect.Effect<never> | undefined =>
-  isPromise(given)
-    ? Effect.dieMessage(
-      `${actor} succeeded with a Promise, which its Effect must wait for: ` +
-        `use Effect.tryPromise or Effect.promise where it makes the Promise`
-    )
-    : undefined
+/** Dies because the Effect of a handler gave a Promise. */
+export const promise = (actor: string): Effect.Effect<never> =>
+  Effect.dieMessage(
+    `${actor} succeeded with a Promise, which its Effect must wait for: ` +
+      `use Effect.tryPromise or Effect.promise where it makes the Promise`
+  )
 
 const noEffect = (returned: unknown, actor: string): string => {
   const start = `${actor} returned `
@@ -40,7 +40,8 @@ const noEffect = (returned: unknown, actor: string): string => {
     : `${start}${kindOf(returned)}, and it must return an Effect: use Effect.succeed(…)`
 }
 
-const isPromise = (value: unknown): boolean => {
+/** Whether it is a Promise, which then cannot end the process by its rejection. */
+export const isPromise = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null || typeof (value as PromiseLike<unknown>).then !== "function") {
     return false
   }
@@ -63,9 +64,8 @@ const kindOf = (value: unknown): string =>
 
 /** Dies when the Effect of a handler gave a Promise, or a value that JSON cannot express. */
 export const json = <A>(given: A, actor: string): Effect.Effect<A> => {
-  const wrong = promise(given, actor)
-  if (wrong !== undefined) return wrong
-  const fault = JsonForm.fault(given)
+  if (isPromise(given)) return promise(actor)
+  const fault = Json.fault(given)
   return fault === undefined
     ? Effect.succeed(given)
     : Effect.dieMessage(`${actor} succeeded with a value that is not JSON: ${fault}`)

@@ -33,19 +33,20 @@ export const make = (
   routes: ReadonlyArray<Route>,
   extensions: Pick<ExtensionTable, "byId">
 ): Router => {
-  const find = (name: string, kind: Method.Method["kind"]): RegisteredHandler | undefined => {
-    // Most servers register no handler of their own: one comparison for each request.
-    if (handlers.size === 0) return undefined
+  const isGiven = ({ extension }: RegisteredHandler): boolean =>
+    extension === undefined || extensions.byId.has(extension)
+  const handler = (name: string): RequestHandler | undefined => {
     const found = handlers.get(name)
-    const isGiven = found?.extension === undefined || extensions.byId.has(found.extension)
-    return isGiven && found?.method.kind === kind ? found : undefined
+    return found?.method.kind === "request" && isGiven(found) ? found as RequestHandler : undefined
   }
-  const handler = (name: string) => find(name, "request") as RequestHandler | undefined
   return {
     routes,
     handler,
     fallback: () => handler(ANY),
-    listener: (name) => find(name, "notification") as NotificationHandler | undefined,
+    listener: (name) => {
+      const found = handlers.get(name)
+      return found?.method.kind === "notification" && isGiven(found) ? found as NotificationHandler : undefined
+    },
     filter: (name) => filters.get(name)
   }
 }

@@ -12,8 +12,8 @@ import * as Method from "@effect-mcp/protocol/Method"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { Hints } from "../CacheOptions.js"
-import * as Encode from "./Encode.js"
 import * as Pipeline from "./Pipeline.js"
+import * as Reply from "./Reply.js"
 import type * as Route from "./Route.js"
 import type { RequestHandler } from "./Router.js"
 import type { Server } from "./Server.js"
@@ -58,7 +58,7 @@ export type Routes<F extends ClientFacts> = (method: string, client: F) => EraRo
 
 interface Table<F extends ClientFacts> {
   readonly routes: ReadonlyMap<string, EraRoute<F>>
-  readonly ofHandler: (handler: RequestHandler | undefined) => EraRoute<F> | undefined
+  readonly ofHandler: (handler: RequestHandler) => EraRoute<F> | undefined
 }
 
 export const make = <F extends ClientFacts>(
@@ -79,7 +79,7 @@ export const make = <F extends ClientFacts>(
       return {
         ...joined,
         isOffered: gate(method, version, capabilities),
-        encode: joined.encode ?? Encode.make(method, version, options, stamp?.(method.name))
+        encode: joined.encode ?? Reply.encoder(method, version, options, stamp?.(method.name))
       }
     }
     const handlers = new WeakMap<RequestHandler, EraRoute<F>>()
@@ -90,7 +90,7 @@ export const make = <F extends ClientFacts>(
         )
       ),
       ofHandler: (handler) => {
-        if (handler === undefined || !Method.isIn(handler.method, version)) return undefined
+        if (!Method.isIn(handler.method, version)) return undefined
         let route = handlers.get(handler)
         if (route === undefined) {
           handlers.set(
@@ -116,8 +116,11 @@ export const make = <F extends ClientFacts>(
   return (name, client) => {
     let table = tables.get(client.version)
     if (table === undefined) tables.set(client.version, table = makeTable(client.version))
-    const route = table.ofHandler(router.handler(name)) ?? table.routes.get(name)
-    return route?.isOffered(client) === true ? route : table.ofHandler(router.fallback())
+    const own = router.handler(name)
+    const route = (own && table.ofHandler(own)) ?? table.routes.get(name)
+    if (route?.isOffered(client) === true) return route
+    const fallback = router.fallback()
+    return fallback && table.ofHandler(fallback)
   }
 }
 

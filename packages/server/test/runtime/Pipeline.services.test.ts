@@ -4,7 +4,7 @@ import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Context, Scope } from "effect"
 import * as Pipeline from "../../src/runtime/Pipeline.js"
-import { RequestScope } from "../../src/runtime/RequestScope.js"
+import { RequestScope } from "../../src/runtime/Pipeline.js"
 
 class A extends Context.Tag("A")<A, string>() {}
 class B extends Context.Tag("B")<B, string>() {}
@@ -20,11 +20,7 @@ const made = (
   session: Context.Context<never>,
   origin: Pipeline.Session["origin"] = {},
   scope = new RequestScope()
-) => {
-  const context = Pipeline.unfilled()
-  Pipeline.unsafeFill(context, captured, session, { ...request, origin }, scope)
-  return context.unsafeMap
-}
+) => Pipeline.servicesOf(captured, session, { ...request, origin }, scope)
 
 describe("The context of a handler", () => {
   it("prefers the session's services to those of the layer, and the user to both", () => {

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import * as JsonForm from "../../src/schema/JsonForm.js"
+import * as Json from "../../src/runtime/Json.js"
 
 const cyclic: { self?: unknown } = {}
 cyclic.self = cyclic
 
-describe("JsonForm", () => {
+describe("Json.strictText", () => {
   const values: ReadonlyArray<unknown> = [
     null,
     "null",
@@ -19,8 +19,8 @@ describe("JsonForm", () => {
   ]
   for (const value of values) {
     it(`writes ${JSON.stringify(value)} as JSON.stringify does`, () => {
-      assert.deepStrictEqual(JsonForm.encode(value), Either.right(JSON.stringify(value)))
-      assert.strictEqual(JsonForm.fault(value), undefined)
+      assert.deepStrictEqual(Json.strictText(value), Either.right(JSON.stringify(value)))
+      assert.strictEqual(Json.fault(value), undefined)
     })
   }
 
@@ -33,14 +33,14 @@ describe("JsonForm", () => {
   ]
   for (const [value, where] of faults) {
     it(`finds that ${where}`, () => {
-      assert.strictEqual(JsonForm.fault(value), where)
-      assert.deepStrictEqual(JsonForm.encode(value), Either.left(where))
+      assert.strictEqual(Json.fault(value), where)
+      assert.deepStrictEqual(Json.strictText(value), Either.left(where))
     })
   }
 
   it("finds no end of a cycle, and does not write it", () => {
-    assert.strictEqual(JsonForm.fault(cyclic), undefined)
-    assert.deepStrictEqual(JsonForm.encode(cyclic), Either.left("it has no form in JSON"))
-    assert.isTrue(Either.isLeft(JsonForm.encode(undefined)))
+    assert.strictEqual(Json.fault(cyclic), undefined)
+    assert.deepStrictEqual(Json.strictText(cyclic), Either.left("it has no form in JSON"))
+    assert.isTrue(Either.isLeft(Json.strictText(undefined)))
   })
 })

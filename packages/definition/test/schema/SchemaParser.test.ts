@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck as fc, ParseResult, Schema } from "effect"
-import * as PlainCodec from "../../src/schema/PlainCodec.js"
+import * as SchemaParser from "../../src/schema/SchemaParser.js"
 
-const compiled = (schema: Schema.Schema.All): PlainCodec.PlainCodec => {
-  const copy = PlainCodec.compile(schema)
+const compiled = (schema: Schema.Schema.All): SchemaParser.PlainCodec => {
+  const copy = SchemaParser.compilePlain(schema)
   if (copy === undefined) throw new Error(`not compiled: ${schema}`)
   return copy
 }
@@ -11,7 +11,7 @@ const compiled = (schema: Schema.Schema.All): PlainCodec.PlainCodec => {
 const Letter = Schema.Struct({ type: Schema.Literal("letter"), a: Schema.String })
 const Digit = Schema.Struct({ type: Schema.Literal("digit"), a: Schema.Number })
 
-describe("PlainCodec", () => {
+describe("Plain data", () => {
   it("copies the members that the schema names, and no others", () => {
     const copy = compiled(Schema.Struct({ a: Schema.String, b: Schema.Array(Schema.Struct({ c: Schema.Number })) }))
     assert.deepStrictEqual(copy({ a: "x", b: [{ c: 1, d: 2 }], e: 3 }), { a: "x", b: [{ c: 1 }] })
@@ -27,7 +27,7 @@ describe("PlainCodec", () => {
   it("returns `mismatch` for a value that does not conform", () => {
     const copy = compiled(Schema.Struct({ a: Schema.String }))
     for (const u of [undefined, null, 1, "a", [], ["a"], {}, { a: 1 }, { a: null }, () => ({ a: "x" })]) {
-      assert.strictEqual(copy(u), PlainCodec.mismatch)
+      assert.strictEqual(copy(u), SchemaParser.mismatch)
     }
   })
 
@@ -44,9 +44,9 @@ describe("PlainCodec", () => {
       )
     )
     assert.strictEqual(copy("x"), "x")
-    assert.strictEqual(copy("outer"), PlainCodec.mismatch)
-    assert.strictEqual(copy("inner"), PlainCodec.mismatch)
-    assert.strictEqual(copy(1), PlainCodec.mismatch)
+    assert.strictEqual(copy("outer"), SchemaParser.mismatch)
+    assert.strictEqual(copy("inner"), SchemaParser.mismatch)
+    assert.strictEqual(copy(1), SchemaParser.mismatch)
     assert.deepStrictEqual(ran, ["inner", "outer", "inner", "outer", "inner"])
   })
 
@@ -68,7 +68,7 @@ describe("PlainCodec", () => {
     assert.deepStrictEqual(copy({ a: undefined, b: undefined }), { a: undefined, b: undefined })
     const exact = compiled(Schema.Struct({ a: Schema.optionalWith(Schema.String, { exact: true }) }))
     assert.deepStrictEqual(exact({}), {})
-    assert.strictEqual(exact({ a: undefined }), PlainCodec.mismatch)
+    assert.strictEqual(exact({ a: undefined }), SchemaParser.mismatch)
   })
 
   it("does not read an optional field from a prototype", () => {
@@ -84,7 +84,7 @@ describe("PlainCodec", () => {
     assert.strictEqual(Object.getPrototypeOf(copied), Object.prototype)
     assert.strictEqual((copied as { readonly b?: unknown }).b, undefined)
     assert.isUndefined(
-      PlainCodec.compile(
+      SchemaParser.compilePlain(
         Schema.Struct(JSON.parse(`{"__proto__":null}`, (key, value) => key === "__proto__" ? Schema.String : value))
       )
     )
@@ -94,7 +94,7 @@ describe("PlainCodec", () => {
     const copy = compiled(Schema.Union(Schema.Struct({ a: Schema.String }), Schema.Struct({ b: Schema.String })))
     assert.deepStrictEqual(copy({ a: "x", b: "y" }), { a: "x" })
     assert.deepStrictEqual(copy({ a: 1, b: "y" }), { b: "y" })
-    assert.strictEqual(copy({ a: 1, b: 2 }), PlainCodec.mismatch)
+    assert.strictEqual(copy({ a: 1, b: 2 }), SchemaParser.mismatch)
   })
 
   it("takes the member that a literal selects before any other, in any order", () => {
@@ -103,7 +103,7 @@ describe("PlainCodec", () => {
     assert.deepStrictEqual(copy({ type: "letter", a: "x" }), { type: "letter", a: "x" })
     assert.deepStrictEqual(copy({ type: "digit", a: "x" }), { a: "x" })
     assert.deepStrictEqual(copy({ type: "neither", a: "x" }), { a: "x" })
-    assert.strictEqual(copy({ type: "digit", a: null }), PlainCodec.mismatch)
+    assert.strictEqual(copy({ type: "digit", a: null }), SchemaParser.mismatch)
     const filtered = compiled(Schema.Union(Any, Letter.pipe(Schema.filter(({ a }) => a !== "y"))))
     assert.deepStrictEqual(filtered({ type: "letter", a: "x" }), { type: "letter", a: "x" })
     assert.deepStrictEqual(filtered({ type: "letter", a: "y" }), { a: "y" })
@@ -139,7 +139,7 @@ describe("PlainCodec", () => {
       Schema.String.annotations({ decodingFallback: () => Either.right("fallback") }),
       Schema.Never
     ]
-    for (const schema of left) assert.isUndefined(PlainCodec.compile(schema), String(schema))
+    for (const schema of left) assert.isUndefined(SchemaParser.compilePlain(schema), String(schema))
   })
 })
 
@@ -221,9 +221,9 @@ const schemas = fc.letrec<Record<"leaf" | "array" | "struct" | "union" | "filter
 const parse = (parser: (u: unknown) => unknown, u: unknown): Either.Either<unknown, unknown> | undefined =>
   Either.getOrUndefined(Either.try(() => parser(u) as Either.Either<unknown, unknown>))
 
-describe("PlainCodec agrees with Effect's parser", () => {
+describe("Plain data agrees with Effect's parser", () => {
   const agree = (schema: Schema.Schema<any>, given: ReadonlyArray<unknown>): number => {
-    const copy = PlainCodec.compile(schema)
+    const copy = SchemaParser.compilePlain(schema)
     if (copy === undefined) return 0
     // Effect cannot parse a union whose literals stand under a name of Object.prototype.
     const parsers = Either.getOrElse(
@@ -237,7 +237,7 @@ describe("PlainCodec agrees with Effect's parser", () => {
         if (parsed === undefined) continue
         const copied = copy(u)
         if (Either.isLeft(parsed)) {
-          assert.strictEqual(copied, PlainCodec.mismatch, `${schema}`)
+          assert.strictEqual(copied, SchemaParser.mismatch, `${schema}`)
           continue
         }
         assert.deepStrictEqual(copied, parsed.right, `${schema}`)

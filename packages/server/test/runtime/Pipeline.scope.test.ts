@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { RequestScope } from "../../src/runtime/RequestScope.js"
+import { RequestScope } from "../../src/runtime/Pipeline.js"
 import { act, call, connect, internalError, result, serve, until } from "../Serving.js"
 
 const say = (what: string) => Effect.flatMap(RequestContext, (context) => context.log("info", what))
