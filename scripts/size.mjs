@@ -27,7 +27,6 @@ const MAX_SMALL = 60
 /** Parts that wait, wake, queue, limit or time by themselves, where Effect or the kit has such a part. */
 const HOMEMADE = [
   "jsonrpc/runtime/Calls",
-  "jsonrpc/runtime/Feed",
   "sql/connection/Batches"
 ]
 

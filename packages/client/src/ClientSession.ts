@@ -11,7 +11,6 @@ import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Completion from "@effect-mcp/protocol/Completion"
-import * as Era from "@effect-mcp/protocol/Era"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -139,7 +138,7 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   /** The revision that both sides speak. */
   readonly version: Version.Version
   /** The era of `version`: "legacy" when the session began with a handshake, else "modern". */
-  readonly era: Era.Era
+  readonly era: Version.Era
   readonly ping: (options?: CallOptions) => Effect.Effect<void, ClientError>
   /** One page of the tools. */
   readonly listTools: (options?: ListOptions) => Effect.Effect<Tools.ListToolsResult, ClientError>
@@ -326,7 +325,7 @@ const verbs = (
   const { call: callTask, ...tasks } = RemoteTasks.make({ era, watch, timeLeft, tools: listed, list: tools, check })
   return {
     ...facts,
-    era: Era.ofVersion(facts.version)!,
+    era: Version.eraOf(facts.version)!,
     ...notifications,
     ...extended,
     awaitSubscription,

@@ -107,7 +107,7 @@ export interface Passive extends Conversation {
    * Reads the transport on the fiber that runs this, until the peer ends it; then the conversation begins to close. To
    * end it from this side, `close` first and interrupt the reader afterwards: the last answers need the transport.
    */
-  readonly read: Effect.Effect<void, TransportError>
+  readonly read: (transport: Transport.Transport) => Effect.Effect<void, TransportError>
   /** The heartbeat of a conversation that is not read: it fails when the peer is gone, and never succeeds. */
   readonly heartbeat: Effect.Effect<never, TransportError>
 }
@@ -126,7 +126,7 @@ export const make = (
     return Effect.as(
       Effect.acquireRelease(
         // A daemon, because closing must finish before reading stops.
-        Effect.forkDaemon(Effect.interruptible(conversation.read)),
+        Effect.forkDaemon(Effect.interruptible(conversation.read(transport))),
         (reader) => Effect.ensuring(conversation.close, conversation.withinCloseTimeout(Fiber.interrupt(reader)))
       ),
       conversation
@@ -135,19 +135,19 @@ export const make = (
 
 /** A function that makes conversations without a fiber. Their handlers run in the context of this effect by default. */
 export const factory: Effect.Effect<
-  (transport: Transport.Transport, side: Side | ((conversation: Conversation) => Side), options?: Options) => Passive
+  (sender: Transport.Sender, side: Side | ((conversation: Conversation) => Side), options?: Options) => Passive
 > = Effect.map(
   ConversationEnv.current,
-  (env) => (transport, side, options = {}) => start(env, transport, side, options)
+  (env) => (sender, side, options = {}) => start(env, sender, side, options)
 )
 
 const start = (
   env: ConversationEnv.ConversationEnv,
-  transport: Transport.Transport,
+  sender: Transport.Sender,
   side: Side | ((conversation: Conversation) => Side),
   options: Options
 ): PassiveConversation => {
-  const conversation = new PassiveConversation(env, transport, options)
+  const conversation = new PassiveConversation(env, sender, options)
   conversation.side = typeof side === "function" ? side(conversation) : side
   return conversation
 }
@@ -169,7 +169,7 @@ class PassiveConversation implements Passive {
 
   constructor(
     private readonly env: ConversationEnv.ConversationEnv,
-    private readonly transport: Transport.Transport,
+    private readonly transport: Transport.Sender,
     private readonly options: Options
   ) {
     this.diagnostics = new Diagnostics(env.runtime, options.report ?? log)
@@ -194,10 +194,10 @@ class PassiveConversation implements Passive {
     transport.onConversation?.(this.pauseTimeouts)
   }
 
-  get read(): Effect.Effect<void, TransportError> {
+  read(transport: Transport.Transport): Effect.Effect<void, TransportError> {
     return Effect.onExit(
       Effect.suspend(() => {
-        const read = Transport.run(this.transport, this.receive)
+        const read = Transport.run(transport, this.receive)
         return this.options.heartbeat === undefined ? read : raceFirst(read, this.heartbeat)
       }),
       (exit) => Effect.sync(() => this.end(exit))

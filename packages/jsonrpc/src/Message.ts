@@ -98,6 +98,14 @@ export const failure = (id: RequestId | undefined, error: JsonRpcError.ErrorObje
     ? { jsonrpc: "2.0", error: JsonRpcError.toObject(error) }
     : { jsonrpc: "2.0", id, error: JsonRpcError.toObject(error) }
 
+/** The response with a result or an error: with the outcome of a request. */
+export const response = (
+  id: RequestId,
+  { error, result }:
+    | { readonly result: Params; readonly error?: undefined }
+    | { readonly result?: undefined; readonly error: JsonRpcError.ErrorObject }
+): Response => error === undefined ? { jsonrpc: "2.0", id, result } : failure(id, error)
+
 /** The error response to a malformed request. */
 export const malformedResponse = (malformed: Malformed): Failure =>
   failure(malformed.id, { code: malformed.code, message: malformed.message })
@@ -120,10 +128,10 @@ export const fromUnknown = (u: unknown): Incoming => {
       )
       : invalid("request", `expected an object, received ${u === null ? "null" : typeof u}`, undefined)
   }
-  return u.method !== undefined ? call(u) : response(u)
+  return u.method !== undefined ? toCall(u) : toResponse(u)
 }
 
-const call = (u: Record<string, unknown>): Incoming => {
+const toCall = (u: Record<string, unknown>): Incoming => {
   const { id, method, params } = u
   // A message with `id: null` is a malformed request and no notification: its sender expects an answer.
   const kind = "id" in u ? "request" : "notification"
@@ -142,7 +150,7 @@ const call = (u: Record<string, unknown>): Incoming => {
 
 const withoutParams = ({ params: _, ...rest }: Record<string, unknown>): Message => rest as unknown as Message
 
-const response = (u: Record<string, unknown>): Incoming => {
+const toResponse = (u: Record<string, unknown>): Incoming => {
   const { error, id, result } = u
   if (result === undefined && error === undefined) {
     return invalid(isRequestId(id) ? "unknown" : "request", `"method" is missing`, id)

@@ -8,7 +8,7 @@ import * as Cause from "effect/Cause"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as JsonRpcError from "./JsonRpcError.js"
-import * as Message from "./Message.js"
+import type * as Message from "./Message.js"
 
 export type Outcome =
   | Reported & { readonly result: Message.Params; readonly error?: undefined }
@@ -39,7 +39,3 @@ export const died = (cause: Cause.Cause<unknown>): Outcome => ({ error: JsonRpcE
 
 /** The outcome of a request that was in flight when the conversation closed. */
 export const closing: Outcome = { error: { code: JsonRpcError.UNAVAILABLE, message: "Connection closed" } }
-
-/** The response that carries an outcome. */
-export const toMessage = (id: Message.RequestId, outcome: Outcome): Message.Response =>
-  outcome.error === undefined ? Message.success(id, outcome.result) : Message.failure(id, outcome.error)

@@ -98,6 +98,9 @@ export interface Transport {
   readonly onConversation?: ((pauseTimeouts: PauseTimeouts) => void) | undefined
 }
 
+/** The half of a transport that sends, for a conversation whose owner passes it each message. */
+export type Sender = Omit<Transport, "incoming" | "run">
+
 /** A stream of transports: each element is one new conversation. */
 export interface Listener<out E = never, out R = never> extends Stream.Stream<Transport, E, R> {}
 

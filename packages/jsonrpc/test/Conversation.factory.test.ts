@@ -78,7 +78,7 @@ describe("a conversation made by a factory", () => {
       const [here, there] = yield* Transport.memory()
       const make = yield* Conversation.factory
       const conversation = make(here, side({}))
-      const reader = yield* Effect.fork(conversation.read)
+      const reader = yield* Effect.fork(conversation.read(here))
       const received = yield* Effect.fork(Stream.runHead(there.incoming))
       yield* there.send(Message.request(1, "ping"))
       yield* Fiber.join(received)
@@ -91,8 +91,9 @@ describe("a conversation made by a factory", () => {
       const { transport } = yield* recording
       const error = new TransportError({ reason: "Read", message: "broken" })
       const make = yield* Conversation.factory
-      const conversation = make({ ...transport, run: () => Effect.fail(error) }, side({}))
-      assert.strictEqual(yield* Effect.flip(conversation.read), error)
+      const conversation = make(transport, side({}))
+      const broken = { ...transport, run: () => Effect.fail(error) }
+      assert.strictEqual(yield* Effect.flip(conversation.read(broken)), error)
       assert.strictEqual(yield* Effect.flip(conversation.ended), error)
     }))
 })

@@ -37,17 +37,17 @@ describe("Outcome.fromExit", () => {
 
 describe("Outcome.toMessage", () => {
   it("has the id of the request, unchanged", () => {
-    assert.deepStrictEqual<unknown>(Outcome.toMessage("7", { result: { a: 1 } }), Message.success("7", { a: 1 }))
-    assert.deepStrictEqual<unknown>(Outcome.toMessage(0, { error: refusal }), Message.failure(0, refusal))
+    assert.deepStrictEqual<unknown>(Message.response("7", { result: { a: 1 } }), Message.success("7", { a: 1 }))
+    assert.deepStrictEqual<unknown>(Message.response(0, { error: refusal }), Message.failure(0, refusal))
   })
 
   it("does not contain why a handler died", () => {
-    const message = Outcome.toMessage(1, Outcome.died(Cause.die("s3cret")))
+    const message = Message.response(1, Outcome.died(Cause.die("s3cret")))
     assert.deepStrictEqual<unknown>(message, Message.failure(1, JsonRpcError.internal))
   })
 
   it("is -32000 for a request that is in flight when the conversation closes", () => {
     const error = { code: JsonRpcError.UNAVAILABLE, message: "Connection closed" }
-    assert.deepStrictEqual<unknown>(Outcome.toMessage(1, Outcome.closing), Message.failure(1, error))
+    assert.deepStrictEqual<unknown>(Message.response(1, Outcome.closing), Message.failure(1, error))
   })
 })

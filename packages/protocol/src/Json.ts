@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 export interface JsonObject {
@@ -24,7 +25,7 @@ export const JsonObject: Schema.Schema<JsonObject> = Schema.Record({ key: Schema
 
 /** Any JSON value, `null` included; not `undefined`. */
 export const JsonValue: Schema.Schema<unknown> = Schema.Unknown.pipe(
-  Schema.filter((u): boolean => u !== undefined, {
+  Schema.filter(Predicate.isNotUndefined, {
     identifier: "JsonValue",
     arbitrary: () => (fc) => fc.jsonValue({ maxDepth: 2 })
   })

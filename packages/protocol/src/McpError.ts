@@ -12,10 +12,10 @@ import * as Data from "effect/Data"
 import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import type { ClientCapabilities } from "./Capabilities.js"
-import type { Era } from "./Era.js"
 import { codes } from "./ErrorCodes.js"
 import type { JsonObject } from "./Json.js"
 import * as Issue from "./schema/Issue.js"
+import type { Era } from "./Version.js"
 
 /** The received text is not JSON. */
 export class ParseError extends Data.TaggedError("ParseError")<{ readonly message: string }> {}

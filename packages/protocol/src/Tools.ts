@@ -38,7 +38,7 @@ export const ToolExecution = Schema.Struct({
   taskSupport: harmless(Schema.optional(Schema.Literal("forbidden", "optional", "required")))
 })
 
-const isObject = (value: unknown): value is JsonObject => Predicate.isRecord(value)
+const isObject: (value: unknown) => value is JsonObject = Predicate.isRecord
 
 const namesDialect = (schema: JsonObject) =>
   schema.$schema === undefined || typeof schema.$schema === "string" ||

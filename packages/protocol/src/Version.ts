@@ -1,12 +1,20 @@
 /**
  * The dated revisions of the Model Context Protocol: their order, how two sides agree on one, and what an
- * implementation does differently in some of them. Fields and methods name their own revisions: see `Since` for fields
- * and the tables in `legacy/Methods` and `modern/Methods` for methods.
+ * implementation does differently in some of them.
+ *
+ * Revisions have one of two eras, in the specification's words: *legacy*, which begins with a handshake and may have a session, and
+ * *modern*, in which every request carries all that the server needs to know. A server classifies each message once, where it arrives;
+ * the modules after that point belong to one era or to both.
+ *
+ * Fields and methods name their own revisions: see `Since` for fields and the tables in `legacy/Methods` and `modern/Methods` for methods.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  *
  * @since 0.1.0
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { JsonObject } from "./Json.js"
+import { keys } from "./Meta.js"
 
 /** A revision whose conversations begin with `initialize`. */
 export type LegacyVersion = "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25"
@@ -89,3 +97,32 @@ export const agreed = (
   answered: string,
   supported: ReadonlyArray<LegacyVersion> = legacy
 ): Option.Option<LegacyVersion> => Option.fromNullable(supported.find((version) => version === canonical(answered)))
+
+export type Era = "legacy" | "modern"
+
+/** The `_meta` key in which a modern request names its revision. */
+export const VERSION_KEY = keys.protocolVersion
+
+/** The era of a revision; `undefined` for an unknown revision. */
+export const eraOf = (version: string): Era | undefined =>
+  isLegacy(version) ? "legacy" : isModern(version) ? "modern" : undefined
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+
+/**
+ * The era of a request or a notification: modern when its `_meta` names a revision, known or not, else legacy.
+ * `initialize` is legacy whatever its `_meta` holds.
+ *
+ * `header` is the `MCP-Protocol-Version` of an HTTP request. When it names a modern or a later revision and the body
+ * names none, the request is modern and its envelope is incomplete.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
+ */
+export const eraOfMessage = (
+  { method, params }: { readonly method: string; readonly params?: JsonObject | undefined },
+  header?: string
+): Era => {
+  if (method === "initialize") return "legacy"
+  const meta = params?._meta
+  if (typeof meta === "object" && meta !== null && Object.hasOwn(meta, VERSION_KEY)) return "modern"
+  return header !== undefined && DATE.test(header) && isAtLeast(header, modern[0]) ? "modern" : "legacy"
+}

@@ -2,7 +2,6 @@
  * Messages of the wrong era: legacy messages sent to a modern peer, and modern ones to a legacy peer, each judged by
  * this package and by the official schemas.
  */
-import * as Era from "@effect-mcp/protocol/Era"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
 import * as Version from "@effect-mcp/protocol/Version"
@@ -38,13 +37,13 @@ describe("a message of the other era", () => {
 
   it("is classified by its envelope, whatever its method", () => {
     for (const [method, [params]] of Object.entries(Canonical.legacy)) {
-      expect(Era.ofMessage({ method, params })).toBe("legacy")
+      expect(Version.eraOfMessage({ method, params })).toBe("legacy")
       const refused = Either.getOrThrow(Either.flip(Envelope.decode(params)))
       expect(McpError.toWire(refused, "modern").code, method).toBe(-32602)
     }
     for (const [method, [params]] of Object.entries(Canonical.modern)) {
       if (method.startsWith("notifications/")) continue
-      expect(Era.ofMessage({ method, params }), method).toBe("modern")
+      expect(Version.eraOfMessage({ method, params }), method).toBe("modern")
       expect(Either.getOrThrow(Envelope.decode(params)).version).toBe(Version.latestModern)
     }
   })

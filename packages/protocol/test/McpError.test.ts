@@ -1,6 +1,6 @@
-import type { Era } from "@effect-mcp/protocol/Era"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import type { Era } from "@effect-mcp/protocol/Version"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"

@@ -20,7 +20,7 @@ import * as Feature from "./Feature.js"
 import type { RequestContext } from "./RequestContext.js"
 import * as Reply from "./runtime/Reply.js"
 import * as Returned from "./runtime/Returned.js"
-import { ANY } from "./runtime/Router.js"
+import { ANY } from "./runtime/Route.js"
 import * as Subject from "./runtime/Subject.js"
 
 type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>

@@ -309,7 +309,7 @@ describe("A message without a user", () => {
       const { open } = yield* Entrances.entrances
       const sent: Array<any> = []
       const channel = { send: () => Effect.void, unsafeSend: (message: unknown) => sent.push(message) > 0 }
-      const conversation = open({ incoming: undefined as never, ...channel }, () => {})
+      const conversation = open(channel, () => {})
       conversation.receive({ ...initialize(), id: 1 })
       conversation.receive(request("tools/call", { name: "greet", arguments: { name: "Ada" } }, undefined, 2))
       assert.deepStrictEqual(sent.map(({ error, id }) => [id, error.code]), [[1, -32600], [2, -32600]])
@@ -325,7 +325,7 @@ describe("A message without a user", () => {
       const { params } = request("x/heard")
       const modernNotification = Message.notification("x/heard", params)
       assert.isUndefined(modern!.notification(modernNotification, channel, true))
-      const conversation = open({ incoming: undefined as never, ...channel }, () => {})
+      const conversation = open(channel, () => {})
       for (const notification of [modernNotification, Message.notification("x/heard", {})]) {
         conversation.receive(notification)
       }

@@ -54,7 +54,7 @@ export const run = (
           ? Effect.succeed(result)
           : invalid(method, "the client does not know its \"resultType\"")
       }
-      if (!InputRequired.mayRequireInput(method)) return invalid(method, "this method may not require input")
+      if (!InputRequired.methods.has(method)) return invalid(method, "this method may not require input")
       if (countOf(result.inputRequests) > MAX_QUESTIONS) {
         return invalid(method, `it asks more than ${MAX_QUESTIONS} questions at once`)
       }

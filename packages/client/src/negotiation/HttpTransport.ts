@@ -12,8 +12,8 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import * as Era from "@effect-mcp/protocol/Era"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
@@ -46,7 +46,7 @@ export const open = (
       : yield* Modern.make(connection, ExtensionTable.nameParameters(yield* GivenExtensions))
     let isModern = false
     const senderOf = (message: Message.Message): Effect.Effect<Outgoing.Sender> => {
-      if (Message.isRequest(message)) isModern = Era.ofMessage(message) === "modern"
+      if (Message.isRequest(message)) isModern = Version.eraOfMessage(message) === "modern"
       return isModern ? Effect.succeed(modern) : Ref.get(sender)
     }
     const isResumed = settings.session !== undefined

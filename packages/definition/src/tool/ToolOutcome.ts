@@ -64,7 +64,7 @@ const successOf = (
     encodeSuccess: (value) =>
       !isToolResult(value)
         ? orDie(encode(value), (structuredContent) => ({
-          content: [text(toText(structuredContent, isText))],
+          content: [text(isText ? structuredContent as string : toJson(structuredContent))],
           structuredContent
         }))
         : value.isError
@@ -89,7 +89,7 @@ const failureOf = (failure: AnySchema): Pick<ToolOutcome, "decodeFailure" | "enc
     encodeFailure: (value) =>
       orDie(encode(value), (encoded) => {
         const words = isText ? undefined : ownMessage(value)
-        const json = text(toText(encoded, isText))
+        const json = text(isText ? encoded as string : toJson(encoded))
         return { content: words === undefined ? [json] : [text(words), json], isError: true }
       }),
     // Another server may write a failure that is a string without JSON quotes.
@@ -134,9 +134,10 @@ const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.Call
 const resultOf = (
   { content, meta }: ToolResult<unknown>,
   structuredContent: unknown,
+  /** Whether every encoded value is a string, which is its own text. */
   isText: boolean
 ): Tools.CallToolResult => {
-  const json = toText(structuredContent, isText)
+  const json = isText ? structuredContent as string : toJson(structuredContent)
   return withMeta({
     content: content.some(({ type }) => type === "text") ? content : [...content, text(json)],
     structuredContent
@@ -150,9 +151,6 @@ const withMeta = (result: Tools.CallToolResult, meta: JsonObject | undefined): T
   toJson(meta)
   return { ...result, _meta: meta }
 }
-
-/** JSON, or the string itself where every encoded value is a string. */
-const toText = (encoded: unknown, isText: boolean): string => isText ? encoded as string : toJson(encoded)
 
 const toJson = (value: unknown): string =>
   Either.getOrThrowWith(

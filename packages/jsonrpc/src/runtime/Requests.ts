@@ -371,19 +371,19 @@ export class Requests {
     if (this.waitedFor !== undefined) this.startWaiting()
   }
 
+  // Called in an observer, where not even a broken transport may throw.
   private send(
     channel: Channel,
     { id, method }: Pick<Message.Request, "id" | "method">,
     outcome: Outcome.Outcome
   ): void {
-    this.callChannel(
-      method,
+    attempt<unknown>(
       () =>
-        channel.answer === undefined ? channel.unsafeSend(Outcome.toMessage(id, outcome)) : channel.answer(id, outcome)
+        channel.answer === undefined ? channel.unsafeSend(Message.response(id, outcome)) : channel.answer(id, outcome),
+      (cause) => this.options.report(Diagnostic.HandlerDied({ method, cause }))
     )
   }
 
-  // Called in an observer, where not even a broken transport may throw.
   private callChannel(method: string, call: () => void): void {
     attempt(call, (cause) => this.options.report(Diagnostic.HandlerDied({ method, cause })))
   }

@@ -102,15 +102,15 @@ export const decode = (
   if (!Version.isModern(version) || !supported.includes(version)) {
     return Either.left(new UnsupportedVersion({ requested: version, supported }))
   }
-  return Either.mapBoth(decodeMeta(meta), {
-    onLeft: ({ issue }) => ofIssue(new ParseResult.Pointer("_meta", meta, issue)),
-    onRight: (meta) => ({
+  const decoded = decodeMeta(meta)
+  return Either.isLeft(decoded)
+    ? Either.left(ofIssue(new ParseResult.Pointer("_meta", meta, decoded.left.issue)))
+    : Either.right({
       version,
-      capabilities: meta[Meta.keys.clientCapabilities],
-      clientInfo: meta[Meta.keys.clientInfo],
-      logLevel: meta[Meta.keys.logLevel]
+      capabilities: decoded.right[Meta.keys.clientCapabilities],
+      clientInfo: decoded.right[Meta.keys.clientInfo],
+      logLevel: decoded.right[Meta.keys.logLevel]
     })
-  })
 }
 
 const required = [Meta.keys.protocolVersion, Meta.keys.clientCapabilities]

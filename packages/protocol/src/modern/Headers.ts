@@ -57,6 +57,7 @@ export const decode = (header: string): Option.Option<string> => {
 }
 
 const trimmed = (header: string): string => {
+  if (isPlain(header)) return header
   let start = 0
   let end = header.length
   while (start < end && isBlank(header.charCodeAt(start))) start++

@@ -88,13 +88,11 @@ export const InputRequiredResult = Schema.Struct({
   )
 )
 
-const answerable: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
-
 /**
- * Whether the request of a method may be answered with `input_required`.
+ * The methods whose requests may be answered with `input_required`.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#supported-requests
  */
-export const mayRequireInput = (method: string): boolean => answerable.has(method)
+export const methods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
 
 /**
  * The result that replaces a legacy `UrlElicitationRequired`. This era has no ids of elicitations, so each input

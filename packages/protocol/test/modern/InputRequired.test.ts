@@ -45,7 +45,7 @@ describe("modern/InputRequired", () => {
   })
 
   it("MUST NOT answer any but three methods", () => {
-    const asking = [...Methods.table.keys()].filter(InputRequired.mayRequireInput)
+    const asking = [...Methods.table.keys()].filter((method) => InputRequired.methods.has(method))
     expect(asking).toEqual(["tools/call", "resources/read", "prompts/get"])
     for (const name of asking) {
       const method: Method.Method = Methods.table.get(name)!

@@ -24,7 +24,6 @@ import type * as Middleware from "../Middleware.js"
 import * as Registry from "../Registry.js"
 import * as Authentication from "../runtime/Authentication.js"
 import * as Release from "../runtime/Release.js"
-import * as Router from "../runtime/Router.js"
 import type { ServerMiddleware } from "../runtime/Server.js"
 import * as SessionLayer from "../runtime/SessionLayer.js"
 import { SealKeys } from "../SealKeys.js"
@@ -84,11 +83,8 @@ export const make = <E>(
           tasks: tasks !== undefined,
           also: options.capabilities
         }),
-        router: Router.make(
-          registry,
-          FeatureRoutes.make(registry, { pageSize, tasks }),
-          extensions
-        ),
+        features: FeatureRoutes.make(registry, { pageSize, tasks }),
+        registry,
         extensions,
         session: options.session === undefined ? undefined : SessionLayer.make(
           options.session as unknown as Layer.Layer<never, unknown, any>,
@@ -114,7 +110,7 @@ export const make = <E>(
         cache: options.cache,
         rounds: options.rounds,
         sealKeys: options.rounds?.secrets === undefined ? Option.getOrUndefined(sealKeys) : undefined,
-        inputSchema: (tool) => registry.tools.get(tool)?.advertised.inputSchema,
+        inputSchema: Tools.inputSchema(registry),
         unseenTool: (tool) => Tools.unseen(registry, tool)
       },
       registry,

@@ -8,7 +8,7 @@
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Channel, Side } from "@effect-mcp/jsonrpc/Side"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { Sender, Transport } from "@effect-mcp/jsonrpc/Transport"
 import { awaitWithin } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import { coalesced } from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
@@ -126,7 +126,7 @@ class ServerConversations implements Conversations {
     })
   }
 
-  private start(transport: Transport, versions?: ReadonlyArray<Version.Version>): Started {
+  private start(transport: Sender, versions?: ReadonlyArray<Version.Version>): Started {
     const { begin, options, server, serverScope, side } = this.env
     // Only a session layer needs a scope for each conversation.
     const scope = server.session === undefined ? undefined : Effect.runSync(Scope.make())
@@ -190,7 +190,7 @@ class ServerConversations implements Conversations {
     const reader = Runtime.runFork(
       runtime,
       Effect.onExit(
-        Effect.interruptible(Effect.zipRight(identified.before, conversation.read)),
+        Effect.interruptible(Effect.zipRight(identified.before, conversation.read(identified.transport))),
         () =>
           conversation.close.pipe(Effect.zipRight(Effect.catchAll(conversation.ended, logged)), Effect.zipRight(end))
       )

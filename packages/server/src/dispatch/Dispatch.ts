@@ -70,7 +70,7 @@ export const make = (
       },
       perClient: {
         limit: options.maxInFlight ?? MAX_IN_FLIGHT,
-        clientOf: (channel) => RequestOrigin.of(channel).principal?.id
+        clientOf: RequestOrigin.principalOf
       },
       closeTimeout: options.closeTimeout ?? "5 seconds",
       report: Defects.report(options)

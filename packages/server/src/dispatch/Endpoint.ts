@@ -7,7 +7,6 @@
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as Era from "@effect-mcp/protocol/Era"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -267,7 +266,7 @@ class Stages implements Endpoint {
     if (incoming === undefined || Message.isMalformed(incoming) || !Message.isRequest(incoming)) {
       return Refusal.send(exchange, refusal)
     }
-    const error = Reply.errorOf(refusal, Era.ofMessage(incoming, exchange.headers["mcp-protocol-version"]))
+    const error = Reply.errorOf(refusal, Version.eraOfMessage(incoming, exchange.headers["mcp-protocol-version"]))
     Refusal.failure(exchange, refusal.status, Message.failure(incoming.id, error), refusal.headers)
   }
 

@@ -1,5 +1,5 @@
 /**
- * The era of one message, as `protocol/Era` classifies it, with what the server supports: an envelope that names a legacy
+ * The era of one message, as `protocol/Version` classifies it, with what the server supports: an envelope that names a legacy
  * revision of the server makes no message modern. And the errors with which a server of one era refuses messages of the other one.
  *
  * `side` chooses for each message of a conversation, so clients of both eras may share one pipe; `chooser` for a message that belongs to
@@ -10,7 +10,6 @@
 import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import { isRequest } from "@effect-mcp/jsonrpc/Message"
 import type { RequestSide, Side } from "@effect-mcp/jsonrpc/Side"
-import * as Era from "@effect-mcp/protocol/Era"
 import { initialize } from "@effect-mcp/protocol/legacy/Methods"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { MethodNotFound, UnsupportedVersion } from "@effect-mcp/protocol/McpError"
@@ -22,8 +21,12 @@ import type { ModernServe as Modern } from "../modern/Serve.js"
 import { quotable } from "../runtime/Subject.js"
 
 /** `header` is the `MCP-Protocol-Version` of an HTTP request. */
-export const of = (message: Request | Notification, versions: ReadonlyArray<string>, header?: string): Era.Era => {
-  if (Era.ofMessage(message, header) === "legacy") return isModernInitialize(message, header) ? "modern" : "legacy"
+export const of = (message: Request | Notification, versions: ReadonlyArray<string>, header?: string): Version.Era => {
+  if (Version.eraOfMessage(message, header) === "legacy") {
+    return isModernInitialize(message, header)
+      ? "modern"
+      : "legacy"
+  }
   const named = namedBy(message)
   return typeof named === "string" && Version.isLegacy(named) && versions.includes(named) ? "legacy" : "modern"
 }
@@ -34,7 +37,7 @@ export const of = (message: Request | Notification, versions: ReadonlyArray<stri
  */
 export const chooser = (
   versions: ReadonlyArray<string>
-): (message: Request | Notification, header?: string) => Era.Era | McpError => {
+): (message: Request | Notification, header?: string) => Version.Era | McpError => {
   if (!versions.some(Version.isLegacy)) {
     return (message, header) =>
       isRequest(message) && message.method === initialize.name && of(message, versions, header) === "legacy"
@@ -66,7 +69,7 @@ export const refusedByLegacy = (
   versions: ReadonlyArray<string>,
   header?: string
 ): McpError | undefined => {
-  if (Era.ofMessage(message, header) === "legacy") return undefined
+  if (Version.eraOfMessage(message, header) === "legacy") return undefined
   const { method } = message
   if (method === Methods.discover.name) return new MethodNotFound({ method })
   const named = namedBy(message)
@@ -81,7 +84,7 @@ const isModernInitialize = (message: Request | Notification, header: string | un
   header !== undefined && Version.isModern(header) && namedBy(message) === header
 
 const namedBy = ({ params }: Request | Notification): unknown =>
-  (params?._meta as Record<string, unknown> | null | undefined)?.[Era.VERSION_KEY]
+  (params?._meta as Record<string, unknown> | null | undefined)?.[Version.VERSION_KEY]
 
 /** The eras that a server serves: one or both. */
 export type Eras =

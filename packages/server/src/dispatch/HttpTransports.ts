@@ -9,8 +9,8 @@
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Events from "@effect-mcp/jsonrpc/Sse"
-import * as Era from "@effect-mcp/protocol/Era"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import { pathOf } from "../http/HttpExchange.js"
@@ -158,7 +158,7 @@ const byEra = (
   return (exchange, incoming, principal) => {
     const header = exchange.headers["mcp-protocol-version"]
     const era = Message.isMalformed(incoming) || Message.isResponse(incoming)
-      ? header === undefined ? "legacy" : Era.ofVersion(header)
+      ? header === undefined ? "legacy" : Version.eraOf(header)
       : choose(incoming, header)
     // MUST answer 400 to an unsupported revision (2025-11-25 basic/transports#protocol-version-header)
     if (typeof era === "object") return refuse(exchange, incoming, era, legacy === undefined ? "modern" : "legacy")
@@ -169,7 +169,12 @@ const byEra = (
   }
 }
 
-const refuse = (exchange: HttpExchange, incoming: Message.Incoming, error: McpError.McpError, era: Era.Era): void => {
+const refuse = (
+  exchange: HttpExchange,
+  incoming: Message.Incoming,
+  error: McpError.McpError,
+  era: Version.Era
+): void => {
   const id = !Message.isMalformed(incoming) && Message.isRequest(incoming) ? incoming.id : undefined
   Refusal.failure(exchange, 400, Message.failure(id, McpError.toWire(error, era)))
 }

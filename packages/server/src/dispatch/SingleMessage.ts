@@ -11,7 +11,6 @@ import type { Channel, RequestSide } from "@effect-mcp/jsonrpc/Side"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { Requests } from "@effect-mcp/jsonrpc/unstable/Requests"
-import type * as Era from "@effect-mcp/protocol/Era"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -47,7 +46,7 @@ export const make = (
   const choose = EraOfMessage.chooser(versions)
   const legacyVersions = versions.filter(Version.isLegacy)
 
-  const sideOf = (request: Message.Request, era: Era.Era, headers: Headers | undefined): RequestSide => {
+  const sideOf = (request: Message.Request, era: Version.Era, headers: Headers | undefined): RequestSide => {
     if (era === "modern") {
       return modern!.posted({ envelope: ModernHttp.envelopeOf(request, headers, versions), headers })
     }
@@ -61,7 +60,7 @@ export const make = (
     channel: SingleChannel,
     request: Message.Request,
     side: RequestSide,
-    era: Era.Era
+    era: Version.Era
   ): Effect.Effect<Messages, never, Scope.Scope> => {
     const { outbox } = channel
     const started = Effect.acquireRelease(Effect.sync(() => requests.start(channel, request, side)), (active) => {
@@ -143,7 +142,7 @@ const ofMalformed = (malformed: Message.Malformed): Messages =>
     : Stream.empty
 
 /** Answers a request with an error, before it could wait for a place. */
-const refusing = (error: Refuses, era: Era.Era): RequestSide => ({
+const refusing = (error: Refuses, era: Version.Era): RequestSide => ({
   ownLimit: () => UNLIMITED,
   onRequest: () => ({ effect: Effect.void, reply: () => Reply.fromCause(Cause.fail(error), era) })
 })

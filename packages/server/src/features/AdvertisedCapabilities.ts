@@ -16,11 +16,12 @@ export const make = (
   let known: ServerCapabilities = {}
   let revision = -1
   let described: ReadonlyArray<Description> = []
-  const isDescribed = () => described.length === descriptions.size && described.every((one) => descriptions.has(one))
   return () => {
     // Revisions only grow, so their sum changes with each of them.
     const now = tools.revision + resources.revision + templates.revision + prompts.revision + handlers.revision
-    if (now !== revision || !isDescribed()) {
+    if (
+      now !== revision || described.length !== descriptions.size || !described.every((one) => descriptions.has(one))
+    ) {
       revision = now
       described = [...descriptions]
       known = capabilities(registry, options)

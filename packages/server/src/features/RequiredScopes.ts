@@ -7,7 +7,7 @@
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Predicate from "effect/Predicate"
 import type { Registered, RegistryService } from "../Registry.js"
-import { ANY } from "../runtime/Router.js"
+import { ANY } from "../runtime/Route.js"
 import * as Resources from "./Resources.js"
 import * as Surroundings from "./Surroundings.js"
 

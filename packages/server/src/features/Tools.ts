@@ -7,6 +7,7 @@
 import type * as Tool from "@effect-mcp/definition/Tool"
 import type { ToolResult } from "@effect-mcp/definition/ToolResult"
 import { isToolResult } from "@effect-mcp/definition/ToolResult"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { InvalidParams, ofIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
@@ -20,7 +21,6 @@ import type { RegisteredTool, RegistryService } from "../Registry.js"
 import * as Reply from "../runtime/Reply.js"
 import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
-import { ANY } from "../runtime/Router.js"
 import type { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
@@ -51,7 +51,7 @@ export const routes = (
       isTrusted: false,
       isStable: false,
       serve: (params: Tools.CallToolParams, session) => {
-        const tool = registry.tools.get(params.name) ?? registry.tools.get(ANY)
+        const tool = registry.tools.get(params.name) ?? registry.tools.get(Route.ANY)
         if (tool === undefined) return Route.failed(unknown(params.name))
         const isPlain = tool.task === undefined && params.task === undefined
         const tasks = isPlain ? undefined : options.tasks
@@ -75,6 +75,11 @@ export const routes = (
     }
   ]
 }
+
+/** See `Server.inputSchema`. */
+export const inputSchema =
+  ({ tools }: Pick<RegistryService, "tools">): (name: string) => JsonObject | undefined => (name) =>
+    tools.get(name)?.advertised.inputSchema
 
 /** See `Server.unseenTool`. */
 export const unseen = (

@@ -11,6 +11,7 @@ import * as Logging from "@effect-mcp/protocol/Logging"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Asker, RequestChannel } from "../runtime/Asker.js"
+import { handlerOf } from "../runtime/Routes.js"
 import type { Server } from "../runtime/Server.js"
 import type { Era } from "../runtime/Session.js"
 import * as Ask from "./Ask.js"
@@ -23,7 +24,7 @@ import * as Tasks from "./Tasks.js"
 type Mark = (params: Params | undefined) => Params
 
 export const make = (server: Server): Era<Connection> => {
-  const { extensions, logging, router, tasks } = server
+  const { extensions, logging, tasks } = server
 
   const requestOn = (connection: Connection, outbound: Outbound): Outbound["request"] => (method, params, options) =>
     Ask.send(connection, outbound, server, method, params, options)
@@ -74,7 +75,7 @@ export const make = (server: Server): Era<Connection> => {
       resource: (uri) =>
         Effect.suspend(() =>
           // Where the application handles subscriptions itself, it knows which clients have subscribed.
-          router.handler(Methods.subscribe.name) === undefined
+          handlerOf(server, Methods.subscribe.name) === undefined
             ? Subscriptions.updated(connection, uri)
             : connection.announce(Methods.resourceUpdated, { uri }, uri)
         )

@@ -250,7 +250,7 @@ export class Http {
     if (this.isDraining) return this.refuse(exchange)
     const onDone = () => this.sessions.use(session)
     const post = new Post(this.context, exchange, { principal, expected, incoming, batch, session, onDone })
-    if (!session.receive(incoming, post)) return HttpRefusal.send(exchange, Refusal.tooManyMessages)
+    session.receive(incoming, post)
     if (!post.isDone) post.wait()
   }
 
@@ -258,9 +258,7 @@ export class Http {
   private take({ exchange, principal, session }: SessionRequest, incoming: Message.Incoming): void {
     this.sessions.touch(session)
     const origin = RequestOrigin.request(exchange, principal, session.id)
-    if (!session.receive(incoming, session.standalone.channelFor(origin))) {
-      return HttpRefusal.send(exchange, Refusal.tooManyMessages)
-    }
+    session.receive(incoming, session.standalone.channelFor(origin))
     accepted(exchange)
   }
 

@@ -2,7 +2,7 @@
  * What the legacy modules of one endpoint share: the neutral context, what begins their conversations, and the
  * event store, if the application provides one.
  */
-import type { FedTransport } from "@effect-mcp/jsonrpc/unstable/Feed"
+import type { Sender } from "@effect-mcp/jsonrpc/Transport"
 import type * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -33,11 +33,9 @@ export class HttpContext extends EndpointContext {
     super(options, sweeper, runtime)
   }
 
-  /** Begins the legacy conversation of a transport. The transport's feed passes it the messages, so no fiber reads them. */
-  converse(transport: FedTransport, onEnd: () => void, shared?: SharedSession): FedConversation {
-    const conversation = this.begin(transport, onEnd, { versions: this.versions, shared })
-    transport.feed.receiveWith(conversation.receive)
-    return conversation
+  /** Begins a legacy conversation, whose owner passes it the messages, so no fiber reads them. */
+  converse(sender: Sender, onEnd: () => void, shared?: SharedSession): FedConversation {
+    return this.begin(sender, onEnd, { versions: this.versions, shared })
   }
 }
 

@@ -8,8 +8,6 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
-import type * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -62,7 +60,7 @@ export class HttpSession implements StoredSession {
     const end = () => this.end()
     const isRestored = place?.facts !== undefined
     const key = context.events === undefined ? undefined : this.keyOf(STANDALONE)
-    this.standalone = new Standalone(context, key, end, isRestored, this.onLost)
+    this.standalone = new Standalone(context, key, isRestored, this.onLost)
     this.conversation = context.converse(this.standalone, end, place)
   }
 
@@ -108,9 +106,9 @@ export class HttpSession implements StoredSession {
     return this.isResumable && Version.primesStreams(this.version)
   }
 
-  /** Hands a message to the conversation; `false` when too many wait. */
-  receive(incoming: Message.Incoming, channel?: Channel): boolean {
-    return this.standalone.feed.offer(incoming, channel)
+  /** Passes a message to the conversation. Its answer leaves on the channel. */
+  get receive(): FedConversation["receive"] {
+    return this.conversation.receive
   }
 
   /** Ends the standalone stream, which the client opens again at another node. */

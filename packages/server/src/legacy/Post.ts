@@ -11,7 +11,7 @@
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
 import type { Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
@@ -127,7 +127,7 @@ export class Post implements Channel {
   answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
     if (this.isDone) return
     this.refusal = Reply.headOf(outcome)
-    this.respond(Outcome.toMessage(id, outcome))
+    this.respond(Message.response(id, outcome))
   }
 
   onWaiting(id: Message.RequestId): void {

@@ -50,11 +50,3 @@ export const unknownEvent = (id: string): HttpRefusal =>
 
 export const tooManySessions = (max: number): HttpRefusal =>
   make(503, JsonRpcError.UNAVAILABLE, `Service Unavailable: ${max} sessions are in use`, { "retry-after": "10" })
-
-/** Only where a session's messages are read as a stream, by a reader that is slow. */
-export const tooManyMessages: HttpRefusal = make(
-  503,
-  JsonRpcError.UNAVAILABLE,
-  "Service Unavailable: too many messages of this session wait",
-  { "retry-after": "1" }
-)

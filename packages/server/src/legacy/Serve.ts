@@ -102,7 +102,7 @@ export class LegacyServe extends Serve<Connection> {
     { isEarly, requires }: EraRoute<Connection>
   ): McpError | undefined {
     return connection.accepted || isEarly === true || method === Methods.ping.name
-      ? this.lacking(connection, requires)
+      ? requires && this.lacking(connection, requires)
       : new InvalidParams({
         message: `Invalid request parameters: "${Subject.quotable(method)}" was sent before "initialize"`
       })

@@ -9,10 +9,8 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { Sender } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
-import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
-import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
 import type { Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
@@ -148,7 +146,7 @@ export const make = (context: HttpContext): SseEndpoint => {
       // A malformed message with an id is answered on the stream, too, where its sender waits.
       if (!malformed || incoming.id !== undefined) {
         const origin = RequestOrigin.request(exchange, principal, id)
-        if (!connection.receive(incoming, origin)) return HttpRefusal.send(exchange, Refusal.tooManyMessages)
+        connection.receive(incoming, origin)
       }
       if (malformed) return HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
       accepted(exchange)
@@ -168,12 +166,11 @@ export const make = (context: HttpContext): SseEndpoint => {
 }
 
 /**
- * The transport of one conversation: POSTs feed it, and it sends on the stream. `requests` holds the channel of each
+ * One conversation: POSTs feed it, and it sends on the stream. `requests` holds the channel of each
  * request that is not answered; all answers leave on one stream, so requests in flight must have different ids, also in
  * different POSTs.
  */
-class SseConnection implements FedTransport {
-  readonly feed: Feed
+class SseConnection implements Sender {
   /** In milliseconds. */
   readonly began: number
   private readonly conversation: FedConversation
@@ -189,7 +186,6 @@ class SseConnection implements FedTransport {
     private readonly onClose: (closing: Effect.Effect<void>) => void
   ) {
     const close = () => this.close()
-    this.feed = new Feed(close)
     this.began = context.sweeper.now()
     this.stream = context.stream(exchange, close)
     this.conversation = context.converse(this, close)
@@ -221,39 +217,27 @@ class SseConnection implements FedTransport {
     })
   }
 
-  /** Hands a message to the conversation; `false` when too many wait. */
-  receive(incoming: Message.Incoming, origin: RequestOrigin.RequestOrigin): boolean {
+  /** Passes a message to the conversation. */
+  receive(incoming: Message.Incoming, origin: RequestOrigin.RequestOrigin): void {
+    const { receive } = this.conversation
     const isRequest = !Message.isMalformed(incoming) && Message.isRequest(incoming)
-    if (!isRequest) return this.feed.offer(incoming, this.channelFor(origin))
+    if (!isRequest) return receive(incoming, this.channelFor(origin))
     const { id } = incoming
     const earlier = this.requests.get(id)
-    if (earlier === undefined) {
-      const channel = this.channelFor(origin)
-      this.requests.set(id, channel)
-      return this.feed.offer(incoming, channel)
-    }
-    const isTaken = this.feed.offer(incoming, earlier)
+    const channel = earlier ?? this.channelFor(origin)
+    this.requests.set(id, channel)
+    receive(incoming, channel)
     // The refusal of this request was sent on the channel; the earlier request is still running.
-    this.requests.set(id, earlier)
-    return isTaken
+    if (earlier !== undefined) this.requests.set(id, earlier)
   }
 
   /** Ends the conversation, then the stream. Safe to call twice. */
   close(): void {
     if (this.closed) return
     this.closed = true
-    this.feed.end()
     if (this.handshake !== undefined) this.context.sweeper.unwatch(this.handshake)
     const { conversation, stream } = this
     this.onClose(Effect.zipRight(conversation.close, Effect.sync(() => stream.end())))
-  }
-
-  get incoming(): Transport["incoming"] {
-    return this.feed.incoming
-  }
-
-  run(receiver: Receiver): Effect.Effect<void, TransportError> {
-    return this.feed.run(receiver)
   }
 
   readonly unsafeSend = (message: Message.Message): boolean => {

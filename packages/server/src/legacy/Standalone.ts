@@ -1,5 +1,5 @@
 /**
- * The transport of one session over HTTP. What the client sends comes in POSTs, which `Http` passes to the feed. What the
+ * The sender of one session over HTTP. What the client sends comes in POSTs, which `HttpSession` passes to the conversation. What the
  * server sends outside of requests leaves on the standalone stream, which the client opens with GET; while it is not open,
  * notifications are buffered, up to `MAX_BUFFERED`.
  *
@@ -9,14 +9,11 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
-import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { Sender } from "@effect-mcp/jsonrpc/Transport"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
-import type { FedTransport, Receiver } from "@effect-mcp/jsonrpc/unstable/Feed"
-import { Feed } from "@effect-mcp/jsonrpc/unstable/Feed"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type * as Effect from "effect/Effect"
@@ -36,8 +33,7 @@ import { frame, ResumableStream } from "./ResumableStream.js"
  */
 export const MAX_BUFFERED = 256
 
-export class Standalone implements FedTransport {
-  readonly feed: Feed
+export class Standalone implements Sender {
   readonly stream: ResumableStream
   private buffered: ReadonlyArray<string> = nothing
   private queuedChanges: Set<string> | undefined
@@ -49,23 +45,13 @@ export class Standalone implements FedTransport {
   constructor(
     private readonly context: HttpContext,
     key: StreamKey | undefined,
-    onReaderGone?: () => void,
     /** Whether another node has served the session: our requests get ids that it has not used. */
     readonly isResumed = false,
     /** Called when another node has taken the session over. */
     onLost?: () => void
   ) {
-    this.feed = new Feed(onReaderGone)
     const stream = this.stream = new ResumableStream(context, key, undefined, onLost)
     if (stream.store?.key.epoch !== undefined) stream.notes = new ReaderNotes(stream.store, isResumed)
-  }
-
-  get incoming(): Transport["incoming"] {
-    return this.feed.incoming
-  }
-
-  run(receiver: Receiver): Effect.Effect<void, TransportError> {
-    return this.feed.run(receiver)
   }
 
   get isAttached(): boolean {
@@ -77,7 +63,6 @@ export class Standalone implements FedTransport {
     if (this.ended) return
     this.ended = true
     this.hasMoved = isMoving
-    this.feed.end()
     if (!isMoving) this.stream.notes = undefined
     this.stream.stop()
     this.stream.response?.end()
@@ -104,7 +89,7 @@ export class Standalone implements FedTransport {
   }
 
   // A getter, because a function of its own would add to the memory of each idle session.
-  get send(): Transport["send"] {
+  get send(): Sender["send"] {
     return (message) => Outbox.send(this, message, closed)
   }
 

@@ -69,7 +69,7 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
     })
     const stop = (): void => {
       const interrupted = [...unanswered]
-      for (const [id] of interrupted) post.unsafeSend(Outcome.toMessage(id, Outcome.closing))
+      for (const [id] of interrupted) post.unsafeSend(Message.response(id, Outcome.closing))
       for (const [, request] of interrupted) request.cancel()
     }
     for (const request of requests) {

@@ -204,7 +204,7 @@ export class Round {
   /** Why a question cannot be sent. */
   private refusal(question: Question<any>): McpError.McpError | NoBackChannel | undefined {
     const { clientCapabilities, hasEnded } = this.session.facts
-    return hasEnded || !InputRequired.mayRequireInput(this.session.method)
+    return hasEnded || !InputRequired.methods.has(this.session.method)
       ? new NoBackChannel({ method: InputQuestion.methodOf(question).name })
       : InputQuestion.refusal(question, clientCapabilities)
   }

@@ -48,7 +48,7 @@ export const make = (
       askAsTask: (question) => Effect.fail(new MissingClientCapability({ required: TaskCapability.of(question) })),
       request: none.request,
       get round() {
-        return InputRequired.mayRequireInput(session.method) ? roundOf(session, rounds).passed : undefined
+        return InputRequired.methods.has(session.method) ? roundOf(session, rounds).passed : undefined
       }
     }),
     tasks: (session) => hasTasks ? Tasks.dialect(session) : undefined

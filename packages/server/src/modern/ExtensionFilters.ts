@@ -12,7 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { ExtensionNotification } from "../Registry.js"
-import type { Router } from "../runtime/Router.js"
+import type { RegistryService } from "../Registry.js"
 import type { ModernSession } from "./RequestFacts.js"
 
 /** By name of the member: a flag that is set, or its keys. */
@@ -53,11 +53,11 @@ export const size = (wanted: Wanted): number => {
   return keys
 }
 
-/** What the application accepts of it. */
-export const accepted = (wanted: Wanted, { filter }: Router): Effect.Effect<Wanted, unknown> => {
+/** What the application accepts of it: it may choose among the keys of a filter. */
+export const accepted = (wanted: Wanted, filters: RegistryService["filters"]): Effect.Effect<Wanted, unknown> => {
   const chosen = [...wanted].map(
     ([name, value]): Effect.Effect<readonly [string, true | ReadonlySet<string>], unknown> => {
-      const chooser = filter(name)
+      const chooser = filters.get(name)
       return value === true || chooser === undefined ? Effect.succeed([name, value]) : Effect.mapInputContext(
         Effect.map(
           chooser.accept([...value]) as Effect.Effect<ReadonlyArray<string>, unknown>,

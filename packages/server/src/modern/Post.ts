@@ -9,9 +9,9 @@
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
@@ -86,7 +86,7 @@ export class Post implements Channel {
     const head = Reply.headOf(outcome)
     const refusedWith = head?.status ?? (outcome.isUnserved === true ? 503 : undefined)
     if (refusedWith !== undefined) Metrics.rejectHttp(refusedWith)
-    const text = MessageText.stringify(Outcome.toMessage(id, outcome)) ?? ""
+    const text = MessageText.stringify(Message.response(id, outcome)) ?? ""
     this.finish()
     if (stream === undefined && (refusedWith !== undefined || this.context.options.responses !== "stream")) {
       const status = refusedWith ?? (outcome.error === undefined ? 200 : Status.ofError(outcome.error))

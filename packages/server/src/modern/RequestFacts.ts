@@ -52,11 +52,11 @@ export class RequestFacts implements ClientFacts {
 
   get clientKey(): object | string | undefined {
     // Anonymous HTTP clients cannot be told apart.
-    return this.channel.origin === undefined ? this.channel : RequestOrigin.of(this.channel).principal?.id
+    return this.channel.origin === undefined ? this.channel : RequestOrigin.principalOf(this.channel)
   }
 
   /** Whose subscriptions are those of this client: those of the pipe, or of the principal. */
   get subscriber(): Channel | string | undefined {
-    return this.isPosted ? RequestOrigin.of(this.channel).principal?.id : this.channel
+    return this.isPosted ? RequestOrigin.principalOf(this.channel) : this.channel
   }
 }

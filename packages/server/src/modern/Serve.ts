@@ -12,11 +12,15 @@ import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel, IncomingRequest, RequestSide, Work } from "@effect-mcp/jsonrpc/Side"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { HeaderMismatch } from "@effect-mcp/protocol/McpError"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import { decode } from "@effect-mcp/protocol/modern/Envelope"
+import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
 import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
 import { isBrief } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
@@ -27,18 +31,18 @@ import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { Refuses } from "../Authenticator.js"
-import type { Headers } from "../http/HttpExchange.js"
+import type * as HttpExchange from "../http/HttpExchange.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Route from "../runtime/Route.js"
 import type { EraRoute } from "../runtime/Routes.js"
+import { listenerOf } from "../runtime/Routes.js"
 import { Serve, unchecked } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
 import * as Ask from "./Ask.js"
 import * as Era from "./Era.js"
 import * as ExtendedResults from "./ExtendedResults.js"
-import * as ParamHeaders from "./ParamHeaders.js"
 import type { ModernSession } from "./RequestFacts.js"
 import { RequestFacts } from "./RequestFacts.js"
 import * as Routes from "./Routes.js"
@@ -49,7 +53,7 @@ import { Subscriptions } from "./Subscriptions.js"
 export interface Posted {
   readonly envelope: Read
   /** What must repeat arguments; `undefined` where there are no headers. */
-  readonly headers: Headers | undefined
+  readonly headers: HttpExchange.Headers | undefined
 }
 
 /** How a server serves modern messages. Made once for each server. */
@@ -62,9 +66,9 @@ export class ModernServe extends Serve<RequestFacts> {
     unavailableCode
   }
   private readonly ownLimit: RequestSide["ownLimit"] = ({ method }, channel) =>
-    method === Methods.listen.name ? this.subscriptions.limitOf(RequestOrigin.of(channel).principal?.id) : undefined
+    method === Methods.listen.name ? this.subscriptions.limitOf(RequestOrigin.principalOf(channel)) : undefined
   private readonly stamp: Stamp.Stamp
-  private readonly paramHeaders: ReturnType<typeof ParamHeaders.make>
+  private readonly paramHeaders: ReturnType<typeof paramHeaders>
 
   constructor(
     server: Server,
@@ -74,7 +78,7 @@ export class ModernServe extends Serve<RequestFacts> {
   ) {
     super(server, Era.make(server, rounds, subscriptions), Routes.make(server, subscriptions))
     this.stamp = Stamp.make("", { serverInfo: server.info })
-    this.paramHeaders = ParamHeaders.make(server)
+    this.paramHeaders = paramHeaders(server)
   }
 
   /** Serves the request of one POST. */
@@ -92,9 +96,9 @@ export class ModernServe extends Serve<RequestFacts> {
     channel: Channel,
     isPosted: boolean
   ): Effect.Effect<void> | undefined {
-    const { authenticate, router, versions } = this.server
+    const { authenticate, versions } = this.server
     if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
-    if (router.listener(method) === undefined && !this.pipeline.isSurrounded) return undefined
+    if (listenerOf(this.server, method) === undefined && !this.pipeline.isSurrounded) return undefined
     return Effect.suspend(() => {
       const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
       const envelope = Either.getOrElse(envelopeOf(params, versions), () => unknownClient)
@@ -124,7 +128,9 @@ export class ModernServe extends Serve<RequestFacts> {
     route: EraRoute<RequestFacts>
   ): McpError.McpError | Route.Served | undefined {
     const mismatch = facts.headers === undefined ? undefined : this.paramHeaders(request, facts.headers)
-    if (mismatch === undefined) return this.lacking(facts, route.requires)
+    if (mismatch === undefined) {
+      return route.requires === undefined ? undefined : this.lacking(facts, route.requires)
+    }
     const unseen = this.server.unseenTool(String(request.params?.name))
     return unseen === undefined
       ? mismatch
@@ -134,7 +140,7 @@ export class ModernServe extends Serve<RequestFacts> {
   protected override served(session: ModernSession, params: any, served: Route.Served): Route.Served {
     session.facts.hints = served.hints
     // Of other methods these are members that an extension may have given another meaning.
-    if (!InputRequired.mayRequireInput(session.method)) return served
+    if (!InputRequired.methods.has(session.method)) return served
     const { inputResponses, requestState } = params
     if (inputResponses === undefined && requestState === undefined) return served
     const resumed = Era.roundOf(session, this.rounds).resume({ inputResponses, requestState })
@@ -234,9 +240,39 @@ const urlsOf = (
   failure: McpError.UrlElicitationRequired
 ): InputRequired.InputRequiredResult | McpError.MissingClientCapability | undefined => {
   // `Reply` reports an invalid URL.
-  if (!InputRequired.mayRequireInput(method) || Reply.invalidUrl(failure) !== undefined) return undefined
+  if (!InputRequired.methods.has(method) || Reply.invalidUrl(failure) !== undefined) return undefined
   const required = { elicitation: { url: {} } }
   return client.supports(required)
     ? InputRequired.ofUrlElicitations(failure.elicitations)
     : new McpError.MissingClientCapability({ required })
+}
+
+/**
+ * Gives the error of a request whose headers differ from its arguments, where only the tables of the server know such headers: those that
+ * repeat arguments of tools whose schema marks them with `x-mcp-header`, and `Mcp-Name` of the methods of extensions. Which headers a tool
+ * has is computed once for each schema.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
+ */
+const paramHeaders = (
+  { extensions: { nameParameters }, inputSchema }: Pick<Server, "extensions" | "inputSchema">
+): (request: Request, sent: HttpExchange.Headers) => HeaderMismatch | undefined => {
+  const headers = new WeakMap<JsonObject, ReadonlyArray<ParamHeaders.ParamHeader>>()
+  const headersOf = (schema: JsonObject): ReadonlyArray<ParamHeaders.ParamHeader> => {
+    let found = headers.get(schema)
+    if (found === undefined) headers.set(schema, found = Either.getOrElse(ParamHeaders.of(schema), () => []))
+    return found
+  }
+  return (request, sent) => {
+    const { method, params } = request
+    if (nameParameters.has(method)) {
+      return Option.getOrUndefined(Either.getLeft(Headers.check(request, (name) => sent[name], nameParameters)))
+    }
+    if (method !== Methods.callTool.name) return undefined
+    const schema = typeof params?.name === "string" ? inputSchema(params.name) : undefined
+    const marked = schema === undefined ? [] : headersOf(schema)
+    if (marked.length === 0) return undefined
+    const checked = ParamHeaders.check(marked, params?.arguments as JsonObject | undefined, (name) => sent[name])
+    return Either.isLeft(checked) ? checked.left : undefined
+  }
 }

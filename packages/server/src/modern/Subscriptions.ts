@@ -69,7 +69,7 @@ export class Subscriptions {
   deliver = (kind: Kind, principal: string): Effect.Effect<void> => this.announceTo(principal, kind)
 
   constructor(
-    private readonly server: Pick<Server, "capabilities" | "extensions" | "listen" | "router" | "subscriptions">
+    private readonly server: Pick<Server, "capabilities" | "extensions" | "listen" | "registry" | "subscriptions">
   ) {
     this.places = limited(server.listen.max ?? MAX_OPEN)
   }
@@ -97,7 +97,7 @@ export class Subscriptions {
         wanted.right.size === 0
           ? this.keepOpen(filter, wanted.right, session)
           : Effect.flatMap(
-            ExtensionFilters.accepted(wanted.right, this.server.router),
+            ExtensionFilters.accepted(wanted.right, this.server.registry.filters),
             (extended) => this.keepOpen(filter, extended, session)
           )).pipe(Effect.scoped)
     })

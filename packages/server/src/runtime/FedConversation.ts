@@ -3,7 +3,7 @@
  * nodes serve an endpoint, another node can take over its session.
  */
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
-import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { Delivery, Sender } from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { InternalError } from "@effect-mcp/protocol/McpError"
 import type { Version } from "@effect-mcp/protocol/Version"
@@ -11,11 +11,10 @@ import type * as Effect from "effect/Effect"
 import type { HttpRefusal } from "../HttpRefusal.js"
 
 /**
- * Begins a conversation whose messages the caller passes to `receive`; the transport is used to send only. It runs in the
- * server's context until it is closed. `onEnd` runs when the server closes it.
+ * Begins a conversation whose messages the caller passes to `receive`. It runs in the server's context until it is closed. `onEnd` runs when the server closes it.
  */
 export type Open = (
-  transport: Transport,
+  sender: Sender,
   onEnd: () => void,
   options?: {
     /** The revisions that the conversation may have. Default: all that the server supports. */
@@ -35,7 +34,7 @@ export interface SharedSession {
 
 /** An open conversation that its caller feeds. */
 export interface FedConversation {
-  /** Handles one more message of the client; its response leaves on the channel. Default: the transport. */
+  /** Handles one more message of the client; its response leaves on the channel. Default: the sender. */
   readonly receive: (incoming: Delivery, channel?: Channel) => void
   /**
    * Ends the conversation: interrupts the handlers, and answers what they have not answered. Can be run again; the first

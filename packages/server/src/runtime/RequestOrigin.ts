@@ -44,6 +44,10 @@ export const request = (
 /** The origin of the messages of a channel. */
 export const of = (channel: Channel): RequestOrigin => (channel.origin ?? none) as RequestOrigin
 
+/** The id of the principal that a channel belongs to. */
+export const principalOf = (channel: Channel): string | undefined =>
+  (channel.origin as RequestOrigin | undefined)?.principal?.id
+
 /**
  * Why a server with an authenticator refuses a message that came on the channel; `undefined` when the channel has a user.
  */

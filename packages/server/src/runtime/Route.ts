@@ -1,6 +1,6 @@
 /**
  * What serves one request method, whatever the era: the name of the method and a function of its decoded parameters.
- * Features make routes; `Router` finds them. Each era joins a route with the row of its own method table, which knows the
+ * Features make routes; `Routes` finds them. Each era joins a route with the row of its own method table, which knows the
  * schemas of parameters and result and the revisions that have the method.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -34,3 +34,6 @@ export interface Route {
 export const served = (effect: Effect.Effect<unknown, unknown>): Served => ({ effect, context: Context.empty() })
 
 export const failed = (error: unknown): Served => served(Effect.fail(error))
+
+/** The key in the registry of the handler of all requests, or the tool of all names, that nothing else serves. */
+export const ANY = "*"

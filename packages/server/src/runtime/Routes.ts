@@ -12,12 +12,38 @@ import * as Method from "@effect-mcp/protocol/Method"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { Hints } from "../CacheOptions.js"
+import type { RegisteredHandler } from "../Registry.js"
 import * as Pipeline from "./Pipeline.js"
 import * as Reply from "./Reply.js"
-import type * as Route from "./Route.js"
-import type { RequestHandler } from "./Router.js"
+import * as Route from "./Route.js"
 import type { Server } from "./Server.js"
 import type { ClientFacts, Session } from "./Session.js"
+
+/** A registered handler of requests. */
+export type RequestHandler = RegisteredHandler & { readonly method: Method.Request }
+
+/** A registered handler of notifications. */
+export type NotificationHandler = RegisteredHandler & { readonly method: Method.Notification }
+
+type Registered = Pick<Server, "extensions" | "registry">
+
+/**
+ * The application's handler of a request, which comes before the route of a feature. A handler of an extension that the server was not
+ * given serves nothing.
+ */
+export const handlerOf = (server: Registered, method: string): RequestHandler | undefined => {
+  const found = server.registry.handlers.get(method)
+  return found?.method.kind === "request" && isGiven(server, found) ? found as RequestHandler : undefined
+}
+
+/** The application's handler of a notification. */
+export const listenerOf = (server: Registered, method: string): NotificationHandler | undefined => {
+  const found = server.registry.handlers.get(method)
+  return found?.method.kind === "notification" && isGiven(server, found) ? found as NotificationHandler : undefined
+}
+
+const isGiven = ({ extensions }: Registered, { extension }: RegisteredHandler): boolean =>
+  extension === undefined || extensions.byId.has(extension)
 
 /** A route as clients of one revision see it. */
 export interface EraRoute<F extends ClientFacts> {
@@ -65,8 +91,7 @@ export const make = <F extends ClientFacts>(
   server: Server,
   { capabilities, methods, own, stamp }: OfEra<F>
 ): Routes<F> => {
-  const { router } = server
-  const features = router.routes.flatMap(({ method: name, ...route }): ReadonlyArray<Joined<F>> => {
+  const features = server.features.flatMap(({ method: name, ...route }): ReadonlyArray<Joined<F>> => {
     const method = methods.get(name)
     return method?.kind === "request" ? [{ ...route, method }] : []
   })
@@ -116,10 +141,10 @@ export const make = <F extends ClientFacts>(
   return (name, client) => {
     let table = tables.get(client.version)
     if (table === undefined) tables.set(client.version, table = makeTable(client.version))
-    const own = router.handler(name)
+    const own = handlerOf(server, name)
     const route = (own && table.ofHandler(own)) ?? table.routes.get(name)
     if (route?.isOffered(client) === true) return route
-    const fallback = router.fallback()
+    const fallback = handlerOf(server, Route.ANY)
     return fallback && table.ofHandler(fallback)
   }
 }

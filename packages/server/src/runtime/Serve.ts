@@ -23,8 +23,8 @@ import { RequestScope } from "./Pipeline.js"
 import { Encoded } from "./Reply.js"
 import * as Reply from "./Reply.js"
 import * as Route from "./Route.js"
-import type { NotificationHandler } from "./Router.js"
-import type { EraRoute, Routes } from "./Routes.js"
+import type { EraRoute, NotificationHandler } from "./Routes.js"
+import * as Routes from "./Routes.js"
 import type { Server } from "./Server.js"
 import type { ClientFacts, Era } from "./Session.js"
 import { Session } from "./Session.js"
@@ -36,7 +36,7 @@ export abstract class Serve<F extends ClientFacts> {
   constructor(
     protected readonly server: Server,
     protected readonly era: Era<F>,
-    private readonly routes: Routes<F>
+    private readonly routes: Routes.Routes<F>
   ) {
     this.pipeline = Pipeline.make(server)
   }
@@ -133,19 +133,17 @@ export abstract class Serve<F extends ClientFacts> {
   /** The error of a client that lacks a capability. */
   protected lacking(
     { clientCapabilities, hasDeclared }: F,
-    required: ClientCapabilities | undefined
+    required: ClientCapabilities
   ): MissingClientCapability | undefined {
-    const missing = required === undefined || !hasDeclared
-      ? undefined
-      : Capabilities.missing(clientCapabilities, required)
+    const missing = hasDeclared ? Capabilities.missing(clientCapabilities, required) : undefined
     return missing === undefined ? undefined : new MissingClientCapability({ required: missing })
   }
 
   /** The listener of a notification, where the revision of the client has it. */
   protected listenerOf(client: F, method: string): NotificationHandler | undefined {
-    const found = this.server.router.listener(method)
+    const found = Routes.listenerOf(this.server, method)
     return found !== undefined && Method.isIn(found.method, client.version) &&
-        this.lacking(client, found.requires) === undefined
+        (found.requires === undefined || this.lacking(client, found.requires) === undefined)
       ? found
       : undefined
   }

@@ -16,13 +16,13 @@ import type * as Scope from "effect/Scope"
 import type { ServerCacheOptions } from "../CacheOptions.js"
 import type { ListenOptions } from "../ListenOptions.js"
 import type * as Middleware from "../Middleware.js"
-import type { ClientObserver } from "../Registry.js"
+import type { ClientObserver, RegistryService } from "../Registry.js"
 import type { RoundOptions } from "../RoundOptions.js"
 import type { SealKeysService } from "../SealKeys.js"
 import type { ServerSessionService } from "../ServerSession.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
 import type { Authentication } from "./Authentication.js"
-import type { Router } from "./Router.js"
+import type { Route } from "./Route.js"
 import type { SessionLayer } from "./SessionLayer.js"
 
 export interface Server {
@@ -33,7 +33,10 @@ export interface Server {
   readonly instructions: () => string | undefined
   /** The capabilities that the server has at the moment. */
   readonly capabilities: () => ServerCapabilities
-  readonly router: Router
+  /** The routes of all features, whether the server has an entry of the feature or not. */
+  readonly features: ReadonlyArray<Route>
+  /** What the application has registered: `runtime/Routes` finds a handler. */
+  readonly registry: Pick<RegistryService, "filters" | "handlers">
   readonly extensions: ExtensionTable
   /** Whether log messages of handlers are sent to clients. */
   readonly logging: boolean

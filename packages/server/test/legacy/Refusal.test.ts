@@ -12,8 +12,7 @@ describe("Refusal", () => {
       [Refusal.unknownEvent("x"), 400, "without Last-Event-ID"],
       [Refusal.tooManySessions(3), 503, "3 sessions"],
       [Refusal.noSseSession, 400, "sessionId"],
-      [Refusal.unknownSseSession, 404, "open a new one with GET"],
-      [Refusal.tooManyMessages, 503, "too many messages"]
+      [Refusal.unknownSseSession, 404, "open a new one with GET"]
     ]
     for (const [refusal, status, part] of rows) {
       assert.strictEqual(refusal.status, status)

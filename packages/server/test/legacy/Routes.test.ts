@@ -15,7 +15,6 @@ import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
 import { Connection } from "../../src/legacy/Connection.js"
 import * as Era from "../../src/legacy/Era.js"
 import * as Routes from "../../src/legacy/Routes.js"
-import * as Router from "../../src/runtime/Router.js"
 import type { Server } from "../../src/runtime/Server.js"
 import { act, answer, connect, GreetLive, info, result, serve, speaking } from "../Serving.js"
 
@@ -45,11 +44,8 @@ const routes = (
         tasks: false,
         also: undefined
       }),
-      router: Router.make(
-        registry,
-        FeatureRoutes.make(registry, { pageSize: 1, tasks: undefined }),
-        ExtensionTable.none
-      ),
+      features: FeatureRoutes.make(registry, { pageSize: 1, tasks: undefined }),
+      registry,
       extensions: ExtensionTable.none,
       session: undefined,
       middleware: undefined,

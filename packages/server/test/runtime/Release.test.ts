@@ -83,7 +83,7 @@ describe("A session layer whose release hangs", () => {
       const { open } = yield* Effect.provide(Entrances.entrances, context)
       const sent: Array<unknown> = []
       const fed = open(
-        { incoming: Stream.never, send: () => Effect.void, unsafeSend: (message) => sent.push(message) > 0 },
+        { send: () => Effect.void, unsafeSend: (message) => sent.push(message) > 0 },
         () => {}
       )
       fed.receive(Message.request(1, "initialize", {

@@ -1,10 +1,10 @@
-import * as Era from "@effect-mcp/protocol/Era"
+import * as Version from "@effect-mcp/protocol/Version"
 import { describe, expect, it } from "vitest"
 
-const KEY = Era.VERSION_KEY
+const KEY = Version.VERSION_KEY
 
-describe("Era.ofMessage", () => {
-  it.each<[what: string, method: string, params: unknown, header: string | undefined, era: Era.Era]>([
+describe("Version.eraOfMessage", () => {
+  it.each<[what: string, method: string, params: unknown, header: string | undefined, era: Version.Era]>([
     ["a request of a legacy client", "tools/list", undefined, undefined, "legacy"],
     ["one with parameters", "tools/call", { name: "x" }, undefined, "legacy"],
     ["one with a progress token", "tools/call", { _meta: { progressToken: 1 } }, undefined, "legacy"],
@@ -30,13 +30,13 @@ describe("Era.ofMessage", () => {
     ["discovery without its envelope", "server/discover", {}, undefined, "legacy"],
     ["a legacy notification", "notifications/initialized", undefined, undefined, "legacy"]
   ])("%s", (_, method, params, header, era) => {
-    expect(Era.ofMessage({ method, params: params as {} | undefined }, header)).toBe(era)
+    expect(Version.eraOfMessage({ method, params: params as {} | undefined }, header)).toBe(era)
   })
 })
 
-describe("Era.ofVersion", () => {
+describe("Version.eraOf", () => {
   it("is known for every known revision", () => {
-    expect(["2024-11-05", "2025-11-25", "2026-07-28", "2030-01-01"].map(Era.ofVersion)).toEqual([
+    expect(["2024-11-05", "2025-11-25", "2026-07-28", "2030-01-01"].map(Version.eraOf)).toEqual([
       "legacy",
       "legacy",
       "modern",

@@ -5,15 +5,12 @@ import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Registry from "@effect-mcp/server/Registry"
 import { Context, Effect } from "effect"
 import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
-import * as Router from "../../src/runtime/Router.js"
+import * as Routes from "../../src/runtime/Routes.js"
 
-const routerOf = (registry: Registry.RegistryService) =>
-  Router.make(registry, FeatureRoutes.make(registry, { pageSize: 10, tasks: undefined }), ExtensionTable.none)
-
-describe("Router", () => {
-  it.scoped("has the routes of every feature, whether the server has an entry of it or not, and none that only one era has", () =>
+describe("Routes", () => {
+  it.scoped("are those of every feature, whether the server has an entry of it or not, and none that only one era has", () =>
     Effect.gen(function*() {
-      const { routes } = routerOf(yield* Registry.make)
+      const routes = FeatureRoutes.make(yield* Registry.make, { pageSize: 10, tasks: undefined })
       assert.deepStrictEqual(routes.map(({ method }) => method).sort(), [
         "completion/complete",
         "prompts/get",
@@ -26,10 +23,10 @@ describe("Router", () => {
       ])
     }))
 
-  it.scoped("finds the handlers of the application while they are registered", () =>
+  it.scoped("find the handlers of the application while they are registered", () =>
     Effect.gen(function*() {
       const registry = yield* Registry.make
-      const router = routerOf(registry)
+      const server = { registry, extensions: ExtensionTable.none }
       const handler = (method: Method.Method): Registry.RegisteredHandler => ({
         method,
         context: Context.empty(),
@@ -38,14 +35,17 @@ describe("Router", () => {
       yield* Effect.scoped(Effect.gen(function*() {
         yield* registry.handlers.register(handler(Methods.listTools))
         yield* registry.handlers.register(handler(Methods.rootsListChanged))
-        assert.strictEqual(router.handler("tools/list")?.method, Methods.listTools)
-        assert.strictEqual(router.listener("notifications/roots/list_changed")?.method, Methods.rootsListChanged)
+        assert.strictEqual(Routes.handlerOf(server, "tools/list")?.method, Methods.listTools)
+        assert.strictEqual(
+          Routes.listenerOf(server, "notifications/roots/list_changed")?.method,
+          Methods.rootsListChanged
+        )
         // A request handler is not a listener, and the other way round.
-        assert.isUndefined(router.listener("tools/list"))
-        assert.isUndefined(router.handler("notifications/roots/list_changed"))
-        assert.isUndefined(router.fallback())
+        assert.isUndefined(Routes.listenerOf(server, "tools/list"))
+        assert.isUndefined(Routes.handlerOf(server, "notifications/roots/list_changed"))
+        assert.isUndefined(Routes.handlerOf(server, "*"))
       }))
-      assert.isUndefined(router.handler("tools/list"))
-      assert.isUndefined(router.listener("notifications/roots/list_changed"))
+      assert.isUndefined(Routes.handlerOf(server, "tools/list"))
+      assert.isUndefined(Routes.listenerOf(server, "notifications/roots/list_changed"))
     }))
 })
