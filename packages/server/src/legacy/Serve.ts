@@ -19,7 +19,7 @@ import type * as Exit from "effect/Exit"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { EraRoute } from "../runtime/Routes.js"
-import { Serve, unchecked } from "../runtime/Serve.js"
+import { Serve } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
 import { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
@@ -108,16 +108,12 @@ export class LegacyServe extends Serve<Connection> {
       })
   }
 
-  protected outcomeOf(
-    { received }: LegacySession,
-    exit: Exit.Exit<unknown, unknown>,
-    encode: (result: unknown) => Outcome
-  ): Outcome {
-    return Reply.ofRequest(received as Request, exit, "legacy", encode)
+  outcomeOf(session: LegacySession, exit: Exit.Exit<unknown, unknown>): Outcome {
+    return Reply.ofRequest(session, exit, "legacy")
   }
 
   protected refused(exit: Exit.Exit<unknown, unknown>): Outcome {
-    return Reply.fromExit(exit, "legacy", unchecked)
+    return Reply.fromExit(exit, "legacy", Reply.passedOn)
   }
 
   /** What the session layer and the features of resources keep for a client, anew at this node. */

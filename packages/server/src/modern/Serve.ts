@@ -37,7 +37,7 @@ import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Route from "../runtime/Route.js"
 import type { EraRoute } from "../runtime/Routes.js"
 import { listenerOf } from "../runtime/Routes.js"
-import { Serve, unchecked } from "../runtime/Serve.js"
+import { Serve } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
 import * as Ask from "./Ask.js"
@@ -162,19 +162,13 @@ export class ModernServe extends Serve<RequestFacts> {
       : route.encode(route.closing(session), undefined, session.facts)
   }
 
-  protected outcomeOf(
-    session: ModernSession,
-    exit: Exit.Exit<unknown, unknown>,
-    encode: (result: unknown) => Outcome,
-    refused: Refuses | undefined
-  ): Outcome {
+  outcomeOf(session: ModernSession, exit: Exit.Exit<unknown, unknown>, refused?: Refuses): Outcome {
     const { facts: { round }, received } = session
-    const request = received as Request
     if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
     if (round?.hasQuestions === true) {
       // The question has interrupted the handler. A finalizer may have died then.
       const bug = exit._tag === "Failure" && Cause.isDie(exit.cause)
-        ? { died: exit.cause, subject: Subject.of(request) }
+        ? { died: exit.cause, subject: Subject.of(received) }
         : undefined
       return this.stamped({ result: round.result as {}, ...bug })
     }
@@ -185,17 +179,17 @@ export class ModernServe extends Serve<RequestFacts> {
       ? urlsOf(session, failure)
       : undefined
     const replied = special === undefined
-      ? Reply.ofRequest(request, exit, "modern", encode)
+      ? Reply.ofRequest(session, exit, "modern")
       : McpError.isMcpError(special)
       ? { error: McpError.toWire(special, "modern") }
-      : { ...ResultMeta.outcome(special as {}), subject: Subject.of(request) }
+      : { ...ResultMeta.outcome(special as {}), subject: Subject.of(received) }
     // The result of a tool that died was not encoded, nor was that of an extension.
     const outcome = special !== undefined || replied.died !== undefined ? this.stamped(replied) : replied
     return refused === undefined ? outcome : withStatus(outcome, refused)
   }
 
   protected refused(exit: Exit.Exit<unknown, unknown>, error: Refuses): Outcome {
-    return withStatus(Reply.fromExit(exit, "modern", unchecked), error)
+    return withStatus(Reply.fromExit(exit, "modern", Reply.passedOn), error)
   }
 
   /** Adds what every result of this era has to a result that no route has encoded. */

@@ -62,32 +62,9 @@ export const leavesResults = ({ middleware, sessionMiddleware }: Around): boolea
 type Around = Pick<Server, "middleware" | "sessionMiddleware">
 
 export const make = (
-  { middleware, session: layer, sessionMiddleware }: Around & Pick<Server, "session">
+  { session: layer, ...middlewares }: Around & Pick<Server, "session">
 ): Pipeline => {
-  const isSurrounded = !leavesResults({ middleware, sessionMiddleware })
-
-  const run = <S extends Session>(
-    session: S,
-    scope: RequestScope,
-    services: Services,
-    inSession: boolean,
-    serve: (session: S) => Served
-  ): Effect.Effect<unknown, unknown> => {
-    const handler = (request: Context.Context<never>): Effect.Effect<unknown, unknown> =>
-      Effect.suspend(() => {
-        const { context, effect } = serve(session)
-        return Effect.mapInputContext(
-          effect as Effect.Effect<unknown, unknown>,
-          (_: Context.Context<never>) => Context.merge(context, request)
-        )
-      })
-    const inside = inSession && sessionMiddleware !== undefined
-      ? (request: Context.Context<never>) => around(sessionMiddleware, session, request, handler)
-      : handler
-    const request = filled(services, session, scope)
-    return middleware === undefined ? inside(request) : around(middleware, session, request, inside)
-  }
-
+  const isSurrounded = !leavesResults(middlewares)
   return {
     isSurrounded,
     isBare: !isSurrounded && layer === undefined,
@@ -99,8 +76,8 @@ export const make = (
           effect: Effect.withFiberRuntime((fiber) => {
             session.fiber = fiber
             return built === undefined
-              ? run(session, scope, services, inSession, serve)
-              : Effect.flatMap(built, (services) => run(session, scope, services, inSession, serve))
+              ? surrounded(middlewares, session, scope, services, inSession, serve)
+              : Effect.flatMap(built, (services) => surrounded(middlewares, session, scope, services, inSession, serve))
           })
         }
       }
@@ -123,6 +100,30 @@ export const make = (
       }
     }
   }
+}
+
+/** The handler inside the middleware. */
+const surrounded = <S extends Session>(
+  { middleware, sessionMiddleware }: Around,
+  session: S,
+  scope: RequestScope,
+  services: Services,
+  inSession: boolean,
+  serve: (session: S) => Served
+): Effect.Effect<unknown, unknown> => {
+  const handler = (request: Context.Context<never>): Effect.Effect<unknown, unknown> =>
+    Effect.suspend(() => {
+      const { context, effect } = serve(session)
+      return Effect.mapInputContext(
+        effect as Effect.Effect<unknown, unknown>,
+        (_: Context.Context<never>) => Context.merge(context, request)
+      )
+    })
+  const inside = inSession && sessionMiddleware !== undefined
+    ? (request: Context.Context<never>) => around(sessionMiddleware, session, request, handler)
+    : handler
+  const request = filled(services, session, scope)
+  return middleware === undefined ? inside(request) : around(middleware, session, request, inside)
 }
 
 const around = (

@@ -11,7 +11,7 @@
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
-import type { Params, Request } from "@effect-mcp/jsonrpc/Message"
+import type { Params } from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -34,19 +34,21 @@ import * as Subject from "./Subject.js"
 
 /** The outcome of a request. A defect or a flaw is reported with the name of the tool, the prompt or the resource. */
 export const ofRequest = (
-  request: Request,
+  session: {
+    readonly received: Parameters<typeof Subject.of>[0]
+    readonly encode: (result: unknown) => Outcome.Outcome
+  },
   exit: Exit.Exit<unknown, unknown>,
-  era: Era,
-  encode: (result: unknown) => Outcome.Outcome
+  era: Era
 ): Outcome.Outcome => {
-  const outcome = exit._tag === "Success" ? encode(exit.value) : fromCause(exit.cause, era)
+  const outcome = exit._tag === "Success" ? session.encode(exit.value) : fromCause(exit.cause, era)
   if (outcome.died === undefined) {
-    return outcome.flaw === undefined ? outcome : { ...outcome, subject: Subject.of(request) }
+    return outcome.flaw === undefined ? outcome : { ...outcome, subject: Subject.of(session.received) }
   }
   const { died } = outcome
-  const subject = Subject.of(request)
+  const subject = Subject.of(session.received)
   // A host shows a model the results of a tool, and no errors.
-  return outcome.error === JsonRpcError.internal && request.method === "tools/call"
+  return outcome.error === JsonRpcError.internal && session.received.method === "tools/call"
     ? { result: internalError, died, subject }
     : { ...outcome, subject } as Outcome.Outcome
 }
@@ -159,6 +161,11 @@ const wrongAt = ({ issue }: ParseResult.ParseError): string => {
 export class Encoded {
   constructor(readonly result: {}) {}
 }
+
+/** The outcome of a result that no route encodes. */
+export const passedOn = (result: unknown): Outcome.Outcome => ({
+  result: (result instanceof Encoded ? result.result : result) as {}
+})
 
 /** Encodes one result; "Internal error" when it is not a result of the method. `hints` are those of this result. */
 type Encoder = (result: unknown, hints?: Hints) => Outcome.Outcome

@@ -120,16 +120,7 @@ export const make = <F extends ClientFacts>(
         if (route === undefined) {
           handlers.set(
             handler,
-            route = join({
-              method: handler.method,
-              isTrusted: false,
-              isStable: false,
-              requires: handler.requires,
-              serve: (params, session, raw) => ({
-                effect: Effect.suspend(() => handler.run(params, raw, session.method)),
-                context: handler.context
-              })
-            })
+            route = join(joinedOf(handler))
           )
         }
         return route
@@ -148,6 +139,14 @@ export const make = <F extends ClientFacts>(
     return fallback && table.ofHandler(fallback)
   }
 }
+
+const joinedOf = <F extends ClientFacts>({ context, method, requires, run }: RequestHandler): Joined<F> => ({
+  method,
+  isTrusted: false,
+  isStable: false,
+  requires,
+  serve: (params, session, raw) => ({ effect: Effect.suspend(() => run(params, raw, session.method)), context })
+})
 
 /** Whether the server offers the capability that a method needs. It is looked up once for all requests until it changes. */
 const gate = <F>(

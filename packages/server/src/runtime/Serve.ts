@@ -20,17 +20,16 @@ import type { Refuses } from "../Authenticator.js"
 import type { RequestChannel } from "./Asker.js"
 import * as Pipeline from "./Pipeline.js"
 import { RequestScope } from "./Pipeline.js"
-import { Encoded } from "./Reply.js"
 import * as Reply from "./Reply.js"
 import * as Route from "./Route.js"
 import type { EraRoute, NotificationHandler } from "./Routes.js"
 import * as Routes from "./Routes.js"
 import type { Server } from "./Server.js"
-import type { ClientFacts, Era } from "./Session.js"
+import type { ClientFacts, Era, Replies } from "./Session.js"
 import { Session } from "./Session.js"
 import * as Subject from "./Subject.js"
 
-export abstract class Serve<F extends ClientFacts> {
+export abstract class Serve<F extends ClientFacts> implements Replies<F> {
   protected readonly pipeline: Pipeline.Pipeline
 
   constructor(
@@ -48,12 +47,7 @@ export abstract class Serve<F extends ClientFacts> {
   protected served?(session: Session<F>, params: any, served: Route.Served): Route.Served
 
   /** The outcome of a request from the end of its handler. `refused` is why the request was refused. */
-  protected abstract outcomeOf(
-    session: Session<F>,
-    exit: Exit.Exit<unknown, unknown>,
-    encode: (result: unknown) => Outcome,
-    refused: Refuses | undefined
-  ): Outcome
+  abstract outcomeOf(session: Session<F>, exit: Exit.Exit<unknown, unknown>, refused?: Refuses): Outcome
 
   /** The outcome of a request that failed before any code of the application ran. */
   protected abstract refused(exit: Exit.Exit<unknown, unknown>, error: Refuses): Outcome
@@ -107,14 +101,9 @@ export abstract class Serve<F extends ClientFacts> {
     serve: (session: Session<F>) => Route.Served,
     refused?: McpError
   ): Work {
-    const session = new Session(client, request, incoming, this.era)
+    const session = new Session(client, request, incoming, this.era, route, this)
     const scope = new RequestScope()
     const { context, effect } = this.pipeline.start(session, scope, client.services, client.accepted, serve)
-    const encode = (result: unknown): Outcome =>
-      route === undefined || result instanceof Encoded ? unchecked(result) : route.encode(result, client.hints, client)
-    const reply = (exit: Exit.Exit<unknown, unknown>): Outcome => this.outcomeOf(session, exit, encode, refused)
-    // For tasks alone: garbage that refers to itself through this closure costs as much as the call.
-    if (this.server.tasks !== undefined) session.outcomeOf = reply
     return {
       effect,
       context,
@@ -125,7 +114,7 @@ export abstract class Serve<F extends ClientFacts> {
         const released = scope.release(exit)
         return this.released === undefined ? released : this.released(client, released)
       },
-      reply,
+      reply: (exit) => this.outcomeOf(session, exit, refused),
       closing: this.closing && (() => this.closing!(session, route))
     }
   }
@@ -183,8 +172,3 @@ export abstract class Serve<F extends ClientFacts> {
     )
   }
 }
-
-/** The outcome of a result that no route encodes. */
-export const unchecked = (result: unknown): Outcome => ({
-  result: (result instanceof Encoded ? result.result : result) as {}
-})

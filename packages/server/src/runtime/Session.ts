@@ -4,12 +4,12 @@
  *
  * A class with getters, because one is made for every request and most handlers read none of it. Functions come from getters, so that
  * a function that was taken out of the session can still be called. Its mutable fields: `lastProgress` is the last progress that was
- * sent, `fiber` and `outcomeOf` are set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
+ * sent, `fiber` is set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
  * `task`, with another `outbound` and another asker. The other fields are made when something needs them.
  */
 import type { Notification, Params, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
-import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
@@ -37,6 +37,7 @@ import type { AskError, PassedRound, ServerSessionService } from "../ServerSessi
 import type { StoredTask } from "../TaskStore.js"
 import type { Asker, Keyed, RequestChannel } from "./Asker.js"
 import * as ExtensionCalls from "./ExtensionCalls.js"
+import * as Reply from "./Reply.js"
 import * as RequestOrigin from "./RequestOrigin.js"
 import type { TaskDialect } from "./TaskDialect.js"
 
@@ -77,9 +78,17 @@ export interface Era<F extends ClientFacts> {
   readonly tasks: (session: Session<F>) => TaskDialect | undefined
 }
 
+/** Encodes the results of a request for a client, with its own hints for caches. */
+export interface Encodes<F extends ClientFacts> {
+  readonly encode: (result: unknown, hints: Hints | undefined, client: F) => Outcome
+}
+
+/** Turns the end of the handler of a session into the response. */
+export interface Replies<F extends ClientFacts> {
+  readonly outcomeOf: (session: Session<F>, exit: Exit.Exit<unknown, unknown>) => Outcome
+}
+
 export class Session<F extends ClientFacts = ClientFacts> implements ServerSessionService {
-  /** The response of the request from the end of its handler. */
-  outcomeOf: (exit: Exit.Exit<unknown, unknown>) => Outcome.Outcome = Outcome.fromExit
   /** The fiber of the request. */
   fiber: Fiber.RuntimeFiber<any, any> | undefined
   startTask: Effect.Effect<void, AskError> = Effect.void
@@ -94,7 +103,11 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
     readonly received: Request | Notification,
     /** For a request, it sends until the response; for a notification, it sends outside of any request. */
     public outbound: RequestChannel,
-    private readonly era: Era<F>
+    private readonly era: Era<F>,
+    /** For a request that has a route. */
+    private readonly route?: Encodes<F> | undefined,
+    /** For a request. */
+    private readonly replies?: Replies<F> | undefined
   ) {}
 
   get id(): RequestId | undefined {
@@ -230,11 +243,23 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
     return this.ownAsker ??= this.era.asker(this)
   }
 
+  /** A result as its client receives it. */
+  encode(result: unknown): Outcome {
+    const { facts, route } = this
+    return route === undefined || result instanceof Reply.Encoded
+      ? Reply.passedOn(result)
+      : route.encode(result, facts.hints, facts)
+  }
+
+  /** The response, from the end of the handler. */
+  outcomeOf(exit: Exit.Exit<unknown, unknown>): Outcome {
+    return this.replies!.outcomeOf(this, exit)
+  }
+
   /** A session of the same request for a handler whose call may become a task. What surrounds the handler keeps this session. */
   ofHandler(): Session<F> {
-    const own = new Session(this.facts, this.received, this.outbound, this.era)
+    const own = new Session(this.facts, this.received, this.outbound, this.era, this.route, this.replies)
     own.fiber = this.fiber
-    own.outcomeOf = this.outcomeOf
     return own
   }
 

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
-import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as McpError from "@effect-mcp/protocol/McpError"
@@ -70,7 +69,7 @@ describe("Reply", () => {
   it("gives the model \"Internal error\" of a tool that died, and the calling program that of anything else", () => {
     const died = Cause.die(new Error("secret"))
     const of = (method: string, params?: JsonObject) =>
-      Reply.ofRequest(Message.request(1, method, params), Exit.failCause(died), "legacy", () => ({ result: {} }))
+      Reply.ofRequest({ received: { method, params }, encode: () => ({ result: {} }) }, Exit.failCause(died), "legacy")
     assert.deepStrictEqual<unknown>(of("tools/call", { name: "search" }), {
       result: { content: [{ type: "text", text: "Internal error" }], isError: true },
       died,
