@@ -13,7 +13,6 @@ import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
@@ -63,11 +62,6 @@ export interface ServerOptions<E = never, R = never> extends Client.Options<E, R
    * their names stay reserved. Default: never; the server leaves the group.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
-  /**
-   * How long a session must last for `reconnect` to start from its beginning when the session ends. A server that ends
-   * earlier each time is connected more and more slowly, if the schedule says so. Default: 1 minute.
-   */
-  readonly reconnectResetAfter?: Duration.DurationInput | undefined
 }
 
 export interface ClientSessionGroupService {
@@ -139,15 +133,14 @@ export const make = (
     const members = yield* Members.make(shared.remove)
     const known = KnownVersions.byOrigin()
     return {
-      connect: (name, connector, { reconnect, reconnectResetAfter = "1 minute", ...client } = {}) =>
+      connect: (name, connector, { reconnect, ...client } = {}) =>
         members.join(name, (member, joined) =>
           Reconnect.run(
             Effect.flatMap(
               Effect.provideService(Client.make(connector, client), KnownVersions.KnownVersions, known),
               (session) => enter(shared, member, session)
             ),
-            reconnect &&
-              { name: `The server "${name}" of the group`, schedule: reconnect, resetAfter: reconnectResetAfter },
+            reconnect && { name: `The server "${name}" of the group`, schedule: reconnect },
             joined
           )) as never,
       add: (name, session) =>

@@ -120,8 +120,7 @@ const client = {
 
 const server = {
   ...client,
-  reconnect: Schedule.exponential("1 second"),
-  reconnectResetAfter: "1 minute"
+  reconnect: Schedule.exponential("1 second")
 } satisfies Every<ClientSessionGroup.ServerOptions<"no model", Features.Features | Home>>
 
 const group = {

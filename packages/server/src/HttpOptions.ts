@@ -91,14 +91,11 @@ export interface HttpOptions {
 }
 
 /**
- * How the health of the process is answered. It lives while its event loop turns, whatever its stores do. It is ready until its
+ * How the health of the process is answered: at "/livez", where a supervisor asks whether to restart it, and at "/readyz", where a load
+ * balancer asks whether to send requests. It lives while its event loop turns, whatever its stores do. It is ready until its
  * shutdown begins, while it is a member of the nodes that it serves with, and while the checks of `Readiness` pass.
  */
 export interface HealthOptions {
-  /** Where a supervisor asks whether to restart the process. Default: "/livez". */
-  readonly livePath?: string | undefined
-  /** Where a load balancer asks whether to send requests. Default: "/readyz". */
-  readonly readyPath?: string | undefined
   /** How late the event loop may be. Default: 1 second. */
   readonly maxLag?: Duration.DurationInput | undefined
   /** How long a check of `Readiness` may take. Default: 1 second. */
@@ -130,15 +127,13 @@ export interface HostedOptions<User = never> extends HttpOptions {
 export interface LegacyOptions {
   /**
    * Whether the endpoint keeps sessions, and how many. Without sessions it remembers nothing between two requests, and
-   * requests of a handler to the client fail. Default: true.
+   * requests of a handler to the client fail. A handler runs on for 30 seconds after its client has disconnected. Default: true.
    */
   readonly sessions?: boolean | SessionOptions | undefined
   /** The path of HTTP+SSE, the transport of 2024-11-05: "/sse", for example. Default: the transport is not served. */
   readonly ssePath?: string | undefined
   /** How long clients wait before they reconnect to a stream that can be resumed. Default: 1 second. */
   readonly retry?: Duration.DurationInput | undefined
-  /** Without sessions, how long a handler runs on after its client has disconnected. Default: 30 seconds. */
-  readonly abandonAfter?: Duration.DurationInput | undefined
   /** How many values a response to a request of the server may hold. Default: 1,000,000. */
   readonly maxResponseNodes?: number | undefined
 }
@@ -150,7 +145,7 @@ export interface SessionOptions {
    * of the same principal, else of the principal with the most sessions. Of several, sessions that were never used go first, and then
    * the session that was idle longest. The session of a client without a principal replaces no session of a principal. A session with
    * a stream or a running request is never replaced. If no session can be replaced, `initialize` is answered with 503.
-   * Sessions whose client has sent nothing after `initialize` are counted apart: there may be a tenth of `max`, at least 16. They
+   * Sessions whose client has sent nothing after `initialize` end after 30 seconds, and are counted apart: there may be a tenth of `max`, at least 16. They
    * replace one another only, and when none of them can be replaced, `initialize` is answered with 503.
    * The streams of HTTP+SSE are counted by themselves, with the same limits: the stream of a principal replaces a stream without a
    * principal, and no other stream is replaced. Default: 10,000.
@@ -166,8 +161,6 @@ export interface SessionOptions {
    * requests that still run are interrupted; at the latest after twice this time. Default: 30 minutes.
    */
   readonly idleTimeout?: Duration.DurationInput | undefined
-  /** How long a client may send nothing after `initialize`, before its session ends. Default: 30 seconds. */
-  readonly handshakeTimeout?: Duration.DurationInput | undefined
   /**
    * What the ids of sessions begin with, for a load balancer that finds by it the node that has opened a session: at most 64
    * letters, digits and `.`, `_`, `~`, `-`. With another one the endpoint does not start. Every client can read it.

@@ -178,7 +178,7 @@ for (const [shell, handler] of Object.entries(shells)) {
   })
 
   describe(`${shell}, without sessions`, () => {
-    it.scoped("a handler runs on after its client has left the stream, at most for abandonAfter", () =>
+    it.scoped("a handler runs on after its client has left the stream, for 30 seconds at most", () =>
       Effect.gen(function*() {
         const stopped = yield* Deferred.make<void>()
         const waiting = Effect.zipRight(progress, Effect.never).pipe(

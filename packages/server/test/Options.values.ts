@@ -184,8 +184,6 @@ expectTypeOf<Layer.Layer.Context<typeof Server>>().toEqualTypeOf<Db | Audit>()
 export const defined = McpServer.define({ name: "shop", version: "1.0.0" }, options)
 
 const health = {
-  livePath: "/live",
-  readyPath: "/ready",
   maxLag: "1 second",
   timeout: "1 second",
   maxAge: "1 second",
@@ -196,7 +194,6 @@ const sessions = {
   max: 100,
   maxPerPrincipal: 10,
   idleTimeout: "30 minutes",
-  handshakeTimeout: "1 minute",
   idPrefix: "a-"
 } satisfies Every<HttpOptions.SessionOptions>
 
@@ -204,7 +201,6 @@ const legacy = {
   sessions,
   ssePath: "/sse",
   retry: "1 second",
-  abandonAfter: "5 minutes",
   maxResponseNodes: 1_000_000
 } satisfies Every<HttpOptions.LegacyOptions>
 

@@ -15,8 +15,6 @@ export interface Options {
   /** What is connected, for the log. */
   readonly name: string
   readonly schedule: Schedule.Schedule<unknown, unknown>
-  /** How long a connection must last for the schedule to start anew after its end. */
-  readonly resetAfter: Duration.DurationInput
 }
 
 /**
@@ -54,9 +52,12 @@ export const run = <A, E, R>(
   })
 }
 
+/** How long a connection must last for the schedule to start anew after its end. */
+const RESET_AFTER = "1 minute"
+
 /** The schedule, from its beginning after each connection that lasted long enough. */
-const restarted = ({ resetAfter, schedule }: Options): Schedule.Schedule<Duration.Duration, Duration.Duration> =>
+const restarted = ({ schedule }: Options): Schedule.Schedule<Duration.Duration, Duration.Duration> =>
   Schedule.resetWhen(
     Schedule.passthrough(Schedule.mapInput(schedule, (_: Duration.Duration) => undefined)),
-    Duration.greaterThanOrEqualTo(resetAfter)
+    Duration.greaterThanOrEqualTo(RESET_AFTER)
   )

@@ -66,7 +66,10 @@ const RawSchema = RawTool.make("json_schema_2020_12_tool", {
 
 export const layer = Layer.mergeAll(
   McpServer.tool(SimpleText, () => Effect.succeed("This is a simple text response for testing.")),
-  McpServer.tool(ImageContent, () => Effect.succeed(ToolResult.image(png, "image/png"))),
+  McpServer.tool(
+    ImageContent,
+    () => Effect.succeed(ToolResult.image(png, "image/png", { annotations: { audience: ["user"] } }))
+  ),
   McpServer.tool(AudioContent, () => Effect.succeed(ToolResult.audio(wav, "audio/wav"))),
   McpServer.tool(EmbeddedResource, () =>
     Effect.succeed(ToolResult.resource({

@@ -9,7 +9,12 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { png } from "./Samples.js"
 
-const Simple = Prompt.make("test_simple_prompt", { description: "A prompt without arguments." })
+const Simple = Prompt.make("test_simple_prompt", {
+  title: "Simple",
+  description: "A prompt without arguments.",
+  icons: [{ src: "https://example.com/simple.png", mimeType: "image/png", sizes: ["48x48"] }],
+  meta: { "example.com/order": 1 }
+})
 const WithArguments = Prompt.make("test_prompt_with_arguments", {
   description: "A prompt with two arguments.",
   arguments: {

@@ -13,10 +13,13 @@ import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import { png } from "./Samples.js"
 
+const staticText = "This is the content of the static text resource."
+
 const StaticText = Resource.make("static-text", {
   uri: "test://static-text",
   title: "Static text",
   description: "Text that does not change.",
+  size: staticText.length,
   mimeType: "text/plain"
 })
 const StaticBinary = Resource.make("static-binary", {
@@ -53,7 +56,7 @@ const watched = Layer.unwrapEffect(Effect.map(Ref.make(0), (version) =>
   )))
 
 export const layer = Layer.mergeAll(
-  McpServer.resource(StaticText, Effect.succeed("This is the content of the static text resource.")),
+  McpServer.resource(StaticText, Effect.succeed(staticText)),
   McpServer.resource(StaticBinary, Effect.orDie(Encoding.decodeBase64(png))),
   watched,
   McpServer.resourceTemplate(

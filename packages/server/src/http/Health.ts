@@ -32,7 +32,7 @@ export const make = (
   Effect.gen(function*() {
     if (health === undefined || health === false) return undefined
     const options = health === true ? {} : health
-    const { grace = 0, livePath = "/livez", maxAge = "1 second", readyPath = "/readyz" } = options
+    const { grace = 0, maxAge = "1 second" } = options
     const [maxLag, timeout] = [options.maxLag ?? "1 second", options.timeout ?? "1 second"]
     const run = yield* FiberSet.makeRuntime<never>()
     const checks = (yield* Readiness.current).map((check) => attempt(check, timeout))
@@ -56,7 +56,7 @@ export const make = (
       Duration.toMillis(maxAge),
       () => !isDraining && isServing()
     )
-    const probes = new Map([[livePath, live], [readyPath, ready]])
+    const probes = new Map([["/livez", live], ["/readyz", ready]])
 
     function probe(
       check: Effect.Effect<boolean>,

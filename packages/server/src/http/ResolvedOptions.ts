@@ -27,7 +27,6 @@ export interface ResolvedOptions {
   readonly keepAlive: number
   readonly stallTimeout: number
   readonly retry: number
-  readonly abandonAfter: number
   readonly closeTimeout: number
   /** `undefined` for the default, which depends on the services of the endpoint. */
   readonly drainTimeout: number | undefined
@@ -35,8 +34,8 @@ export interface ResolvedOptions {
   readonly documents: ReadonlyMap<string, string> | undefined
 }
 
-/** The default of `abandonAfter`. */
-export const ABANDON_AFTER = "30 seconds"
+/** How long a handler runs on after its client, of a revision up to 2025-11-25, has disconnected; in milliseconds. */
+export const ABANDON_AFTER = 30_000
 
 export const make = (options: HttpOptions): ResolvedOptions => {
   const legacy = options.legacy ?? {}
@@ -50,7 +49,7 @@ export const make = (options: HttpOptions): ResolvedOptions => {
     maxSessions,
     maxPerPrincipal: sessions.maxPerPrincipal ?? Math.ceil(maxSessions / 10),
     idleTimeout: Deadlines.millis(sessions.idleTimeout ?? "30 minutes"),
-    handshakeTimeout: Deadlines.millis(sessions.handshakeTimeout ?? "30 seconds"),
+    handshakeTimeout: 30_000,
     idPrefix: sessions.idPrefix ?? "",
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
@@ -62,7 +61,6 @@ export const make = (options: HttpOptions): ResolvedOptions => {
     keepAlive: Deadlines.millis(options.keepAlive ?? "15 seconds"),
     stallTimeout: Deadlines.millis(options.stallTimeout ?? "30 seconds"),
     retry: Deadlines.millis(legacy.retry ?? "1 second"),
-    abandonAfter: Deadlines.millis(legacy.abandonAfter ?? ABANDON_AFTER),
     closeTimeout: Deadlines.millis(options.closeTimeout ?? Deadlines.TIMEOUT),
     drainTimeout: options.drainTimeout === undefined ? undefined : Deadlines.millis(options.drainTimeout),
     documents: options.documents === undefined

@@ -4,7 +4,7 @@
  * handshake at the revision that comes with it.
  *
  * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so its handler runs on, for at
- * most `abandonAfter`.
+ * most 30 seconds.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
@@ -18,6 +18,7 @@ import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
+import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
 import * as HttpRefusals from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Principal } from "../Principal.js"
@@ -38,7 +39,7 @@ export interface Stateless {
 }
 
 export const make = (context: HttpContext, all: Requests, serving: LegacyServe): Stateless => {
-  const { options: { abandonAfter }, sweeper, versions } = context
+  const { sweeper, versions } = context
   /** What stops each POST that is being answered. */
   const running = new Set<() => void>()
 
@@ -87,7 +88,7 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
     if (post.isDone) return
     running.add(stop)
     exchange.onGone(() => {
-      if (!post.isDone) deadline = sweeper.schedule(abandonAfter, stop)
+      if (!post.isDone) deadline = sweeper.schedule(ABANDON_AFTER, stop)
     })
     post.wait()
   }

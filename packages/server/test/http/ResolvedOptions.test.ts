@@ -24,7 +24,6 @@ describe("ResolvedOptions", () => {
       keepAlive: 15_000,
       stallTimeout: 30_000,
       retry: 1000,
-      abandonAfter: 30_000,
       closeTimeout: 5000,
       drainTimeout: undefined,
       documents: undefined
