@@ -19,7 +19,6 @@ import type { CacheOptions } from "./CacheOptions.js"
 import * as Cache from "./CacheOptions.js"
 import type * as Completer from "./Completer.js"
 import * as Build from "./dispatch/Build.js"
-import * as HeaderMarks from "./dispatch/HeaderMarks.js"
 import type * as Dispatcher from "./Dispatcher.js"
 import * as Feature from "./Feature.js"
 import type { FeatureError } from "./FeatureError.js"
@@ -197,7 +196,7 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
   Feature.make((registry, context) =>
     Effect.zipRight(
-      Effect.zipRight(HeaderMarks.check(definition.advertised), NamingRules.warn("tool", definition.advertised)),
+      Effect.zipRight(Build.checkHeaderMarks(definition.advertised), NamingRules.warn("tool", definition.advertised)),
       registry.tools.register(Tools.entry(definition, handler, context, registry, options.startsTask === true))
     )
   )

@@ -20,12 +20,13 @@ import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type { Hints } from "./CacheOptions.js"
-import type { FeatureError } from "./FeatureError.js"
-import * as Addition from "./features/Addition.js"
+import { FeatureError } from "./FeatureError.js"
 import * as Batch from "./features/Batch.js"
 import { EntryTable } from "./features/EntryTable.js"
 import type { ServerSessionService } from "./ServerSession.js"
@@ -288,7 +289,7 @@ export const add = <E, R>(
 ): Effect.Effect<void, E | FeatureError, Exclude<R, Registry | Scope.Scope> | Running | Scope.Scope> =>
   Effect.flatMap(
     Running,
-    (running) => Addition.run(Layer.provide(features, Layer.succeedContext(context(running))))
+    (running) => addAll(Layer.provide(features, Layer.succeedContext(context(running))))
   ) as Effect.Effect<void, E | FeatureError, any>
 
 /**
@@ -379,3 +380,29 @@ const listeners = <A>() => {
     add: (listener: (value: A) => Effect.Effect<void>) => adding(all, listener)
   }
 }
+
+/**
+ * Builds the features, and removes them when the scope closes. When one of them fails, those before it are removed at once; a
+ * `FeatureError` with which a layer dies is a failure.
+ */
+const addAll = <E, R>(
+  features: Layer.Layer<never, E, R>
+): Effect.Effect<void, E | FeatureError, R | Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const outer = yield* Effect.scope
+      const own = yield* Scope.make()
+      const close = (exit: Exit.Exit<unknown, unknown>) => Batch.run(Scope.close(own, exit))
+      const memoMap = yield* Layer.makeMemoMap
+      yield* restore(Batch.run(
+        Layer.buildWithMemoMap(features, memoMap, own).pipe(
+          Effect.catchSomeDefect((defect) =>
+            defect instanceof FeatureError ? Option.some(Effect.fail(defect)) : Option.none()
+          ),
+          Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
+        )
+        // An interruption may come in the steps after the layer was built.
+      )).pipe(Effect.onError((cause) => close(Exit.failCause(cause))))
+      yield* Scope.addFinalizerExit(outer, close)
+    })
+  )

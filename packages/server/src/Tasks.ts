@@ -9,13 +9,19 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
  */
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Extension from "@effect-mcp/protocol/modern/Tasks"
+import * as Version from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as TaskRequests from "./dispatch/TaskRequests.js"
+import * as Feature from "./Feature.js"
+import * as Handler from "./Handler.js"
+import { toDetailedTask } from "./modern/Tasks.js"
 import * as NodeTasks from "./nodes/NodeTasks.js"
+import type { RegistryService } from "./Registry.js"
 import { Registry } from "./Registry.js"
+import { RequestContext } from "./RequestContext.js"
 import * as StoredTasks from "./tasks/StoredTasks.js"
 import * as TaskRunner from "./tasks/TaskRunner.js"
 import { TaskStore } from "./TaskStore.js"
@@ -63,5 +69,46 @@ export const layer = (options: Options = {}): Layer.Layer<never, never, Registry
       () => TaskRunner.of(registry)?.ids() ?? []
     )
     const runner = yield* TaskRunner.register(registry, store, TaskRunner.limits(options))
-    return TaskRequests.layer(registry, runner.tasks)
+    return requests(registry, runner.tasks)
   }))
+
+/**
+ * The requests about tasks, from 2026-07-28 on, as handlers of the extension. Those of 2025-11-25 are methods of its own revision, see
+ * `legacy/Tasks`.
+ */
+const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): Layer.Layer<never, never, Registry> => {
+  const { cancel, get, update } = extension.requests
+  const { changed } = extension.notifications
+  const viewer = Effect.map(RequestContext, ({ principal }): StoredTasks.Viewer => ({
+    owner: principal?.id ?? null,
+    isOfEra: Version.isModern
+  }))
+  return Layer.mergeAll(
+    Feature.make(() =>
+      tasks.onChange((task) =>
+        Version.isModern(task.revision) ? registry.notify(changed, toDetailedTask(task)) : Effect.void
+      )
+    ),
+    Handler.request(
+      get,
+      ({ taskId }) => Effect.flatMap(viewer, (viewer) => Effect.map(tasks.get(viewer, taskId), toDetailedTask))
+    ),
+    Handler.request(
+      cancel,
+      ({ taskId }) => Effect.flatMap(viewer, (viewer) => Effect.as(tasks.cancel(viewer, taskId), {}))
+    ),
+    Handler.request(update, ({ inputResponses, taskId }) => {
+      const answerOf = (key: string) =>
+        Object.hasOwn(inputResponses, key) ? { result: inputResponses[key] as JsonObject } : undefined
+      return Effect.flatMap(viewer, (viewer) => Effect.as(tasks.answer(viewer, taskId, answerOf), {}))
+    }),
+    Handler.subscription(
+      changed,
+      (taskIds) =>
+        Effect.flatMap(
+          viewer,
+          (viewer) => Effect.filter(taskIds, (taskId) => Effect.isSuccess(tasks.get(viewer, taskId)))
+        )
+    )
+  )
+}

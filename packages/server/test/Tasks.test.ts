@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import * as Tasks from "@effect-mcp/server/Tasks"
@@ -8,6 +9,7 @@ import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Cause, Deferred, Effect, Exit, Layer } from "effect"
 import * as Modern from "./modern/Modern.js"
 import { connect, logbook, result, serve } from "./Serving.js"
+import * as Tasking from "./Tasking.js"
 
 const Endless = Tool.make("endless", { task: "optional" })
 const EndlessLive = McpServer.tool(Endless, () => Effect.never)
@@ -47,6 +49,25 @@ describe("The tasks of a server", () => {
       const unknown = yield* old.expectError(yield* old.request("tasks/get", { taskId: "unknown" }))
       assert.deepStrictEqual([foreign.code, code, message], [-32602, unknown.code, unknown.message])
     }).pipe(Effect.scoped, Effect.provide(server())))
+
+  it.effect("are begun for each run of a call that middleware runs twice, and the client gets the last", () =>
+    Effect.gen(function*() {
+      const { statuses, store } = yield* Tasking.recording
+      const middleware = Middleware.make(({ method }, next) =>
+        method === "tools/call" ? Effect.zipRight(next, next) : next
+      )
+      yield* Tasking.onServer(
+        Effect.gen(function*() {
+          const peer = yield* Tasking.legacy()
+          const { task } = yield* Tasking.result(peer, "tools/call", { name: "wait", task: {} })
+          const ids = [...statuses.keys()]
+          assert.deepStrictEqual([ids.length, (task as JsonObject).taskId], [2, ids[1]])
+          yield* Effect.forEach(ids, (taskId) => Tasking.result(peer, "tasks/cancel", { taskId }))
+          assert.deepStrictEqual([...statuses.values()], [["working", "cancelled"], ["working", "cancelled"]])
+        }),
+        Tasking.serving(store, {}, { middleware })
+      )
+    }))
 
   it.effect("are stored as long as the client wants, up to the limit of the server", () =>
     Effect.gen(function*() {

@@ -2,28 +2,33 @@
  * Builds a server: its registry, its features, and the dispatcher of everything that the options say. `McpServer` has the
  * types, and the constructors of features.
  */
+import type { Extension } from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
+import type { Tool } from "@effect-mcp/protocol/Tools"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Dispatcher from "../Dispatcher.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
-import * as ExtensionNotice from "../features/ExtensionNotice.js"
-import * as FeatureRoutes from "../features/FeatureRoutes.js"
+import * as Completion from "../features/Completion.js"
 import * as NamingRules from "../features/NamingRules.js"
 import * as Page from "../features/Page.js"
+import * as Prompts from "../features/Prompts.js"
 import * as RequiredScopes from "../features/RequiredScopes.js"
 import * as Resources from "../features/Resources.js"
-import * as TaskNotice from "../features/TaskNotice.js"
 import * as Tools from "../features/Tools.js"
 import type * as Middleware from "../Middleware.js"
+import type { RegistryService } from "../Registry.js"
 import * as Registry from "../Registry.js"
 import * as Authentication from "../runtime/Authentication.js"
 import * as Release from "../runtime/Release.js"
+import type { Route } from "../runtime/Route.js"
 import type { ServerMiddleware } from "../runtime/Server.js"
 import * as SessionLayer from "../runtime/SessionLayer.js"
 import { SealKeys } from "../SealKeys.js"
@@ -60,8 +65,8 @@ export const make = <E>(
       yield* Release.scope("The features of the server", options.closeTimeout)
     )
     const versions = options.versions ?? Version.all
-    yield* ExtensionNotice.warn(registry, extensions.byId, versions)
-    yield* TaskNotice.warn(registry, versions)
+    yield* warnOfExtensions(registry, extensions.byId, versions)
+    yield* warnOfTasks(registry, versions)
     const tasks = TaskRunner.of(registry)
     const sealKeys = yield* Effect.serviceOption(SealKeys)
     const pageSize = options.pageSize ?? Page.SIZE
@@ -83,7 +88,7 @@ export const make = <E>(
           tasks: tasks !== undefined,
           also: options.capabilities
         }),
-        features: FeatureRoutes.make(registry, { pageSize, tasks }),
+        features: routes(registry, { pageSize, tasks }),
         registry,
         extensions,
         session: options.session === undefined ? undefined : SessionLayer.make(
@@ -126,3 +131,68 @@ const withContext = (
   around === undefined
     ? undefined
     : { around, context: Context.omit(Scope.Scope)(application as Context.Context<any>) as Context.Context<never> }
+
+/**
+ * Logs a warning for each extension that features use and that the server was not given: what belongs to it is not served, which is
+ * easily overlooked. Only extensions that one of the server's revisions has count.
+ */
+const warnOfExtensions = (
+  { descriptions, handlers }: RegistryService,
+  given: ReadonlyMap<string, Extension.Any>,
+  versions: ReadonlyArray<Version.Version>
+): Effect.Effect<void> => {
+  const used = new Set<string>()
+  for (const { extension, method: { since, until } } of handlers.values()) {
+    if (extension !== undefined && versions.some((version) => ExtensionTable.isIn({ since, until }, version))) {
+      used.add(extension)
+    }
+  }
+  for (const { extension } of descriptions) {
+    if (extension !== undefined) used.add(extension)
+  }
+  return Effect.forEach(
+    [...used].filter((id) => !given.has(id)),
+    (id) =>
+      Effect.logWarning(
+        `Features of this server use the extension "${id}", which the server was not given: add it to the option \`extensions\``
+      ),
+    { discard: true }
+  )
+}
+
+/**
+ * Logs a warning for tools that run as tasks only, on a server that runs no tasks: their calls are served as those of other tools. Only for
+ * servers with a revision that has tasks.
+ */
+const warnOfTasks = (registry: RegistryService, versions: ReadonlyArray<Version.Version>): Effect.Effect<void> => {
+  if (TaskRunner.of(registry) !== undefined || !versions.some((version) => Version.isAtLeast(version, "2025-11-25"))) {
+    return Effect.void
+  }
+  const names = Array.from(registry.tools.values())
+    .flatMap(({ advertised, task }) => task?.support === "required" ? [`"${advertised.name}"`] : [])
+  return names.length === 0 ? Effect.void : Effect.logWarning(
+    `This server runs no tasks, so these tools, which require one, are served without: ${names.join(", ")}. Add ` +
+      "`Tasks.layer` to its features"
+  )
+}
+
+/** The routes of everything that a server can offer. Each era serves a client those whose capability was advertised to the client. */
+export const routes = (
+  registry: RegistryService,
+  options: { readonly pageSize: number; readonly tasks: TaskRunner.TaskRunner | undefined }
+): ReadonlyArray<Route> => [
+  ...Tools.routes(registry, options),
+  ...Resources.routes(registry, options),
+  ...Prompts.routes(registry, options),
+  ...Completion.routes(registry)
+]
+
+/**
+ * Dies with the reason when a mark for an HTTP header (`x-mcp-header`) is not valid: clients from 2026-07-28 on would leave the tool out
+ * of their list over HTTP.
+ */
+export const checkHeaderMarks = ({ inputSchema, name }: Tool): Effect.Effect<void> =>
+  Either.match(ParamHeaders.of(inputSchema), {
+    onLeft: (why) => Effect.dieMessage(`The tool "${name}" cannot be registered: ${why} (x-mcp-header)`),
+    onRight: () => Effect.void
+  })

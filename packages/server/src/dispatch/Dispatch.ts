@@ -5,6 +5,7 @@
 import { MAX_IN_FLIGHT, MAX_WAITING, MAX_WAITING_TEXT } from "@effect-mcp/jsonrpc/Conversation"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Requests from "@effect-mcp/jsonrpc/unstable/Requests"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -12,7 +13,7 @@ import * as Stream from "effect/Stream"
 import type { Caller } from "../Authenticator.js"
 import type { Change } from "../ChangeBus.js"
 import type { DispatcherService, Options } from "../Dispatcher.js"
-import * as LegacyChanges from "../legacy/Changes.js"
+import type { Connection } from "../legacy/Connection.js"
 import * as LegacyServe from "../legacy/Serve.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
 import * as ModernServe from "../modern/Serve.js"
@@ -113,7 +114,7 @@ const deliverTo = (
 ): (change: Change) => Effect.Effect<void> => {
   const announce = (kind: Kind) =>
     Effect.zipRight(
-      conversations.forEach((connection) => LegacyChanges.announce(connection, kind)),
+      conversations.forEach((connection) => announceTo(connection, kind)),
       subscriptions?.announce(kind) ?? Effect.void
     )
   return (change) => {
@@ -178,3 +179,12 @@ class Listeners {
 }
 
 const kinds: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]
+
+/** Notifies a legacy client, outside of any request. It receives the notification if its server advertised `listChanged`. */
+const announceTo = (connection: Connection, kind: Kind): Effect.Effect<void> => connection.announce(notifications[kind])
+
+const notifications = {
+  tools: Methods.toolListChanged,
+  resources: Methods.resourceListChanged,
+  prompts: Methods.promptListChanged
+} as const

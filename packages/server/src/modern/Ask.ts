@@ -33,7 +33,6 @@ import type { SealKeysService } from "../SealKeys.js"
 import * as SealKeys from "../SealKeys.js"
 import type { PassedRound } from "../ServerSession.js"
 import * as InputQuestion from "./InputQuestion.js"
-import * as Questions from "./Questions.js"
 import * as RequestState from "./RequestState.js"
 
 /** What all rounds of a server share. */
@@ -213,7 +212,7 @@ export class Round {
   private find([name, question]: Keyed): ReadonlyArray<Effect.Effect<any, McpError.McpError>> {
     const method = InputQuestion.methodOf(question)
     const params = InputQuestion.narrow(method, this.session.facts.version, question.params)
-    const digest = Questions.digest(Questions.canonical([question.kind, params]))
+    const digest = digestOf(canonical([question.kind, params]))
     const key = this.unused(name ?? `${question.kind}-${digest}`)
     const given = this.given.get(key)
     // An answer to another question under the same key is not an answer to this one.
@@ -259,6 +258,38 @@ export class Round {
   private get binding(): string {
     const { method, principal, received: { params = {} } } = this.session
     const { _meta, inputResponses: _, requestState: __, ...repeated } = params
-    return this.bound ??= Questions.canonical([principal?.id ?? null, method, repeated])
+    return this.bound ??= canonical([principal?.id ?? null, method, repeated])
   }
+}
+
+/**
+ * Text by which questions and requests are recognised in the next round, whatever the order of their members: JSON of the value, with every
+ * object as the list of its names and values, in the order of the names.
+ */
+const canonical = (value: unknown): string => JSON.stringify(ordered(value))
+
+// A list, because adding many members to an object takes several times as long as sorting their names.
+const ordered = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(ordered)
+  const object = value as JsonObject
+  const members: Array<unknown> = []
+  for (const name of Object.keys(object).sort()) {
+    if (object[name] !== undefined) members.push(name, ordered(object[name]))
+  }
+  return { members }
+}
+
+/** 53 bits of a text as letters and digits. It tells questions apart; it protects nothing. */
+const digestOf = (text: string): string => {
+  let a = 0xdeadbeef
+  let b = 0x41c6ce57
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    a = Math.imul(a ^ code, 2654435761)
+    b = Math.imul(b ^ code, 1597334677)
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
+  return (4294967296 * (2097151 & b) + (a >>> 0)).toString(36)
 }

@@ -11,9 +11,11 @@ import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel, IncomingRequest, RequestSide, Work } from "@effect-mcp/jsonrpc/Side"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { HeaderMismatch } from "@effect-mcp/protocol/McpError"
+import { MissingClientCapability } from "@effect-mcp/protocol/McpError"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import { decode } from "@effect-mcp/protocol/modern/Envelope"
@@ -22,6 +24,7 @@ import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
 import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import { isBrief } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
 import * as Version from "@effect-mcp/protocol/Version"
@@ -30,6 +33,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
 import type { Refuses } from "../Authenticator.js"
 import type * as HttpExchange from "../http/HttpExchange.js"
 import * as Reply from "../runtime/Reply.js"
@@ -42,7 +46,6 @@ import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
 import * as Ask from "./Ask.js"
 import * as Era from "./Era.js"
-import * as ExtendedResults from "./ExtendedResults.js"
 import type { ModernSession } from "./RequestFacts.js"
 import { RequestFacts } from "./RequestFacts.js"
 import * as Routes from "./Routes.js"
@@ -174,7 +177,7 @@ export class ModernServe extends Serve<RequestFacts> {
     }
     const failure = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
     const special = failure instanceof ExtendedResult
-      ? ExtendedResults.resultOf(session, this.server.extensions, failure)
+      ? extended(session, this.server.extensions, failure)
       : failure instanceof McpError.UrlElicitationRequired
       ? urlsOf(session, failure)
       : undefined
@@ -222,9 +225,9 @@ export const envelopeOf = (params: Request["params"], versions: ReadonlyArray<st
       ? new McpError.UnsupportedVersion({ requested: Subject.quotable(error.requested), supported: error.supported })
       : error)
 
-/** The outcome of a request that is refused, with the HTTP status of the refusal, unless the outcome has a status. */
+/** The outcome of a request that is refused, with the HTTP status of the refusal, unless middleware has died or given a status. */
 const withStatus = (outcome: Outcome, refused: Refuses): Outcome =>
-  outcome.error === undefined || outcome.notes !== undefined
+  outcome.error === undefined || outcome.notes !== undefined || outcome.died !== undefined
     ? outcome
     : { ...outcome, notes: { status: Status.of(refused) } }
 
@@ -269,4 +272,22 @@ const paramHeaders = (
     const checked = ParamHeaders.check(marked, params?.arguments as JsonObject | undefined, (name) => sent[name])
     return Either.isLeft(checked) ? checked.left : undefined
   }
+}
+
+/**
+ * The result, or the error of a client that has not declared the extension. `undefined` when the server does not have the
+ * type for this method, or the value does not conform to its schema: both are mistakes of the handler.
+ */
+const extended = (
+  { facts: { clientCapabilities, version }, method }: ModernSession,
+  extensions: ExtensionTable.ExtensionTable,
+  { resultType, value }: ExtendedResult
+): JsonObject | MissingClientCapability | undefined => {
+  const { extension, type, value: schema } = resultType
+  const known = extensions.resultTypes.get(method)?.get(type)
+  if (known?.extension !== extension || !ExtensionTable.isIn(known, version)) return undefined
+  const required = Capabilities.missing(clientCapabilities, ExtensionTable.capability(extension))
+  if (required !== undefined) return new MissingClientCapability({ required })
+  const encoded = ParseResult.encodeUnknownEither(schema)(value)
+  return Either.isLeft(encoded) ? undefined : { ...encoded.right, resultType: type }
 }

@@ -10,8 +10,8 @@ import * as Registry from "@effect-mcp/server/Registry"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Scope } from "effect"
 import { Context, Effect, Layer } from "effect"
+import * as Build from "../../src/dispatch/Build.js"
 import * as AdvertisedCapabilities from "../../src/features/AdvertisedCapabilities.js"
-import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
 import { Connection } from "../../src/legacy/Connection.js"
 import * as Era from "../../src/legacy/Era.js"
 import * as Routes from "../../src/legacy/Routes.js"
@@ -44,7 +44,7 @@ const routes = (
         tasks: false,
         also: undefined
       }),
-      features: FeatureRoutes.make(registry, { pageSize: 1, tasks: undefined }),
+      features: Build.routes(registry, { pageSize: 1, tasks: undefined }),
       registry,
       extensions: ExtensionTable.none,
       session: undefined,

@@ -5,6 +5,7 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Feature from "@effect-mcp/server/Feature"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Cause, Effect, Layer } from "effect"
 import type { EndpointClient } from "../http/TestExchange.js"
@@ -40,6 +41,20 @@ describe("The status of an error", () => {
         refused(yield* http.ask(Message.request(1, "tools/list", { _meta: rest }), version), 400, -32602)
       }
     }))
+
+  check(
+    "is that of a refusal where middleware has seen it, and 200 where middleware has died of it",
+    serve(GreetLive, {
+      middleware: Middleware.make(({ method }, next) =>
+        method === "x/died" ? Effect.orDie(next as Effect.Effect<unknown>) : next
+      )
+    }),
+    (http) =>
+      Effect.gen(function*() {
+        refused(yield* ask(http, request("x/seen")), 404, -32601)
+        refused(yield* ask(http, request("x/died")), 200, -32603)
+      })
+  )
 
   check(
     "MUST be 400 for a revision that the server does not support",

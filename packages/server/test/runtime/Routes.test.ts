@@ -4,13 +4,13 @@ import type * as Method from "@effect-mcp/protocol/Method"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Registry from "@effect-mcp/server/Registry"
 import { Context, Effect } from "effect"
-import * as FeatureRoutes from "../../src/features/FeatureRoutes.js"
+import * as Build from "../../src/dispatch/Build.js"
 import * as Routes from "../../src/runtime/Routes.js"
 
 describe("Routes", () => {
   it.scoped("are those of every feature, whether the server has an entry of it or not, and none that only one era has", () =>
     Effect.gen(function*() {
-      const routes = FeatureRoutes.make(yield* Registry.make, { pageSize: 10, tasks: undefined })
+      const routes = Build.routes(yield* Registry.make, { pageSize: 10, tasks: undefined })
       assert.deepStrictEqual(routes.map(({ method }) => method).sort(), [
         "completion/complete",
         "prompts/get",
