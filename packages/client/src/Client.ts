@@ -17,7 +17,7 @@ import * as ClientSession from "./ClientSession.js"
 import * as Features from "./Features.js"
 import * as Typed from "./Typed.js"
 
-/** The session with the server as a service. An application with several servers uses `ClientSessionGroup`, or a tag for each. */
+/** The session with the server as a service. An application with several servers uses `ClientSessionGroup`, or a `Tag` for each. */
 export class Client extends Context.Tag("@effect-mcp/client/Client")<Client, ClientSession.ClientSessionService>() {}
 
 export interface Options<E = never, R = never> extends ClientSession.Options {
@@ -77,3 +77,46 @@ export const layer = <RC, E = never, R = never>(
 export const of = <D extends Definition.Definition.Any>(
   definition: D
 ): Effect.Effect<Typed.Typed<D>, never, Client> => Effect.map(Client, (client) => Typed.make(client, definition))
+
+/** A service for the client of one server among several. */
+export interface TagClass<Self, Id extends string>
+  extends Context.TagClass<Self, Id, ClientSession.ClientSessionService>
+{
+  /** What `layer` of this module does, for this service. */
+  readonly layer: <RC, E = never, R = never>(
+    connector: Connector<RC>,
+    options?: Options<E, R>
+  ) => Layer.Layer<Self, ConnectError | E, Exclude<Exclude<R, Features.Features> | RC, Scope.Scope>>
+  /** What `of` of this module does, for this service. */
+  readonly typed: <D extends Definition.Definition.Any>(definition: D) => Effect.Effect<Typed.Typed<D>, never, Self>
+}
+
+/**
+ * Makes a service for the client of one server, for an application with several.
+ *
+ * @example
+ * ```ts
+ * import * as Client from "@effect-mcp/client/Client"
+ * import * as Remote from "@effect-mcp/client/Remote"
+ * import { Effect, Layer } from "effect"
+ *
+ * class Search extends Client.Tag("Search")<Search>() {}
+ * class Mail extends Client.Tag("Mail")<Mail>() {}
+ *
+ * export const Servers = Layer.merge(
+ *   Search.layer(Remote.connector("https://search.example.com/mcp")),
+ *   Mail.layer(Remote.connector("https://mail.example.com/mcp"))
+ * )
+ *
+ * export const found = Effect.flatMap(Search, (search) => search.callTool("find", { text: "effect" }))
+ * ```
+ */
+export const Tag = <const Id extends string>(id: Id) => <Self>(): TagClass<Self, Id> => {
+  const tag = Context.Tag(id)<Self, ClientSession.ClientSessionService>()
+  return Object.assign(tag, {
+    layer: <RC, E = never, R = never>(connector: Connector<RC>, options?: Options<E, R>) =>
+      Layer.scoped(tag, make(connector, options)),
+    typed: <D extends Definition.Definition.Any>(definition: D) =>
+      Effect.map(tag, (client) => Typed.make(client, definition))
+  })
+}

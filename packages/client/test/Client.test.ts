@@ -6,8 +6,10 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as InProcess from "@effect-mcp/server/InProcess"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Context, Effect, Exit, Fiber, Layer, Schedule, Scope, TestClock } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Schedule, Schema, Scope, TestClock } from "effect"
 import { answered, failure, servers } from "./Scripts.js"
 
 const legacy = { versions: Version.legacy } as const
@@ -182,5 +184,25 @@ describe("Client.of", () => {
       const typed = yield* Fiber.join(building)
       assert.deepStrictEqual(Object.keys(typed), ["greet"])
       assert.isFunction(typed.greet)
+    }))
+})
+
+class One extends Client.Tag("One")<One>() {}
+class Two extends Client.Tag("Two")<Two>() {}
+
+describe("Client.Tag", () => {
+  it.scoped("makes a service for each of several servers", () =>
+    Effect.gen(function*() {
+      const Name = Tool.make("name", { success: Schema.String })
+      const server = (name: string) =>
+        InProcess.fromLayer(
+          McpServer.layer({ name, version: "1.0.0" }, McpServer.tool(Name, () => Effect.succeed(`I am ${name}`)))
+        )
+      const both = Effect.all([
+        Effect.map(One, ({ serverInfo }) => serverInfo?.name),
+        Effect.flatMap(Two.typed(Definition.make(Name)), (two) => two.name())
+      ])
+      const live = Layer.merge(One.layer(server("one")), Two.layer(server("two"), legacy))
+      assert.deepStrictEqual(yield* Effect.provide(both, live), ["one", "I am two"])
     }))
 })

@@ -12,6 +12,8 @@ import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import * as Endpoint from "@effect-mcp/server/unstable/Endpoint"
 import * as Guard from "@effect-mcp/server/unstable/Guard"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -132,6 +134,25 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
  */
 export const layer = (options: Options): Layer.Layer<HttpServer, ServeError, Dispatcher> =>
   Layer.scoped(HttpServer, make(options))
+
+/**
+ * `layer`, with options from the configuration of the program.
+ *
+ * @example
+ * ```ts
+ * import * as HttpServer from "@effect-mcp/node/HttpServer"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import { Config, Layer } from "effect"
+ *
+ * const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, Layer.empty)
+ *
+ * export const Live = Layer.provide(HttpServer.layerConfig({ port: Config.port("PORT") }), Server)
+ * ```
+ */
+export const layerConfig = (
+  options: Config.Config.Wrap<Options>
+): Layer.Layer<HttpServer, ServeError | ConfigError, Dispatcher> =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
 const listen = (server: Server, port: number, host: string): Effect.Effect<AddressInfo, ServeError> =>
   Effect.async((resume) => {

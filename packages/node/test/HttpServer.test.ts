@@ -4,7 +4,21 @@ import * as HttpServer from "@effect-mcp/node/HttpServer"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
-import { Deferred, Duration, Effect, Exit, Layer, Logger, LogLevel, Scope, TestClock } from "effect"
+import {
+  Config,
+  ConfigError,
+  ConfigProvider,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Layer,
+  Logger,
+  LogLevel,
+  Scope,
+  TestClock
+} from "effect"
 import * as http from "node:http"
 import { act, ask, call, dial, info, initialize, listen, open, passing, request, served, until } from "./HttpFixture.js"
 
@@ -82,6 +96,18 @@ describe("HttpServer", () => {
       assert.strictEqual(error.code, "EADDRINUSE")
       assert.match(error.message, new RegExp(`^Cannot listen on 127.0.0.1:${port}: another program uses the port`))
     }).pipe(Effect.provide(served(act(Effect.void)))))
+
+  it.scopedLive("takes its options from the configuration of the program, and fails when one is missing", () =>
+    Effect.gen(function*() {
+      const live = (values: ReadonlyArray<readonly [string, string]>) =>
+        HttpServer.layerConfig({ port: Config.integer("PORT"), path: Config.succeed("/tools") }).pipe(
+          Layer.provide(McpServer.layer(info, act(Effect.void))),
+          Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map(values))))
+        )
+      const { url } = Context.get(yield* Layer.build(live([["PORT", "0"]])), HttpServer.HttpServer)
+      assert.match(url, /:\d+\/tools$/)
+      assert.isTrue(ConfigError.isConfigError(yield* Effect.flip(Layer.build(live([])))))
+    }))
 
   it.scopedLive("serves next to other transports of the same server", () =>
     Effect.gen(function*() {

@@ -5,6 +5,8 @@
  * @since 0.1.0
  */
 import * as Readiness from "@effect-mcp/server/Readiness"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -120,3 +122,9 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
 
 export const layer = (options?: Options): Layer.Layer<RedisConnection, RedisError> =>
   Layer.scoped(RedisConnection, make(options))
+
+/** `layer`, with options from the configuration of the program. */
+export const layerConfig = (
+  options: Config.Config.Wrap<Options>
+): Layer.Layer<RedisConnection, RedisError | ConfigError> =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))

@@ -12,6 +12,8 @@ import type { SealKeys } from "@effect-mcp/server/SealKeys"
 import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
 import type { SharedLimits } from "@effect-mcp/server/SharedLimits"
 import type { TaskStore } from "@effect-mcp/server/TaskStore"
+import type * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Layer from "effect/Layer"
 import * as RedisChangeBus from "./RedisChangeBus.js"
 import * as RedisConnection from "./RedisConnection.js"
@@ -63,3 +65,11 @@ export const layer = (
   ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
   RedisError
 > => Layer.provide(services, RedisConnection.layer(options))
+
+/** `layer`, with options from the configuration of the program. */
+export const layerConfig = (
+  options: Config.Config.Wrap<RedisConnection.Options>
+): Layer.Layer<
+  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
+  RedisError | ConfigError
+> => Layer.provide(services, RedisConnection.layerConfig(options))

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
+import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
 import * as Readiness from "@effect-mcp/server/Readiness"
-import { Deferred, Effect, Exit, Fiber, Option, Schedule, Scope } from "effect"
+import { Config, ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Option, Schedule, Scope } from "effect"
 import * as RedisProcess from "./RedisProcess.js"
 import * as RedisProxy from "./RedisProxy.js"
 
@@ -24,6 +25,15 @@ describe.concurrent("a connection to Redis", () => {
     Effect.gen(function*() {
       const error = yield* Effect.flip(RedisConnection.make({ url: "http://ada:secret@127.0.0.1:1" }))
       assert.match(error.message, /`url` is not the address of a Redis: write it as redis:/)
+    }))
+
+  it.effect("takes its options from the configuration of the program", () =>
+    Effect.gen(function*() {
+      const live = Layer.provide(
+        RedisNodes.layerConfig({ url: Config.redacted("REDIS") }),
+        Layer.setConfigProvider(ConfigProvider.fromMap(new Map([["REDIS", "http://127.0.0.1:1"]])))
+      )
+      assert.include(String(yield* Effect.flip(Effect.scoped(Layer.build(live)))), "is not the address of a Redis")
     }))
 
   for (const nodes of [1, 2]) {

@@ -17,6 +17,8 @@ import type { SealKeys } from "@effect-mcp/server/SealKeys"
 import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
 import type { SharedLimits } from "@effect-mcp/server/SharedLimits"
 import type { TaskStore } from "@effect-mcp/server/TaskStore"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -126,6 +128,14 @@ export const layer = (
   const migrated = Effect.provide(SqlMigrations.run(options), clientOf(options, Migrate.TIMEOUT))
   return Layer.unwrapEffect(Effect.as(migrated, nodes({ ...options, migrate: false })))
 }
+
+/** `layer`, with options from the configuration of the program. */
+export const layerConfig = (
+  options: Config.Config.Wrap<Options>
+): Layer.Layer<
+  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
+  SqlStoreError | ConfigError
+> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
 /** The database itself ends statements that take too long, and transactions of a node that has stopped. Settings of the address win. */
 const withSettings = (address: string, limit: number): string => {

@@ -4,7 +4,7 @@
 import { assert, it } from "@effect/vitest"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
-import { Effect, Layer, Redacted } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Redacted } from "effect"
 import * as HttpNode from "./HttpNode.js"
 import * as Postgres from "./Postgres.js"
 
@@ -18,6 +18,15 @@ Postgres.suite("three nodes over PostgreSQL", () => {
 })
 
 Postgres.suite("PgNodes", () => {
+  it.scopedLive("takes its options from the configuration of the program", () =>
+    Effect.gen(function*() {
+      const live = Layer.provide(
+        PgNodes.layerConfig({ url: Config.redacted("POSTGRES") }),
+        Layer.setConfigProvider(ConfigProvider.fromMap(new Map([["POSTGRES", "postgres://127.0.0.1:1/mcp"]])))
+      )
+      assert.include(String(yield* Effect.flip(Layer.build(live))), "PostgreSQL at 127.0.0.1:1")
+    }))
+
   it.scopedLive("does not start without a database, and says where it has looked, without the password", () =>
     Effect.gen(function*() {
       const url = Redacted.make("postgres://ada:secret@127.0.0.1:1/mcp")
