@@ -15,7 +15,6 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { HttpRefusal } from "./HttpRefusal.js"
-import type { Principal } from "./Principal.js"
 
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Authenticator")
 
@@ -170,4 +169,12 @@ export interface Found {
   readonly principal: Principal | undefined
   /** The user as a service, and what it may do. */
   readonly user: Context.Context<never>
+}
+
+/** The identity of the sender of a message. Handlers read it as `RequestContext.principal`; what else is known of the sender is the user. */
+export interface Principal {
+  /**
+   * Identifies the principal: two messages with the same id have the same sender. A session belongs to one principal.
+   */
+  readonly id: string
 }

@@ -20,7 +20,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type { Principal } from "./Principal.js"
+import type { Principal } from "./Authenticator.js"
 
 /** What is known of the client that sent a message. */
 export interface ClientOfRequest {

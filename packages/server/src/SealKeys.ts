@@ -44,7 +44,7 @@ export interface Rotation {
   /** For how long a key seals. Default: 1 day. */
   readonly every?: Duration.DurationInput | undefined
   /**
-   * For how long a key opens after it has been replaced. Longer than a client has for its answers (`ttl` of `RoundOptions`).
+   * For how long a key opens after it has been replaced. Longer than a client has for its answers (`ttl` of `ServerOptions`).
    * Default: 1 hour.
    */
   readonly keep?: Duration.DurationInput | undefined

@@ -9,12 +9,11 @@ import type * as Extension from "@effect-mcp/protocol/Extension"
 import type * as Version from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import type * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import type * as Authenticator from "./Authenticator.js"
 import type { ServerCacheOptions } from "./CacheOptions.js"
 import type { Options as DispatcherOptions } from "./Dispatcher.js"
-import type { ListenOptions } from "./ListenOptions.js"
 import type * as Middleware from "./Middleware.js"
-import type { RoundOptions } from "./RoundOptions.js"
 
 export interface ServerOptions<
   S = never,
@@ -85,4 +84,44 @@ export interface ServerOptions<
    * Default: every client is served, and the server has no users.
    */
   readonly authenticator?: Authenticator.Authenticator<U, UR> | undefined
+}
+
+/**
+ * The limits of `subscriptions/listen`, the request with which clients subscribe to notifications from 2026-07-28 on. Clients
+ * of older revisions subscribe with `resources/subscribe`, which `maxSubscriptions` limits.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
+ */
+export interface ListenOptions {
+  /** How many subscriptions may be open, of all clients together; one more is refused. Default: 10,000. */
+  readonly max?: number | undefined
+  /**
+   * How many subscriptions one client may have, on one pipe or as one principal. HTTP clients without a principal share `max`.
+   * Default: 64.
+   */
+  readonly maxPerClient?: number | undefined
+  /** How many resources, and keys of extensions, one subscription may name. Default: 1,024. */
+  readonly maxResources?: number | undefined
+}
+
+/**
+ * How a server keeps the answers of a client between the rounds of a request, from 2026-07-28 on. A handler that asks a
+ * question ends its round; the client sends the request again with the answers and with a sealed state, and the handler runs
+ * again from its beginning. The server itself remembers nothing between two rounds.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+ */
+export interface RoundOptions {
+  /**
+   * The secrets that seal the state, at least 32 bytes each. The first one seals; all of them open, so that a new secret can
+   * be put before an old one. Nodes that share the requests of a client need the same secrets. Default: the keys of
+   * `SealKeys`, if the layer of the server is given them; else a random secret, which ends with the server.
+   */
+  readonly secrets?:
+    | readonly [Redacted.Redacted<string | Uint8Array>, ...Array<Redacted.Redacted<string | Uint8Array>>]
+    | undefined
+  /** How long a client has for its answers, from one round to the next. Default: 10 minutes. */
+  readonly ttl?: Duration.DurationInput | undefined
+  /** How many rounds a request may have in which the handler asks. Default: 10. */
+  readonly max?: number | undefined
 }

@@ -19,12 +19,10 @@ import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import type * as HttpOptions from "@effect-mcp/server/HttpOptions"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as Inbox from "@effect-mcp/server/Inbox"
-import type * as ListenOptions from "@effect-mcp/server/ListenOptions"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import * as RateLimit from "@effect-mcp/server/RateLimit"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
-import type * as RoundOptions from "@effect-mcp/server/RoundOptions"
 import type * as ServerOptions from "@effect-mcp/server/ServerOptions"
 import * as ServerSession from "@effect-mcp/server/ServerSession"
 import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
@@ -80,14 +78,14 @@ const dispatcher = {
   onDefect: (defect) => Effect.logError(defect)
 } satisfies Every<Dispatcher.Options>
 
-const listen = { max: 100, maxPerClient: 5, maxResources: 50 } satisfies Every<ListenOptions.ListenOptions>
+const listen = { max: 100, maxPerClient: 5, maxResources: 50 } satisfies Every<ServerOptions.ListenOptions>
 
 const rounds = {
   secrets: [Redacted.make("a secret of 32 characters at least")],
   ttl: "10 minutes",
   max: 5
 } satisfies Every<
-  RoundOptions.RoundOptions
+  ServerOptions.RoundOptions
 >
 
 const rate = { burst: 10, every: "1 second", whenAway: "refuse" } satisfies Every<RateLimit.Options>

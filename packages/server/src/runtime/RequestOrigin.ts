@@ -9,8 +9,7 @@ import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Refuses } from "../Authenticator.js"
-import type { Principal } from "../Principal.js"
+import type { Principal, Refuses } from "../Authenticator.js"
 
 export interface RequestOrigin {
   /** `undefined` on a server that keeps no sessions. */

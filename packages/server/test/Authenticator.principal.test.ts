@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Principal } from "@effect-mcp/server/Authenticator"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
-import type { Principal } from "@effect-mcp/server/Principal"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Effect } from "effect"
 import { act, answer, byHeader, connect, result, serve } from "./Serving.js"
