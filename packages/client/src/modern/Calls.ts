@@ -55,21 +55,75 @@ export interface Options
   readonly report: Decoding.Report
 }
 
-export interface ModernCalls {
-  readonly call: Calls.Call
-  readonly extended: Omit<ExtensionVerbs.EraCalls, "subscribe">
-}
+export class ModernCalls {
+  private readonly tools: Stream.Stream<Tools.Tool, ClientError>
 
-export const make = (options: Options): ModernCalls => {
-  const { cache, cacheResults, enforceCapabilities, listen, maxRetries, readers, report, request, rounds } = options
-  const { serverCapabilities, setLogLevel, timeout, timeouts, version } = options
+  constructor(private readonly options: Options) {
+    this.tools = Pages.stream(
+      Methods.listTools.name,
+      (cursor) => this.call(Methods.listTools.name, cursor === undefined ? undefined : { cursor }, { maxRetries: 0 }),
+      ({ tools }) => tools
+    )
+  }
+
+  // The table of methods gives each name the types of its parameters and its result.
+  readonly call = ((
+    name: keyof Calls.MethodTable,
+    params: JsonObject | undefined,
+    options: CallOptions | undefined
+  ): Reply => {
+    if (isReplaced(name)) return this.replaced(name, params, options)
+    const { cache, cacheResults, readers } = this.options
+    const narrowed = this.narrow(name, params)
+    const calling = Effect.flatMap(this.send(name, narrowed, options), (result) => {
+      const resultType = this.extendedBy(name, result)
+      return resultType === undefined ? this.decode(name, result) : readers.read(resultType, result)
+    })
+    // What the application adds to a request may change its result.
+    const isCached = options?.meta === undefined && (options?.cache ?? cacheResults)
+    return Effect.map(isCached ? cache.through(name, narrowed, calling) : calling, withoutEnvelope)
+  }) as Calls.Call
+
+  readonly extended: Omit<ExtensionVerbs.EraCalls, "subscribe"> = {
+    call: (name, params, options) => Effect.map(this.send(name, params, options), withoutType),
+    either: (wanted, params, options) => {
+      const { readers } = this.options
+      const name: MethodTable.Name = wanted.method
+      return Effect.flatMap(
+        this.send(name, this.narrow(name, params), options),
+        (result): ReturnType<ExtensionVerbs.EraCalls["either"]> => {
+          const resultType = this.extendedBy(name, result)
+          return resultType === undefined
+            ? Effect.map(this.decode(name, result), (result) => Either.right(withoutEnvelope(result)))
+            : resultType.type === wanted.type
+            ? Effect.map(readers.decode(resultType, result), Either.left)
+            : Effect.map(readers.read(resultType, result), Either.right)
+        }
+      )
+    }
+  }
+
+  private replaced(name: MethodTable.Replaced, params: any, options: CallOptions | undefined): Reply {
+    const { listen, request, setLogLevel } = this.options
+    switch (name) {
+      case "ping":
+        return request(Methods.discover.name, undefined, options)
+      case "resources/subscribe":
+        return this.subscribing(name, listen.subscribe(params.uri), options)
+      case "resources/unsubscribe":
+        return this.subscribing(name, listen.unsubscribe(params.uri), options)
+      case "logging/setLevel":
+        return Effect.sync(() => setLogLevel(params.level))
+    }
+  }
 
   /** Changes the subscription: the request that does so stays open, and the time until it is acknowledged is limited. */
-  const subscribing = (
+  private subscribing(
     method: MethodTable.Replaced,
     change: Effect.Effect<void, CallError>,
     options: CallOptions | undefined
-  ): Reply => {
+  ): Reply {
+    const { enforceCapabilities, serverCapabilities, timeout, timeouts, version } = this.options
     if (enforceCapabilities && serverCapabilities.resources?.subscribe !== true) {
       return Effect.fail(
         new NotNegotiated({ method, version, capability: "resources.subscribe", declaredBy: "server" })
@@ -82,20 +136,13 @@ export const make = (options: Options): ModernCalls => {
     })
   }
 
-  const replaced: Record<MethodTable.Replaced, (params: any, options: CallOptions | undefined) => Reply> = {
-    "ping": (_, options) => request(Methods.discover.name, undefined, options),
-    "resources/subscribe": ({ uri }, options) => subscribing("resources/subscribe", listen.subscribe(uri), options),
-    "resources/unsubscribe": ({ uri }, options) =>
-      subscribing("resources/unsubscribe", listen.unsubscribe(uri), options),
-    "logging/setLevel": ({ level }) => Effect.sync(() => setLogLevel(level))
-  }
-
-  const send = (
+  private send(
     name: string,
     params: JsonObject | undefined,
     options: CallOptions | undefined
-  ): Effect.Effect<Params, ClientError> =>
-    Effect.suspend(() => {
+  ): Effect.Effect<Params, ClientError> {
+    return Effect.suspend(() => {
+      const { maxRetries, request, rounds, timeout, timeouts } = this.options
       // What a method of an extension does is not known here.
       const isKnown = name in MethodTable.calls
       let isLaterRound = false
@@ -104,7 +151,7 @@ export const make = (options: Options): ModernCalls => {
         return sendAgain({
           maxRetries: isKnown ? options?.maxRetries ?? maxRetries : 0,
           tool: name === Methods.callTool.name ? String(now?.name) : undefined,
-          tools,
+          tools: this.tools,
           timeout: options?.timeout ?? timeouts.get(name) ?? timeout
         }, request(name, now, options))
       })
@@ -114,63 +161,24 @@ export const make = (options: Options): ModernCalls => {
         (result) => isKnown && isLaterRound ? { ...result, ttlMs: 0 } : result
       )
     })
+  }
 
-  const decode = (name: MethodTable.Name, result: Params): Effect.Effect<JsonObject, ClientError> => {
+  private decode(name: MethodTable.Name, result: Params): Effect.Effect<JsonObject, ClientError> {
     const { decodeResult }: Calls.MethodRow<any, any> = MethodTable.calls[name]
     return Decoding.decodeOrFail(name, decodeResult, result, {
-      report,
+      report: this.options.report,
       onIssue: (issue) => invalidResult(`"${name}"`, issue)
     })
   }
 
   /** The type of a result that an extension adds. */
-  const extendedBy = (name: string, { resultType }: Params): Extension.ResultType | undefined =>
-    rounds.resultTypes.get(name)?.get(resultType as string)
-
-  const call = (name: MethodTable.Name, params: JsonObject | undefined, options: CallOptions | undefined): Reply => {
-    const narrowed = narrow(name, params)
-    const calling = Effect.flatMap(send(name, narrowed, options), (result) => {
-      const resultType = extendedBy(name, result)
-      return resultType === undefined ? decode(name, result) : readers.read(resultType, result)
-    })
-    // What the application adds to a request may change its result.
-    const isCached = options?.meta === undefined && (options?.cache ?? cacheResults)
-    return Effect.map(isCached ? cache.through(name, narrowed, calling) : calling, withoutEnvelope)
+  private extendedBy(name: string, { resultType }: Params): Extension.ResultType | undefined {
+    return this.options.rounds.resultTypes.get(name)?.get(resultType as string)
   }
 
-  const narrow = (name: MethodTable.Name, params: JsonObject | undefined): JsonObject | undefined => {
+  private narrow(name: MethodTable.Name, params: JsonObject | undefined): JsonObject | undefined {
     const { narrowParams }: Calls.MethodRow<any, any> = MethodTable.calls[name]
-    return params === undefined ? undefined : narrowParams(version)(params) as JsonObject
-  }
-
-  const either: ExtensionVerbs.EraCalls["either"] = (wanted, params, options) => {
-    const name: MethodTable.Name = wanted.method
-    return Effect.flatMap(send(name, narrow(name, params), options), (result): ReturnType<typeof either> => {
-      const resultType = extendedBy(name, result)
-      return resultType === undefined
-        ? Effect.map(decode(name, result), (result) => Either.right(withoutEnvelope(result)))
-        : resultType.type === wanted.type
-        ? Effect.map(readers.decode(resultType, result), Either.left)
-        : Effect.map(readers.read(resultType, result), Either.right)
-    })
-  }
-
-  const tools = Pages.stream(
-    Methods.listTools.name,
-    (cursor) =>
-      call(Methods.listTools.name, cursor === undefined ? undefined : { cursor }, { maxRetries: 0 }) as Effect.Effect<
-        Tools.ListToolsResult,
-        ClientError
-      >,
-    (page) => page.tools
-  )
-
-  const any = (name: keyof Calls.MethodTable, params: JsonObject | undefined, options: CallOptions | undefined) =>
-    isReplaced(name) ? replaced[name](params, options) : call(name, params, options)
-  // The table of methods gives each name the types of its parameters and its result.
-  return {
-    call: any as Calls.Call,
-    extended: { call: (name, params, options) => Effect.map(send(name, params, options), withoutType), either }
+    return params === undefined ? undefined : narrowParams(this.options.version)(params) as JsonObject
   }
 }
 

@@ -25,11 +25,11 @@ import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
-import * as ModernCalls from "./Calls.js"
+import { ModernCalls } from "./Calls.js"
 import * as InputAnswers from "./InputAnswers.js"
 import * as InputRounds from "./InputRounds.js"
 import * as Listen from "./Listen.js"
-import * as ResponseCache from "./ResponseCache.js"
+import { ResponseCache } from "./ResponseCache.js"
 import * as ResultReaders from "./ResultReaders.js"
 import * as Tasks from "./Tasks.js"
 
@@ -116,7 +116,7 @@ export const connect = (
   Effect.gen(function*() {
     const { conversation, hub, setEra, transport } = opening
     const { version } = facts
-    const cache = ResponseCache.make({ credentials: transport.credentials, timeout: options.timeout })
+    const cache = new ResponseCache({ credentials: transport.credentials, timeout: options.timeout })
     const publish: Options["onNotification"] = (notification) => {
       cache.onNotification(notification)
       options.onNotification(notification)
@@ -150,7 +150,7 @@ export const connect = (
     const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities, options.extensions)
     const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
     const readers = ResultReaders.make(options.features, () => extended)
-    const modern = ModernCalls.make({
+    const modern = new ModernCalls({
       ...options,
       serverCapabilities: facts.serverCapabilities,
       version,

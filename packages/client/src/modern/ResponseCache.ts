@@ -14,6 +14,7 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Caching from "@effect-mcp/protocol/modern/Caching"
 import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
+import type * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -30,17 +31,6 @@ const MAX_ENTRIES = 256
 
 /** In characters of JSON. */
 const MAX_SIZE = 16 * 1024 * 1024
-
-export interface ResponseCache {
-  /** The fresh result of a request; without one, the result of `call`, which is kept if its hints allow. */
-  readonly through: <E>(
-    method: string,
-    params: Params | undefined,
-    call: Effect.Effect<Params, E>
-  ) => Effect.Effect<Params, E>
-  /** Removes what a notification of the server makes stale. */
-  readonly onNotification: (notification: Notification) => void
-}
 
 interface Entry {
   readonly method: string
@@ -61,91 +51,119 @@ const staleAfter: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["notifications/resources/updated", ["resources/read"]]
 ])
 
-export const make = ({ credentials, timeout }: Options): ResponseCache => {
-  const entries = new Map<string, Entry>()
+/** A request whose result may be kept. */
+interface Request {
+  readonly key: string
+  readonly method: string
+  readonly params: Params | undefined
+}
+
+/** Its mutable fields: the entries, the oldest first; `changes` counts what made them stale; `size` is that of all entries. */
+export class ResponseCache {
+  private readonly entries = new Map<string, Entry>()
   // How often each method's results have become stale: a result that was requested before is not kept.
-  const changes = new Map<string, number>()
-  let size = 0
+  private readonly changes = new Map<string, number>()
+  private size = 0
 
-  /** The number of the credentials that were sent last. */
-  const present = (): number => credentials?.last() ?? 0
+  constructor(private readonly options: Options) {}
 
-  const remove = (key: string, entry: Entry): void => {
-    entries.delete(key)
-    size -= entry.size
+  /** The fresh result of a request; without one, the result of `call`, which is kept if its hints allow. */
+  through<E>(
+    method: string,
+    params: Params | undefined,
+    call: Effect.Effect<Params, E>
+  ): Effect.Effect<Params, E> {
+    const cacheable = Caching.key(method, params ?? {})
+    if (Option.isNone(cacheable)) return call
+    const key = cacheable.value
+    return Effect.flatMap(Effect.clock, (clock) => {
+      const { credentials, timeout } = this.options
+      const requesting = this.requesting({ key, method, params }, call, clock)
+      const isFresh = (entry: Entry): boolean => Edition.millis(clock) < entry.until
+      const entry = this.entries.get(key)
+      if (entry === undefined) return requesting
+      if (!isFresh(entry)) {
+        this.remove(key, entry)
+        return requesting
+      }
+      if (entry.credentials === undefined || credentials === undefined) return Effect.succeed(entry.result)
+      return Effect.flatMap(
+        Effect.option(Effect.timeout(credentials.now, timeout)),
+        (now) => {
+          const isValid = Option.contains(now, entry.credentials) && this.entries.get(key) === entry && isFresh(entry)
+          return isValid ? Effect.succeed(entry.result) : requesting
+        }
+      )
+    })
   }
 
-  const keep = (key: string, entry: Entry): void => {
-    const old = entries.get(key)
-    if (old !== undefined) remove(key, old)
+  /** Removes what a notification of the server makes stale. */
+  onNotification({ method, params }: Notification): void {
+    this.makeStale(staleAfter.get(method) ?? [], params?.uri)
+  }
+
+  private requesting<E>(
+    { key, method, params }: Request,
+    call: Effect.Effect<Params, E>,
+    clock: Clock.Clock
+  ): Effect.Effect<Params, E> {
+    return Effect.suspend(() => {
+      const before = this.changes.get(method) ?? 0
+      const credentialsBefore = this.present()
+      const cursor = params?.cursor
+      // SHOULD discard the cached pages of a list when the server refuses a cursor (2026-07-28 server/utilities/caching)
+      const calling = cursor === undefined
+        ? call
+        : Effect.tapError(call, () => Effect.sync(() => this.makeStale([method])))
+      return Effect.map(calling, (result) => {
+        const { cacheScope, ttlMs } = result
+        const isPublic = cacheScope === "public"
+        // MUST NOT share a private result (2026-07-28 server/utilities/caching): whose it is, is not sure when another request
+        // had other credentials meanwhile.
+        const isMine = isPublic || this.present() === credentialsBefore
+        if (typeof ttlMs === "number" && ttlMs > 0 && (this.changes.get(method) ?? 0) === before && isMine) {
+          this.keep(key, {
+            method,
+            uri: typeof params?.uri === "string" ? params.uri : undefined,
+            result,
+            size: Json.stringify(result)?.length ?? Infinity,
+            until: Edition.millis(clock) + ttlMs,
+            credentials: isPublic ? undefined : credentialsBefore
+          })
+        }
+        return result
+      })
+    })
+  }
+
+  /** The number of the credentials that were sent last. */
+  private present(): number {
+    return this.options.credentials?.last() ?? 0
+  }
+
+  private remove(key: string, entry: Entry): void {
+    this.entries.delete(key)
+    this.size -= entry.size
+  }
+
+  private keep(key: string, entry: Entry): void {
+    const old = this.entries.get(key)
+    if (old !== undefined) this.remove(key, old)
     if (entry.size > MAX_SIZE) return
-    entries.set(key, entry)
-    size += entry.size
-    for (const [key, oldest] of entries) {
-      if (entries.size <= MAX_ENTRIES && size <= MAX_SIZE) break
-      remove(key, oldest)
+    this.entries.set(key, entry)
+    this.size += entry.size
+    for (const [key, oldest] of this.entries) {
+      if (this.entries.size <= MAX_ENTRIES && this.size <= MAX_SIZE) break
+      this.remove(key, oldest)
     }
   }
 
   /** Removes the results of methods: of reading at or above a URI if one is given. */
-  const makeStale = (methods: ReadonlyArray<string>, uri?: unknown): void => {
-    for (const method of methods) changes.set(method, (changes.get(method) ?? 0) + 1)
-    for (const [key, entry] of entries) {
+  private makeStale(methods: ReadonlyArray<string>, uri?: unknown): void {
+    for (const method of methods) this.changes.set(method, (this.changes.get(method) ?? 0) + 1)
+    for (const [key, entry] of this.entries) {
       const isMeant = typeof uri !== "string" || entry.uri === undefined || Subscriptions.isAtOrBelow(uri, entry.uri)
-      if (methods.includes(entry.method) && isMeant) remove(key, entry)
+      if (methods.includes(entry.method) && isMeant) this.remove(key, entry)
     }
-  }
-
-  return {
-    through: (method, params, call) => {
-      const cacheable = Caching.key(method, params ?? {})
-      if (Option.isNone(cacheable)) return call
-      const key = cacheable.value
-      return Effect.flatMap(Effect.clock, (clock) => {
-        const isFresh = (entry: Entry): boolean => Edition.millis(clock) < entry.until
-        const requesting = Effect.suspend(() => {
-          const before = changes.get(method) ?? 0
-          const credentialsBefore = present()
-          const cursor = params?.cursor
-          // SHOULD discard the cached pages of a list when the server refuses a cursor (2026-07-28 server/utilities/caching)
-          const calling = cursor === undefined
-            ? call
-            : Effect.tapError(call, () => Effect.sync(() => makeStale([method])))
-          return Effect.map(calling, (result) => {
-            const { cacheScope, ttlMs } = result
-            const isPublic = cacheScope === "public"
-            // MUST NOT share a private result (2026-07-28 server/utilities/caching): whose it is, is not sure when another request
-            // had other credentials meanwhile.
-            const isMine = isPublic || present() === credentialsBefore
-            if (typeof ttlMs === "number" && ttlMs > 0 && (changes.get(method) ?? 0) === before && isMine) {
-              keep(key, {
-                method,
-                uri: typeof params?.uri === "string" ? params.uri : undefined,
-                result,
-                size: Json.stringify(result)?.length ?? Infinity,
-                until: Edition.millis(clock) + ttlMs,
-                credentials: isPublic ? undefined : credentialsBefore
-              })
-            }
-            return result
-          })
-        })
-        const entry = entries.get(key)
-        if (entry === undefined) return requesting
-        if (!isFresh(entry)) {
-          remove(key, entry)
-          return requesting
-        }
-        if (entry.credentials === undefined || credentials === undefined) return Effect.succeed(entry.result)
-        return Effect.flatMap(
-          Effect.option(Effect.timeout(credentials.now, timeout)),
-          (now) => {
-            const isValid = Option.contains(now, entry.credentials) && entries.get(key) === entry && isFresh(entry)
-            return isValid ? Effect.succeed(entry.result) : requesting
-          }
-        )
-      })
-    },
-    onNotification: ({ method, params }) => makeStale(staleAfter.get(method) ?? [], params?.uri)
   }
 }
