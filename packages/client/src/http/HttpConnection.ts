@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
+import { identity } from "effect/Function"
 import * as Scope from "effect/Scope"
 import type { HttpSender } from "./HttpSender.js"
 import * as HttpSenders from "./HttpSender.js"
@@ -21,7 +22,7 @@ import type { Reader } from "./Reader.js"
 import * as Readers from "./Reader.js"
 import type { Settings } from "./Settings.js"
 
-export interface HttpConnection extends HttpSender, Required<Pick<Transport, "onConversation">> {
+export interface HttpConnection extends HttpSender {
   readonly url: URL
   readonly settings: Settings
   readonly reader: Reader
@@ -31,10 +32,7 @@ export interface HttpConnection extends HttpSender, Required<Pick<Transport, "on
    */
   readonly messages: Semaphore.Semaphore
   readonly isOpen: () => boolean
-  /** Whether the authorizer runs for a request: it may wait for the user. */
-  readonly isAuthorizing: () => boolean
-  /** How many of its runs have ended. */
-  readonly authorizations: () => number
+  readonly authorizing: Authorizing
   /** Starts an effect that is interrupted when the connection ends. */
   readonly fork: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
   /** Starts an effect that goes on when the connection has ended, until it closes. */
@@ -43,6 +41,28 @@ export interface HttpConnection extends HttpSender, Required<Pick<Transport, "on
   readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<void>
   /** Ends it and waits until messages are accepted, for a bounded time; then runs `last`, for a bounded time. */
   readonly finish: (last: Effect.Effect<void, unknown>) => Effect.Effect<void>
+}
+
+/** The runs of the authorizer for requests: it may wait for the user. Its mutable fields count them. */
+class Authorizing {
+  private pauseTimeouts: PauseTimeouts = identity
+  running = 0
+  ended = 0
+
+  readonly onConversation: NonNullable<Transport["onConversation"]> = (pauseTimeouts) => {
+    this.pauseTimeouts = pauseTimeouts
+  }
+
+  readonly run: PauseTimeouts = (effect) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => this.running++),
+      () => this.pauseTimeouts(effect),
+      () =>
+        Effect.sync(() => {
+          this.running--
+          this.ended++
+        })
+    )
 }
 
 /** Closing the scope interrupts every fiber of the connection and waits for them, for a bounded time. */
@@ -60,22 +80,7 @@ export const make = (
     const fork = yield* Effect.interruptible(FiberSet.runtime(running)())
     const forkMessage = yield* Effect.interruptible(FiberSet.runtime(sending)())
     let isOpen = true
-    let pauseTimeouts: PauseTimeouts = (effect) => effect
-    let asking = 0
-    let authorizations = 0
-
-    const authorizing: PauseTimeouts = (effect) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => {
-          asking++
-        }),
-        () => pauseTimeouts(effect),
-        () =>
-          Effect.sync(() => {
-            asking--
-            authorizations++
-          })
-      )
+    const authorizing = new Authorizing()
 
     const end: HttpConnection["end"] = (exit) =>
       Effect.suspend(() => {
@@ -91,18 +96,14 @@ export const make = (
 
     const reader = yield* Readers.make(capacity, Effect.suspend(() => end(Exit.void)))
     yield* Effect.addFinalizer(() => Effect.zipRight(end(Exit.void), bounded(Scope.close(fibers, Exit.void))))
-    const sender = HttpSenders.make(client, settings, url, authorizing)
+    const sender = HttpSenders.make(client, settings, url, authorizing.run)
     // They are found as for a request, which runs on a fiber of the connection.
     const runtime = yield* Effect.runtime()
     return {
       ...sender,
       credentials: sender.credentials &&
         { ...sender.credentials, now: Effect.provide(sender.credentials.now, runtime) },
-      isAuthorizing: () => asking > 0,
-      authorizations: () => authorizations,
-      onConversation: (given) => {
-        pauseTimeouts = given
-      },
+      authorizing,
       url,
       settings,
       reader,

@@ -41,24 +41,62 @@ interface Exchange {
   readonly sentAs: Message.RequestId
 }
 
-/** The outgoing half of a transport. `senderOf` runs when the turn of a message has come. */
-export const make = (
-  connection: HttpConnection,
-  senderOf: (message: Message.Message) => Effect.Effect<Sender>
-): Pick<Transport, "send" | "unsafeSend"> => {
-  const { messages, reader, requests, settings: { acceptTimeout } } = connection
+type OnFailure = (message: Message.Message, error: TransportError) => Effect.Effect<void>
 
-  const request = (
+/** The outgoing half of a transport. `senderOf` runs when the turn of a message has come. */
+export class Outgoing {
+  constructor(
+    private readonly connection: HttpConnection,
+    private readonly senderOf: (message: Message.Message) => Effect.Effect<Sender>
+  ) {}
+
+  readonly unsafeSend: Transport["unsafeSend"] = (message, options, call) =>
+    this.take(message, this.log, options, call) !== undefined
+
+  // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
+  readonly send: Transport["send"] = (message) =>
+    Effect.zipRight(
+      Message.isRequest(message) ? this.connection.requests.awaitSpace : this.connection.messages.awaitSpace,
+      Effect.suspend(() => this.take(message, () => Effect.void) ?? Effect.fail(closed))
+    )
+
+  /**
+   * Takes a message. Gives what its sender can wait for; `undefined` when the message cannot be sent any more, or at all.
+   */
+  private take(
+    message: Message.Message,
+    onFailure: OnFailure,
+    options?: SendOptions,
+    call: OpenCall = {}
+  ): Effect.Effect<void, TransportError> | undefined {
+    const text = this.connection.isOpen() ? Json.stringify(message) : undefined
+    if (text === undefined) return undefined
+    if (Message.isRequest(message)) {
+      this.connection.fork(this.request(message, text, options, call))
+      return Effect.void
+    }
+    const cancelled = call.exchange as Exchange | undefined
+    if (cancelled === undefined) return this.other(message, text, onFailure)
+    const accepted = cancelled.isSent && cancelled.sendsCancel
+      ? this.other(message, cancelOf(message, cancelled.sentAs), onFailure)
+      : Effect.void
+    // The server is notified of a cancel before the client stops reading.
+    Edition.interrupt(cancelled.fiber)
+    return accepted
+  }
+
+  private request(
     message: Message.Request,
     text: string,
     options: SendOptions | undefined,
     call: OpenCall
-  ): Effect.Effect<void> =>
-    Effect.withFiberRuntime<void>((fiber) => {
+  ): Effect.Effect<void> {
+    const { reader, requests } = this.connection
+    return Effect.withFiberRuntime<void>((fiber) => {
       const { id } = message
       const exchange: Exchange = { fiber, isSent: false, sendsCancel: true, sentAs: sentAs(id, options) }
       call.exchange = exchange
-      const sending = Effect.flatMap(senderOf(message), (sender) => {
+      const sending = Effect.flatMap(this.senderOf(message), (sender) => {
         exchange.isSent = true
         exchange.sendsCancel = !sender.cancelsByClosing
         return options?.resumptionToken !== undefined && !sender.canResume
@@ -74,85 +112,49 @@ export const make = (
             : reader.deliver(new Undelivered(id, died("Read", "The request died", cause)))
       )
     })
-
-  const other = (message: Message.Message, text: string): Effect.Effect<void, TransportError> => {
-    const sending = messages.run(Effect.flatMap(senderOf(message), (sender) => sender.send(message, text)))
-    const isInitialized = Message.isNotification(message) && message.method === INITIALIZED
-    return Effect.catchAllDefect(
-      isInitialized ? requests.hold(sending) : sending,
-      (defect) => Effect.fail(died("Write", "Sending died", Cause.die(defect)))
-    )
   }
 
-  /** Fails when the time to accept a message is over. It begins anew when the user may have logged in meanwhile. */
-  const expired: Effect.Effect<never, TransportError> = Effect.suspend(() => {
-    const before = connection.authorizations()
-    return Effect.flatMap(
-      Effect.sleep(acceptTimeout),
-      () =>
-        connection.isAuthorizing() || connection.authorizations() !== before
-          ? expired
-          : Effect.fail(notAccepted(acceptTimeout))
-    )
-  })
-
-  /** Waits until the server accepts a message that is being sent. The deadline counts the wait for its turn, too. */
-  const accepting = (sending: Fiber.RuntimeFiber<void, TransportError>): Effect.Effect<void, TransportError> =>
-    Effect.onError(
-      raceFirst(Fiber.join(sending), expired),
-      () => Fiber.interruptFork(sending)
-    )
-
-  /**
-   * Takes a message. Gives what its sender can wait for; `undefined` when the message cannot be sent any more, or at all.
-   */
-  const take = (
+  /** Gives what waits until the server accepts the message. The deadline counts the wait for its turn, too. */
+  private other(
     message: Message.Message,
-    onFailure: (message: Message.Message, error: TransportError) => Effect.Effect<void>,
-    options?: SendOptions,
-    call: OpenCall = {}
-  ): Effect.Effect<void, TransportError> | undefined => {
-    const text = connection.isOpen() ? Json.stringify(message) : undefined
-    if (text === undefined) return undefined
-    if (Message.isRequest(message)) {
-      connection.fork(request(message, text, options, call))
-      return Effect.void
-    }
-    const cancelled = call.exchange as Exchange | undefined
-    if (cancelled !== undefined && !(cancelled.isSent && cancelled.sendsCancel)) {
-      Edition.interrupt(cancelled.fiber)
-      return Effect.void
-    }
+    text: string,
+    onFailure: OnFailure
+  ): Effect.Effect<void, TransportError> {
+    const { forkMessage, messages, requests } = this.connection
+    const sending = messages.run(Effect.flatMap(this.senderOf(message), (sender) => sender.send(message, text)))
+    const isInitialized = Message.isNotification(message) && message.method === INITIALIZED
     // Started here and not by the fiber that waits for it: messages start in the order in which they are taken.
-    const sending = connection.forkMessage(
-      cancelled === undefined ? other(message, text) : other(message, cancelOf(message, cancelled.sentAs))
-    )
-    const accepted = connection.forkMessage(Effect.tapError(accepting(sending), (error) => onFailure(message, error)))
-    // The server is notified of a cancel before the client stops reading.
-    if (cancelled !== undefined) Edition.interrupt(cancelled.fiber)
+    const fiber = forkMessage(Effect.catchAllDefect(
+      isInitialized ? requests.hold(sending) : sending,
+      (defect) => Effect.fail(died("Write", "Sending died", Cause.die(defect)))
+    ))
+    const accepting = Effect.onError(raceFirst(Fiber.join(fiber), this.expired), () => Fiber.interruptFork(fiber))
     return Effect.flatMap(
-      Fiber.await(accepted),
+      Fiber.await(forkMessage(Effect.tapError(accepting, (error) => onFailure(message, error)))),
       (exit) => exit._tag === "Failure" && Cause.isInterruptedOnly(exit.cause) ? Effect.fail(closed) : exit
     )
   }
 
+  /** Fails when the time to accept a message is over. It begins anew when the user may have logged in meanwhile. */
+  private readonly expired: Effect.Effect<never, TransportError> = Effect.suspend(() => {
+    const { authorizing, settings: { acceptTimeout } } = this.connection
+    const before = authorizing.ended
+    return Effect.flatMap(
+      Effect.sleep(acceptTimeout),
+      () =>
+        authorizing.running > 0 || authorizing.ended !== before
+          ? this.expired
+          : Effect.fail(notAccepted(acceptTimeout))
+    )
+  })
+
   /** Nothing waits for this message, so only the log can tell. */
-  const log = (message: Message.Message, error: TransportError): Effect.Effect<void> =>
+  private readonly log: OnFailure = (message, error) =>
     Effect.suspend(() => {
-      if (!connection.isOpen()) return Effect.void
+      if (!this.connection.isOpen()) return Effect.void
       const what = Message.isResponse(message) ? "A response" : `"${message.method}"`
       return Effect.logDebug(`${what} did not reach the server`, error)
     })
-
-  return {
-    unsafeSend: (message, options, call) => take(message, log, options, call) !== undefined,
-    // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
-    send: (message) =>
-      Effect.zipRight(
-        Message.isRequest(message) ? requests.awaitSpace : messages.awaitSpace,
-        Effect.suspend(() => take(message, () => Effect.void) ?? Effect.fail(closed))
-      )
-  }
 }
 
 const INITIALIZED = "notifications/initialized"

@@ -18,7 +18,8 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as HttpConnection from "../http/HttpConnection.js"
-import * as Outgoing from "../http/Outgoing.js"
+import type { Sender } from "../http/Outgoing.js"
+import { Outgoing } from "../http/Outgoing.js"
 import * as PlatformClient from "../http/PlatformClient.js"
 import type { Reader } from "../http/Reader.js"
 import * as Refusal from "../http/Refusal.js"
@@ -39,31 +40,31 @@ export const open = (
     const connection = yield* HttpConnection.make(url, settings, yield* HttpClient)
     const { sender, terminate } = yield* legacy(connection)
     yield* Effect.addFinalizer(() => connection.finish(terminate))
-    const { onConversation } = connection
     const { incoming, run } = connection.reader
     const modern = settings.transport === "sse"
       ? withoutModern(connection.reader)
       : yield* Modern.make(connection, ExtensionTable.nameParameters(yield* GivenExtensions))
     let isModern = false
-    const senderOf = (message: Message.Message): Effect.Effect<Outgoing.Sender> => {
+    const senderOf = (message: Message.Message): Effect.Effect<Sender> => {
       if (Message.isRequest(message)) isModern = Version.eraOfMessage(message) === "modern"
       return isModern ? Effect.succeed(modern) : Ref.get(sender)
     }
-    const isResumed = settings.session !== undefined
+    const { send, unsafeSend } = new Outgoing(connection, senderOf)
     return {
       incoming,
       run,
       canResume: true,
       hasExchanges: true,
-      isResumed,
+      isResumed: settings.session !== undefined,
       credentials: connection.credentials,
-      onConversation,
-      ...Outgoing.make(connection, senderOf)
+      onConversation: connection.authorizing.onConversation,
+      send,
+      unsafeSend
     }
   }))
 
 /** HTTP+SSE is legacy, so no modern request needs to be sent in order to know that the server refuses it. */
-const withoutModern = ({ deliver }: Reader): Outgoing.Sender => ({
+const withoutModern = ({ deliver }: Reader): Sender => ({
   cancelsByClosing: true,
   canResume: false,
   request: ({ id, method }) =>
@@ -83,7 +84,7 @@ const mayBeOlder = ({ headers, status }: HttpRefused): boolean =>
 
 interface LegacyTransport {
   /** The current transport. It changes once, when the server implements only the older one. */
-  readonly sender: Ref.Ref<Outgoing.Sender>
+  readonly sender: Ref.Ref<Sender>
   /** Ends the session, if there is one. */
   readonly terminate: Effect.Effect<void, TransportError>
 }
@@ -103,7 +104,7 @@ const legacy = (connection: HttpConnection.HttpConnection): Effect.Effect<Legacy
         })
         : undefined
     const http = yield* Legacy.make(connection, transport === "auto" ? fallback : undefined)
-    const sender = yield* Ref.make<Outgoing.Sender>(http)
+    const sender = yield* Ref.make<Sender>(http)
     return { sender, terminate: http.terminate }
   })
 
