@@ -19,7 +19,8 @@ import type { Sender } from "../http/Outgoing.js"
 import * as Refusal from "../http/Refusal.js"
 import * as EventStream from "./EventStream.js"
 import * as HttpSession from "./HttpSession.js"
-import * as Post from "./Post.js"
+import type { Fallback, Options } from "./Post.js"
+import { Post } from "./Post.js"
 import * as Renewal from "./Renewal.js"
 
 export interface Http extends Sender {
@@ -27,7 +28,7 @@ export interface Http extends Sender {
   readonly terminate: Effect.Effect<void, TransportError>
 }
 
-export const make = (connection: HttpConnection, fallback: Post.Fallback | undefined): Effect.Effect<Http> =>
+export const make = (connection: HttpConnection, fallback: Fallback | undefined): Effect.Effect<Http> =>
   Effect.gen(function*() {
     const { fork, isOpen, reader, settings } = connection
     const earlier = settings.session
@@ -43,23 +44,17 @@ export const make = (connection: HttpConnection, fallback: Post.Fallback | undef
           if (Refusal.isOk(response)) return Effect.zipRight(Body.discard(response), accepted(message))
           return Effect.flatMap(Refusal.fromResponse(response), (refused) => {
             // The message belonged to the lost session. The next session begins without it.
-            if (current.id !== undefined && HttpSession.isLost(refused)) renewBeside(current.id)
+            if (current.id !== undefined && HttpSession.isLost(refused)) fork(Effect.ignore(renewal.renew(current.id)))
             return Effect.fail(Refusal.toError(refused))
           })
         }))
 
-    const renewal: Renewal.Renewal = yield* Renewal.make({
-      connection,
-      session,
-      send,
-      opening: Ref.get(opening)
-    })
-    const renewBeside = (id: string) => fork(Effect.ignore(renewal.renew(id)))
+    const renewal: Renewal.Renewal = Renewal.make({ connection, session, send, opening: Ref.get(opening) })
 
     const accepted = (message: Message.Message): Effect.Effect<void> =>
       Effect.suspend(() => {
         const isInitialized = Message.isNotification(message) && message.method === Methods.initialized.name
-        return isInitialized && isOpen() ? Effect.zipRight(announce, listen) : Effect.void
+        return isInitialized && isOpen() ? Effect.zipRight(Effect.map(Ref.get(session), announce), listen) : Effect.void
       })
 
     const listen: Effect.Effect<void> = Effect.suspend(() => {
@@ -71,33 +66,36 @@ export const make = (connection: HttpConnection, fallback: Post.Fallback | undef
       )
     })
 
-    /** Tells the application which session has begun. */
-    const announce = Effect.map(Ref.get(session), ({ id, version }) => {
-      if (settings.onSession === undefined || id === undefined || version === undefined) return
-      fork(Effect.catchAllCause(
-        Effect.suspend(() => settings.onSession!({ id, version })),
-        (cause) => Effect.logWarning("onSession failed", cause)
-      ))
-    })
-
     if (earlier !== undefined) yield* listen
 
-    const options: Post.Options = { connection, session, fallback, ...renewal }
+    const options: Options = { connection, session, fallback, ...renewal }
     return {
       cancelsByClosing: false,
       canResume: true,
       send,
       request: (request, text, resumption) => {
-        const post = Post.run(options, request, text, reader.deliver, resumption)
+        const post = new Post(options, request, text, reader.deliver, resumption).run
         return Effect.catchAll(
           HttpSession.isInitialize(request) ? Effect.zipRight(Ref.set(opening, request), post) : post,
           (error) => reader.deliver(new Undelivered(request.id, error))
         )
       },
-      // SHOULD end the session that is not needed any more (2025-11-25 basic/transports#session-management)
-      terminate: Effect.flatMap(Ref.get(session), (current) =>
-        current.id === undefined || !settings.terminateOnClose
-          ? Effect.void
-          : connection.send(HttpSession.terminate(current), Body.discard))
+      terminate: Effect.flatMap(Ref.get(session), terminate)
     }
   })
+
+/** Tells the application which session has begun. */
+const announce = ({ connection, id, version }: HttpSession.HttpSession): void => {
+  const { onSession } = connection.settings
+  if (onSession === undefined || id === undefined || version === undefined) return
+  connection.fork(Effect.catchAllCause(
+    Effect.suspend(() => onSession({ id, version })),
+    (cause) => Effect.logWarning("onSession failed", cause)
+  ))
+}
+
+// SHOULD end the session that is not needed any more (2025-11-25 basic/transports#session-management)
+const terminate = (session: HttpSession.HttpSession): Effect.Effect<void, TransportError> =>
+  session.id === undefined || !session.connection.settings.terminateOnClose
+    ? Effect.void
+    : session.connection.send(HttpSession.terminate(session), Body.discard)

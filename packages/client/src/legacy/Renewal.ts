@@ -21,7 +21,7 @@ import * as Ref from "effect/Ref"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import type { HttpRefused } from "../HttpRefused.js"
 import * as HttpSession from "./HttpSession.js"
-import * as Post from "./Post.js"
+import { Post } from "./Post.js"
 
 export interface Renewal {
   /**
@@ -42,82 +42,81 @@ export interface Options {
   readonly send: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
 }
 
-export const make = ({ connection, opening, send, session }: Options): Effect.Effect<Renewal> =>
-  Effect.gen(function*() {
-    const flight = SingleFlight.make<void, TransportError>()
-    let count = 0
-    const watching = new Set<Effect.Effect<unknown>>()
+export const make = ({ connection, opening, send, session }: Options): Renewal => {
+  const flight = SingleFlight.make<void, TransportError>()
+  let count = 0
+  const watching = new Set<Effect.Effect<unknown>>()
 
-    const renew: Renewal["renew"] = (lost) =>
-      Effect.suspend(() => {
-        if (!connection.isOpen()) return Effect.fail(closed)
-        return flight.join(Effect.suspend(() => {
-          // The renewal goes on when the requests that wait for it are interrupted.
-          connection.fork(Effect.ignore(flight.join(Effect.void)))
-          return replace(lost)
-        }))
-      })
-
-    /** Ends the requests whose streams the server has lost. */
-    const expire = Effect.suspend(() => Effect.all([...watching], { discard: true }))
-
-    const watchSession: Renewal["watchSession"] = (effect, onExpired) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => watching.add(onExpired)),
-        () => effect,
-        () => Effect.sync(() => watching.delete(onExpired))
-      )
-
-    const replace = (lost: string): Effect.Effect<void, TransportError> =>
-      Effect.flatMap(Ref.get(session), ({ id }) =>
-        // Another request was faster.
-        id !== lost ? Effect.void : connection.requests.hold(Effect.zipRight(
-          expire,
-          Effect.tapErrorCause(begin, () => Ref.update(session, (now) => HttpSession.withId(now, lost)))
-        )))
-
-    const begin: Effect.Effect<void, TransportError> = Effect.gen(function*() {
-      const { version } = yield* Ref.get(session)
-      const first = yield* opening
-      if (first === undefined) return yield* end(undefined, "an earlier connection had begun it")
-      const answer = yield* Effect.catchAll(initialize(first), failed)
-      if (!Message.isSuccess(answer)) {
-        const error = new JsonRpcError.JsonRpcError(JsonRpcError.toObject(answer.error))
-        return yield* end(error, `the server answered: ${error.message}`)
-      }
-      const offered = HttpSession.versionOf(answer)
-      if (offered !== version) {
-        return yield* end(undefined, `the server speaks ${String(offered)} now, and not ${version}`)
-      }
-      const initialized = Message.notification(Methods.initialized.name)
-      yield* Effect.catchAll(send(initialized, Json.stringify(initialized)!), failed)
-      const { onRenewed } = connection.settings
-      if (onRenewed === undefined) return
-      connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
+  const renew: Renewal["renew"] = (lost) =>
+    Effect.suspend(() => {
+      if (!connection.isOpen()) return Effect.fail(closed)
+      return flight.join(Effect.suspend(() => {
+        // The renewal goes on when the requests that wait for it are interrupted.
+        connection.fork(Effect.ignore(flight.join(Effect.void)))
+        return replace(lost)
+      }))
     })
 
-    /** Gives the answer when it comes; the rest of its response is read in the background. */
-    const initialize = Effect.fnUntraced(function*(first: Message.Request) {
-      const answer = yield* Deferred.make<Message.Response, LocalError>()
-      const request = { ...first, id: `effect-mcp-renewal-${++count}` }
-      const post = Post.run(
-        { connection, session, renew: () => Effect.void, watchSession: (effect) => effect },
-        request,
-        Json.stringify(request)!,
-        (response) => Effect.asVoid(Deferred.succeed(answer, response))
-      )
-      connection.fork(Effect.catchAllCause(post, (cause) => Effect.asVoid(Deferred.failCause(answer, cause))))
-      return yield* Deferred.await(answer)
-    })
+  /** Ends the requests whose streams the server has lost. */
+  const expire = Effect.suspend(() => Effect.all([...watching], { discard: true }))
 
-    /** Ends the connection: the server could answer nothing on it. */
-    const end = (cause: LocalError | JsonRpcError.JsonRpcError | undefined, why?: string) =>
-      Effect.tapError(notBegun(cause, why), (error) => connection.end(Exit.fail(error)))
+  const watchSession: Renewal["watchSession"] = (effect, onExpired) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => watching.add(onExpired)),
+      () => effect,
+      () => Effect.sync(() => watching.delete(onExpired))
+    )
 
-    const failed = (error: LocalError) => isPassing(error) ? notBegun(error) : end(error)
+  const replace = (lost: string): Effect.Effect<void, TransportError> =>
+    Effect.flatMap(Ref.get(session), ({ id }) =>
+      // Another request was faster.
+      id !== lost ? Effect.void : connection.requests.hold(Effect.zipRight(
+        expire,
+        Effect.tapErrorCause(begin, () => Ref.update(session, (now) => HttpSession.withId(now, lost)))
+      )))
 
-    return { renew, watchSession }
+  const begin: Effect.Effect<void, TransportError> = Effect.gen(function*() {
+    const { version } = yield* Ref.get(session)
+    const first = yield* opening
+    if (first === undefined) return yield* end(undefined, "an earlier connection had begun it")
+    const answer = yield* Effect.catchAll(initialize(first), failed)
+    if (!Message.isSuccess(answer)) {
+      const error = new JsonRpcError.JsonRpcError(JsonRpcError.toObject(answer.error))
+      return yield* end(error, `the server answered: ${error.message}`)
+    }
+    const offered = HttpSession.versionOf(answer)
+    if (offered !== version) {
+      return yield* end(undefined, `the server speaks ${String(offered)} now, and not ${version}`)
+    }
+    const initialized = Message.notification(Methods.initialized.name)
+    yield* Effect.catchAll(send(initialized, Json.stringify(initialized)!), failed)
+    const { onRenewed } = connection.settings
+    if (onRenewed === undefined) return
+    connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
   })
+
+  /** Gives the answer when it comes; the rest of its response is read in the background. */
+  const initialize = Effect.fnUntraced(function*(first: Message.Request) {
+    const answer = yield* Deferred.make<Message.Response, LocalError>()
+    const request = { ...first, id: `effect-mcp-renewal-${++count}` }
+    const post = new Post(
+      { connection, session, renew: () => Effect.void, watchSession: (effect) => effect },
+      request,
+      Json.stringify(request)!,
+      (response) => Effect.asVoid(Deferred.succeed(answer, response))
+    )
+    connection.fork(Effect.catchAllCause(post.run, (cause) => Effect.asVoid(Deferred.failCause(answer, cause))))
+    return yield* Deferred.await(answer)
+  })
+
+  /** Ends the connection: the server could answer nothing on it. */
+  const end = (cause: LocalError | JsonRpcError.JsonRpcError | undefined, why?: string) =>
+    Effect.tapError(notBegun(cause, why), (error) => connection.end(Exit.fail(error)))
+
+  const failed = (error: LocalError) => isPassing(error) ? notBegun(error) : end(error)
+
+  return { renew, watchSession }
+}
 
 const notBegun = (
   cause: LocalError | JsonRpcError.JsonRpcError | undefined,
