@@ -8,7 +8,7 @@
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type { PauseTimeouts, Transport } from "@effect-mcp/jsonrpc/Transport"
+import type { PauseTimeouts } from "@effect-mcp/jsonrpc/Transport"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -49,9 +49,7 @@ class Authorizing {
   running = 0
   ended = 0
 
-  readonly onConversation: NonNullable<Transport["onConversation"]> = (pauseTimeouts) => {
-    this.pauseTimeouts = pauseTimeouts
-  }
+  readonly onConversation = (given: PauseTimeouts): void => void (this.pauseTimeouts = given)
 
   readonly run: PauseTimeouts = (effect) =>
     Effect.acquireUseRelease(

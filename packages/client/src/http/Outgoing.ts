@@ -103,9 +103,12 @@ export class Outgoing {
           ? reader.deliver(new Undelivered(id, cannotResume(message.method)))
           : sender.request(message, text, options)
       })
+      // Requests about a task take no place: the result of one is requested while the user is asked, and the others may end what the
+      // requests for results wait for.
+      const takesNoPlace = neverWaits(message.method) || message.method.startsWith("tasks/")
       // The caller of an interrupted request does not wait for it any more; the caller of one that died does.
       return Effect.catchAllCause(
-        takesNoPlace(message.method) ? requests.pass(sending) : requests.run(sending),
+        takesNoPlace ? requests.pass(sending) : requests.run(sending),
         (cause) =>
           Cause.isInterruptedOnly(cause)
             ? Effect.failCause(cause)
@@ -164,10 +167,7 @@ const CANCELLED = "notifications/cancelled"
 const sentAs = (id: Message.RequestId, options: SendOptions | undefined): Message.RequestId =>
   options?.resumptionToken === undefined
     ? id
-    : Either.match(ResumptionToken.parse(options.resumptionToken), {
-      onLeft: () => id,
-      onRight: ({ requestId }) => requestId
-    })
+    : Either.getOrUndefined(ResumptionToken.parse(options.resumptionToken))?.requestId ?? id
 
 const cancelOf = (message: Message.Message, requestId: Message.RequestId): string => {
   const { params } = message as Message.Notification
@@ -185,9 +185,3 @@ const died = (reason: "Read" | "Write", message: string, cause: Cause.Cause<unkn
 
 const notAccepted = (millis: number): TransportError =>
   new TransportError({ reason: "Write", message: `The server did not accept the message within ${millis} ms` })
-
-/**
- * Requests about a task take no place: the result of one is requested while the user is asked, and the others may end what the
- * requests for results wait for.
- */
-const takesNoPlace = (method: string): boolean => neverWaits(method) || method.startsWith("tasks/")

@@ -56,22 +56,16 @@ export interface Options
 }
 
 export class ModernCalls {
-  private readonly tools: Stream.Stream<Tools.Tool, ClientError>
+  private readonly tools = Pages.stream(
+    Methods.listTools.name,
+    (cursor) => this.call(Methods.listTools.name, cursor === undefined ? undefined : { cursor }, { maxRetries: 0 }),
+    ({ tools }) => tools
+  )
 
-  constructor(private readonly options: Options) {
-    this.tools = Pages.stream(
-      Methods.listTools.name,
-      (cursor) => this.call(Methods.listTools.name, cursor === undefined ? undefined : { cursor }, { maxRetries: 0 }),
-      ({ tools }) => tools
-    )
-  }
+  constructor(private readonly options: Options) {}
 
   // The table of methods gives each name the types of its parameters and its result.
-  readonly call = ((
-    name: keyof Calls.MethodTable,
-    params: JsonObject | undefined,
-    options: CallOptions | undefined
-  ): Reply => {
+  readonly call = ((name: keyof Calls.MethodTable, params?: JsonObject, options?: CallOptions): Reply => {
     if (isReplaced(name)) return this.replaced(name, params, options)
     const { cache, cacheResults, readers } = this.options
     const narrowed = this.narrow(name, params)
@@ -103,7 +97,7 @@ export class ModernCalls {
     }
   }
 
-  private replaced(name: MethodTable.Replaced, params: any, options: CallOptions | undefined): Reply {
+  private replaced(name: MethodTable.Replaced, params: any, options?: CallOptions): Reply {
     const { listen, request, setLogLevel } = this.options
     switch (name) {
       case "ping":
@@ -121,7 +115,7 @@ export class ModernCalls {
   private subscribing(
     method: MethodTable.Replaced,
     change: Effect.Effect<void, CallError>,
-    options: CallOptions | undefined
+    options?: CallOptions
   ): Reply {
     const { enforceCapabilities, serverCapabilities, timeout, timeouts, version } = this.options
     if (enforceCapabilities && serverCapabilities.resources?.subscribe !== true) {
@@ -136,11 +130,7 @@ export class ModernCalls {
     })
   }
 
-  private send(
-    name: string,
-    params: JsonObject | undefined,
-    options: CallOptions | undefined
-  ): Effect.Effect<Params, ClientError> {
+  private send(name: string, params?: JsonObject, options?: CallOptions): Effect.Effect<Params, ClientError> {
     return Effect.suspend(() => {
       const { maxRetries, request, rounds, timeout, timeouts } = this.options
       // What a method of an extension does is not known here.

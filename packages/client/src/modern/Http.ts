@@ -40,17 +40,14 @@ import * as ToolHeaders from "./ToolHeaders.js"
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** `extended` is the parameter that `Mcp-Name` repeats, by method of extensions. */
-export const make = (connection: HttpConnection, extended: ReadonlyMap<string, string>): Effect.Effect<Sender> =>
-  Effect.sync(() => new ModernHttp(connection, extended))
-
-class ModernHttp implements Sender {
+export class ModernHttp implements Sender {
   readonly cancelsByClosing = true
   readonly canResume = false
   private readonly tools = ToolHeaders.make()
   private readonly nameParameters: ReadonlyMap<string, string>
   private readonly template: HttpClientRequest.HttpClientRequest
 
+  /** `extended` is the parameter that `Mcp-Name` repeats, by method of extensions. */
   constructor(private readonly connection: HttpConnection, extended: ReadonlyMap<string, string>) {
     this.nameParameters = new Map([...Headers.nameParameters, ...extended])
     // MUST list both as supported (2026-07-28 basic/transports#sending-messages)

@@ -14,7 +14,6 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Caching from "@effect-mcp/protocol/modern/Caching"
 import * as Subscriptions from "@effect-mcp/protocol/modern/Subscriptions"
-import type * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -51,13 +50,6 @@ const staleAfter: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["notifications/resources/updated", ["resources/read"]]
 ])
 
-/** A request whose result may be kept. */
-interface Request {
-  readonly key: string
-  readonly method: string
-  readonly params: Params | undefined
-}
-
 /** Its mutable fields: the entries, the oldest first; `changes` counts what made them stale; `size` is that of all entries. */
 export class ResponseCache {
   private readonly entries = new Map<string, Entry>()
@@ -68,17 +60,39 @@ export class ResponseCache {
   constructor(private readonly options: Options) {}
 
   /** The fresh result of a request; without one, the result of `call`, which is kept if its hints allow. */
-  through<E>(
-    method: string,
-    params: Params | undefined,
-    call: Effect.Effect<Params, E>
-  ): Effect.Effect<Params, E> {
+  through<E>(method: string, params: Params | undefined, call: Effect.Effect<Params, E>): Effect.Effect<Params, E> {
     const cacheable = Caching.key(method, params ?? {})
     if (Option.isNone(cacheable)) return call
     const key = cacheable.value
     return Effect.flatMap(Effect.clock, (clock) => {
       const { credentials, timeout } = this.options
-      const requesting = this.requesting({ key, method, params }, call, clock)
+      const requesting = Effect.suspend(() => {
+        const before = this.changes.get(method) ?? 0
+        const credentialsBefore = this.present()
+        const cursor = params?.cursor
+        // SHOULD discard the cached pages of a list when the server refuses a cursor (2026-07-28 server/utilities/caching)
+        const calling = cursor === undefined
+          ? call
+          : Effect.tapError(call, () => Effect.sync(() => this.makeStale([method])))
+        return Effect.map(calling, (result) => {
+          const { cacheScope, ttlMs } = result
+          const isPublic = cacheScope === "public"
+          // MUST NOT share a private result (2026-07-28 server/utilities/caching): whose it is, is not sure when another request
+          // had other credentials meanwhile.
+          const isMine = isPublic || this.present() === credentialsBefore
+          if (typeof ttlMs === "number" && ttlMs > 0 && (this.changes.get(method) ?? 0) === before && isMine) {
+            this.keep(key, {
+              method,
+              uri: typeof params?.uri === "string" ? params.uri : undefined,
+              result,
+              size: Json.stringify(result)?.length ?? Infinity,
+              until: Edition.millis(clock) + ttlMs,
+              credentials: isPublic ? undefined : credentialsBefore
+            })
+          }
+          return result
+        })
+      })
       const isFresh = (entry: Entry): boolean => Edition.millis(clock) < entry.until
       const entry = this.entries.get(key)
       if (entry === undefined) return requesting
@@ -100,40 +114,6 @@ export class ResponseCache {
   /** Removes what a notification of the server makes stale. */
   onNotification({ method, params }: Notification): void {
     this.makeStale(staleAfter.get(method) ?? [], params?.uri)
-  }
-
-  private requesting<E>(
-    { key, method, params }: Request,
-    call: Effect.Effect<Params, E>,
-    clock: Clock.Clock
-  ): Effect.Effect<Params, E> {
-    return Effect.suspend(() => {
-      const before = this.changes.get(method) ?? 0
-      const credentialsBefore = this.present()
-      const cursor = params?.cursor
-      // SHOULD discard the cached pages of a list when the server refuses a cursor (2026-07-28 server/utilities/caching)
-      const calling = cursor === undefined
-        ? call
-        : Effect.tapError(call, () => Effect.sync(() => this.makeStale([method])))
-      return Effect.map(calling, (result) => {
-        const { cacheScope, ttlMs } = result
-        const isPublic = cacheScope === "public"
-        // MUST NOT share a private result (2026-07-28 server/utilities/caching): whose it is, is not sure when another request
-        // had other credentials meanwhile.
-        const isMine = isPublic || this.present() === credentialsBefore
-        if (typeof ttlMs === "number" && ttlMs > 0 && (this.changes.get(method) ?? 0) === before && isMine) {
-          this.keep(key, {
-            method,
-            uri: typeof params?.uri === "string" ? params.uri : undefined,
-            result,
-            size: Json.stringify(result)?.length ?? Infinity,
-            until: Edition.millis(clock) + ttlMs,
-            credentials: isPublic ? undefined : credentialsBefore
-          })
-        }
-        return result
-      })
-    })
   }
 
   /** The number of the credentials that were sent last. */

@@ -28,7 +28,7 @@ import type { HttpRefused } from "../HttpRefused.js"
 import * as Legacy from "../legacy/Http.js"
 import type { Fallback } from "../legacy/Post.js"
 import * as Sse from "../legacy/Sse.js"
-import * as Modern from "../modern/Http.js"
+import { ModernHttp } from "../modern/Http.js"
 import { GivenExtensions } from "../session/GivenExtensions.js"
 
 /** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */
@@ -43,13 +43,12 @@ export const open = (
     const { incoming, run } = connection.reader
     const modern = settings.transport === "sse"
       ? withoutModern(connection.reader)
-      : yield* Modern.make(connection, ExtensionTable.nameParameters(yield* GivenExtensions))
+      : new ModernHttp(connection, ExtensionTable.nameParameters(yield* GivenExtensions))
     let isModern = false
-    const senderOf = (message: Message.Message): Effect.Effect<Sender> => {
+    const { send, unsafeSend } = new Outgoing(connection, (message) => {
       if (Message.isRequest(message)) isModern = Version.eraOfMessage(message) === "modern"
       return isModern ? Effect.succeed(modern) : Ref.get(sender)
-    }
-    const { send, unsafeSend } = new Outgoing(connection, senderOf)
+    })
     return {
       incoming,
       run,
