@@ -295,34 +295,20 @@ export const connect = <R>(
     return session
   })
 
-const verbs = (
-  { awaitSubscription, call, ended, extended, facts, notifications, notify, refusal, report, tasks: era }:
-    NegotiatedSession,
-  { checkOutputs, outputs, timeout, tools: listed, watch }: {
-    readonly checkOutputs: boolean
-    readonly outputs: OutputCheck.OutputCheck
-    /** That of calls to tools. */
-    readonly timeout: Duration.DurationInput
-    readonly tools: ListedTools.ListedTools
-    readonly watch: TaskWatch.TaskWatch
-  }
-): ClientSessionService => {
-  const listTools = (options?: ListOptions) => call("tools/list", page(options), options)
-  const tools = Pages.stream("tools/list", (cursor) => listTools({ cursor }), ({ tools }) => tools)
+/** What calls to tools need beside the session. */
+interface ToolCalls {
+  readonly checkOutputs: boolean
+  readonly outputs: OutputCheck.OutputCheck
+  readonly timeout: Duration.DurationInput
+  readonly tools: ListedTools.ListedTools
+  readonly watch: TaskWatch.TaskWatch
+}
+
+const verbs = (negotiated: NegotiatedSession, toolCalls: ToolCalls): ClientSessionService => {
+  const { awaitSubscription, call, ended, extended, facts, notifications, notify, refusal } = negotiated
   const listResources = (options?: ListOptions) => call("resources/list", page(options), options)
   const listResourceTemplates = (options?: ListOptions) => call("resources/templates/list", page(options), options)
   const listPrompts = (options?: ListOptions) => call("prompts/list", page(options), options)
-  const timeLeft = (began: number, options: CallToolOptions | undefined) =>
-    TimeLeft.since(began, "tools/call", options, timeout)
-  const check: RemoteTasks.Options["check"] = (name, options, left) => (result) =>
-    options?.checkOutput ?? checkOutputs
-      ? outputs.check(name, result, {
-        list: tools,
-        left: left?.after ?? (() => Duration.toMillis(options?.timeout ?? timeout)),
-        report
-      })
-      : Effect.succeed(result)
-  const { call: callTask, ...tasks } = RemoteTasks.make({ era, watch, timeLeft, tools: listed, list: tools, check })
   return {
     ...facts,
     era: Version.eraOf(facts.version)!,
@@ -331,29 +317,7 @@ const verbs = (
     awaitSubscription,
     ended,
     ping: (options) => Effect.asVoid(call("ping", undefined, options)),
-    listTools: (options) =>
-      Effect.suspend(() => {
-        const learn = listed.learning()
-        return Effect.tap(listTools(options), (page) => Effect.sync(() => learn(page.tools)))
-      }),
-    tools: Stream.suspend(() => {
-      const learn = listed.learning()
-      return Stream.map(tools, (tool) => {
-        learn([tool])
-        return tool
-      })
-    }),
-    callTool: (name, args, options) => {
-      const params = RemoteTasks.toParams(name, args)
-      const result = era.decides === undefined ? call("tools/call", params, options) : callTask(params, options)
-      return options?.checkOutput ?? checkOutputs
-        ? Effect.flatMap(
-          Effect.clock,
-          (clock) => Effect.flatMap(result, check(name, options, timeLeft(Edition.millis(clock), options)))
-        )
-        : result
-    },
-    tasks,
+    ...tools(negotiated, toolCalls),
     listResources,
     resources: Pages.stream("resources/list", (cursor) => listResources({ cursor }), ({ resources }) => resources),
     listResourceTemplates,
@@ -386,6 +350,49 @@ const verbs = (
           "notify"
         ],
     rootsListChanged: Effect.suspend(() => refusal(ROOTS_CHANGED) ?? notify(ROOTS_CHANGED))
+  }
+}
+
+const tools = (
+  { call, report, tasks: era }: NegotiatedSession,
+  { checkOutputs, outputs, timeout, tools: listed, watch }: ToolCalls
+): Pick<ClientSessionService, "listTools" | "tools" | "callTool" | "tasks"> => {
+  const listTools = (options?: ListOptions) => call("tools/list", page(options), options)
+  const tools = Pages.stream("tools/list", (cursor) => listTools({ cursor }), ({ tools }) => tools)
+  const timeLeft = (began: number, options?: CallToolOptions) => TimeLeft.since(began, "tools/call", options, timeout)
+  const check: RemoteTasks.Options["check"] = (name, options, left) => (result) =>
+    options?.checkOutput ?? checkOutputs
+      ? outputs.check(name, result, {
+        list: tools,
+        left: left?.after ?? (() => Duration.toMillis(options?.timeout ?? timeout)),
+        report
+      })
+      : Effect.succeed(result)
+  const { call: callTask, ...tasks } = RemoteTasks.make({ era, watch, timeLeft, tools: listed, list: tools, check })
+  return {
+    listTools: (options) =>
+      Effect.suspend(() => {
+        const learn = listed.learning()
+        return Effect.tap(listTools(options), (page) => Effect.sync(() => learn(page.tools)))
+      }),
+    tools: Stream.suspend(() => {
+      const learn = listed.learning()
+      return Stream.map(tools, (tool) => {
+        learn([tool])
+        return tool
+      })
+    }),
+    callTool: (name, args, options) => {
+      const params = RemoteTasks.toParams(name, args)
+      const result = era.decides === undefined ? call("tools/call", params, options) : callTask(params, options)
+      return options?.checkOutput ?? checkOutputs
+        ? Effect.flatMap(
+          Effect.clock,
+          (clock) => Effect.flatMap(result, check(name, options, timeLeft(Edition.millis(clock), options)))
+        )
+        : result
+    },
+    tasks
   }
 }
 
