@@ -8,15 +8,16 @@
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
 import * as Redacted from "effect/Redacted"
 import { AuthorizationError } from "./AuthorizationError.js"
 import { Browser } from "./Browser.js"
 import type { ClientIdentity } from "./ClientIdentity.js"
 import { CredentialStore } from "./CredentialStore.js"
+import * as Sha256 from "./digest/Sha256.js"
 import * as Text from "./discovery/Text.js"
 import * as Policies from "./discovery/UrlPolicy.js"
 import * as AuthorizationResponse from "./flow/AuthorizationResponse.js"
-import * as Pkce from "./flow/Pkce.js"
 import * as Scopes from "./flow/Scopes.js"
 import type { Grant, GrantContext } from "./Grant.js"
 import * as Identities from "./identity/Identities.js"
@@ -60,8 +61,8 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
       const session = yield* Effect.flatMap(Browser, (browser) => browser.login(registered?.redirectUris ?? []))
       yield* Policies.browsable("the redirect URI of this program", session.redirectUri)
       const client = yield* clientFor(context, session.redirectUri)
-      const state = yield* Pkce.random
-      const verifier = yield* Pkce.random
+      const state = yield* random
+      const verifier = yield* random
       const scopes = offlineAccess ? Scopes.withOfflineAccess(context.scopes, server) : context.scopes
       const parameters: Record<string, string> = {
         ...(scopes?.includes(Scopes.OFFLINE) === true ? CONSENT : undefined),
@@ -69,7 +70,7 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
         response_type: "code",
         client_id: client.clientId,
         redirect_uri: session.redirectUri,
-        code_challenge: yield* Pkce.challenge(verifier),
+        code_challenge: yield* Sha256.base64Url(Redacted.value(verifier)),
         code_challenge_method: "S256",
         state: Redacted.value(state),
         resource,
@@ -123,3 +124,8 @@ const authorizationEndpoint = (
   }
   return Policies.browsable("the authorization endpoint", authorizationEndpoint)
 }
+
+/** 256 bits from a cryptographic source. */
+const random: Effect.Effect<Redacted.Redacted<string>> = Effect.sync(() =>
+  Redacted.make(Encoding.encodeBase64Url(crypto.getRandomValues(new Uint8Array(32))))
+)

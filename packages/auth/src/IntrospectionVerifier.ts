@@ -17,7 +17,6 @@ import * as Documents from "./discovery/Documents.js"
 import * as ServerMetadata from "./discovery/ServerMetadata.js"
 import * as Text from "./discovery/Text.js"
 import * as ClientAuthentication from "./identity/ClientAuthentication.js"
-import * as Fetching from "./resource/Fetching.js"
 import * as Refreshed from "./resource/Refreshed.js"
 import type { RequestOptions, TokenVerifier } from "./TokenVerifier.js"
 import * as Verifier from "./TokenVerifier.js"
@@ -44,7 +43,7 @@ export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
         "IntrospectionVerifier needs the option issuer: the server trusts several issuers"
       )
     }
-    const documents = yield* Fetching.documents(yield* HttpClient.HttpClient, issuer, options)
+    const documents = yield* Documents.ofIssuer(yield* HttpClient.HttpClient, issuer, options)
     const cacheFor = Duration.toMillis(options.cacheFor ?? "30 seconds")
     const { maxConcurrent = 64 } = options
     const metadata = Refreshed.make({

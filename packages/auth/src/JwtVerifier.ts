@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Jose from "jose"
-import * as Fetching from "./resource/Fetching.js"
+import * as Documents from "./discovery/Documents.js"
 import type { Keys } from "./resource/KeySet.js"
 import * as KeySet from "./resource/KeySet.js"
 import type { RequestOptions, TokenError, TokenVerifier, Verified } from "./TokenVerifier.js"
@@ -71,7 +71,7 @@ export const make = (options: Options = {}): TokenVerifier<HttpClient.HttpClient
         issuers,
         (issuer) =>
           Effect.map(
-            Fetching.documents(client, issuer, options),
+            Documents.ofIssuer(client, issuer, options),
             (documents) => [issuer, KeySet.make(issuer, documents, options, scope)] as const
           )
       )

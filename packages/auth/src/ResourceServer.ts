@@ -23,9 +23,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { AccessToken, Granted } from "./AccessToken.js"
 import * as Challenges from "./resource/Challenges.js"
-import * as Credentials from "./resource/Credentials.js"
 import * as DpopProofs from "./resource/DpopProofs.js"
-import * as Metadata from "./resource/Metadata.js"
 import * as TokenCache from "./resource/TokenCache.js"
 import type { Accepted } from "./resource/TokenRules.js"
 import * as TokenRules from "./resource/TokenRules.js"
@@ -157,14 +155,27 @@ export const make = <
   Authenticator.scoped(tag, Effect.flatMap(settingsOf(options), (settings) => start(options, settings)))
 
 interface Settings {
-  readonly paths: readonly [string, ...Array<string>]
   readonly origin: string
   readonly resourceUrl: string
   readonly rules: TokenRules.Rules
   readonly challenges: Challenges.Challenges
-  readonly scopes: ReadonlyArray<string>
   readonly requires: ReadonlyArray<string>
+  /** The metadata document, by each of its paths. */
+  readonly documents: Readonly<Record<string, JsonObject>>
 }
+
+const WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+/** The paths of the metadata document (RFC 9728): the one with the path of the resource, which challenges name, and the one without. */
+const metadataPaths = ({ pathname }: URL): readonly [string, ...Array<string>] => [
+  pathname === "/" ? WELL_KNOWN : `${WELL_KNOWN}${pathname}`,
+  `${WELL_KNOWN}${pathname.replace(/\/$/, "")}`,
+  WELL_KNOWN
+]
+
+/** Without `offline_access`: refresh tokens are between the client and the authorization server. */
+const listedScopes = (scopes: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...new Set(scopes)].filter((scope) => scope !== "offline_access")
 
 const settingsOf = (options: Options<any, any, any, any, any, any, any>): Effect.Effect<Settings> =>
   Effect.suspend(() => {
@@ -175,14 +186,27 @@ const settingsOf = (options: Options<any, any, any, any, any, any, any>): Effect
         `"${resource}" is no resource: it is the URL of the server, without fragment, as in "https://mcp.example.com/mcp"`
       )
     }
-    const requires = Metadata.listed(options.requires ?? [])
-    const scopes = Metadata.listed([...options.scopes ?? [], ...requires])
-    const paths = Metadata.paths(url)
+    const requires = listedScopes(options.requires ?? [])
+    const scopes = listedScopes([...options.scopes ?? [], ...requires])
+    const paths = metadataPaths(url)
+    const proofs = dpop === undefined
+      ? undefined
+      : { required: dpop.required === true, algorithms: DpopProofs.ALGORITHMS }
+    const document: JsonObject = {
+      ...options.metadata,
+      resource,
+      authorization_servers: [...options.authorizationServers],
+      ...(scopes.length === 0 ? undefined : { scopes_supported: [...scopes] }),
+      bearer_methods_supported: ["header"],
+      ...(proofs === undefined ? undefined : {
+        dpop_signing_alg_values_supported: [...proofs.algorithms],
+        dpop_bound_access_tokens_required: proofs.required
+      })
+    }
     return Effect.succeed({
-      paths,
+      documents: Object.fromEntries(paths.map((path) => [path, document])),
       origin: url.origin,
       resourceUrl: DpopProofs.normalized(resource),
-      scopes,
       requires,
       rules: {
         issuers: options.authorizationServers,
@@ -196,14 +220,14 @@ const settingsOf = (options: Options<any, any, any, any, any, any, any>): Effect
       challenges: Challenges.make({
         resourceMetadata: `${url.origin}${paths[0]}`,
         scopes: requires.length > 0 ? requires : scopes,
-        dpop: dpop === undefined ? undefined : { required: dpop.required === true, algorithms: DpopProofs.ALGORITHMS }
+        dpop: proofs
       })
     })
   })
 
 const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
   options: Options<Claims, S, VR, CR, UR, R2, R3>,
-  { challenges, origin, paths, requires, resourceUrl, rules, scopes }: Settings
+  { challenges, documents, origin, requires, resourceUrl, rules }: Settings
 ): Effect.Effect<Authenticator.Options<S, UR, R2, R3>, never, VR | CR | Scope.Scope> =>
   Effect.gen(function*() {
     const { authorizationServers, covers = has, dpop, maxTokenLength = 16_384, resource, user } = options
@@ -227,7 +251,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
 
     const userOf = (
       { headers, isForwarded, method, url }: Authenticator.HttpRequest,
-      { scheme, token }: Credentials.Token,
+      { scheme, token }: Challenges.Token,
       known: Known<Claims>,
       secret: Redacted.Redacted<string>,
       millis: number
@@ -269,20 +293,9 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
 
     return {
       id: ({ id }) => id,
-      documents: Object.fromEntries(paths.map((path) => [
-        path,
-        Metadata.document({
-          resource,
-          authorizationServers,
-          scopes,
-          dpop: dpop === undefined
-            ? undefined
-            : { required: dpop.required === true, algorithms: DpopProofs.ALGORITHMS },
-          members: options.metadata
-        })
-      ])),
+      documents,
       http: (request) => {
-        const credentials = Credentials.of(request, maxTokenLength)
+        const credentials = Challenges.credentialsOf(request, maxTokenLength)
         if (credentials._tag === "None") return Effect.fail(challenges.missing)
         if (credentials._tag === "Malformed") return Effect.fail(challenges.malformed(credentials.message))
         const { token } = credentials
@@ -323,4 +336,4 @@ const never = (): boolean => false
  */
 export const wellKnownPaths = (
   resource: string
-): ReadonlyArray<string> => [...new Set(Metadata.paths(new URL(resource)))]
+): ReadonlyArray<string> => [...new Set(metadataPaths(new URL(resource)))]

@@ -18,6 +18,7 @@ import type * as Scope from "effect/Scope"
 import * as Str from "effect/String"
 import { AuthorizationError } from "../AuthorizationError.js"
 import type { Answer } from "../Grant.js"
+import type { RequestOptions } from "../TokenVerifier.js"
 import * as Text from "./Text.js"
 import type { UrlPolicy } from "./UrlPolicy.js"
 import * as Policies from "./UrlPolicy.js"
@@ -160,3 +161,19 @@ const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined =
   const value = Json.parse(text)
   return Predicate.isRecord(value) && !(value instanceof Json.Refused) ? value : undefined
 }
+
+/** The host of the issuer is allowed, because the application has chosen it, and other private addresses only by option. */
+export const ofIssuer = (
+  client: HttpClient.HttpClient,
+  issuer: string,
+  options: RequestOptions
+): Effect.Effect<Documents> =>
+  URL.canParse(issuer)
+    ? Effect.succeed({
+      client,
+      policy: { server: new URL(issuer), allowPrivate: options.allowPrivateAddresses === true },
+      timeout: options.requestTimeout ?? "5 seconds",
+      maxBytes: options.maxDocumentBytes ?? 256 * 1024,
+      headers: {}
+    })
+    : Effect.dieMessage(`"${issuer}" is no issuer: an issuer is a URL, as in "https://login.example.com"`)

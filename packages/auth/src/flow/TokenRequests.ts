@@ -4,6 +4,7 @@
  */
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Binding, CredentialStoreService } from "../CredentialStore.js"
@@ -18,7 +19,6 @@ import type { Dpop, Prover } from "../Dpop.js"
 import type { Grant, GrantContext } from "../Grant.js"
 import * as Registered from "../identity/Registered.js"
 import type { Tokens } from "../Tokens.js"
-import { finish } from "./Finish.js"
 import * as Scopes from "./Scopes.js"
 import * as TokenEndpoint from "./TokenEndpoint.js"
 import type { State, TokenState } from "./TokenState.js"
@@ -245,3 +245,23 @@ const allowingPrivate = (documents: Documents): Documents => ({
   ...documents,
   policy: { ...documents.policy, allowPrivate: true }
 })
+
+/** How long a refresh may go on that nothing waits for. */
+const LIMIT = "5 seconds"
+
+/**
+ * Lets a refresh end although nothing waits for it any more, for a limited time: an authorization server that accepts a refresh
+ * token once has taken it when the request arrives, and without the response the user would have to log in again.
+ */
+const finish = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Effect.forkDaemon(Effect.interruptible(effect)),
+      (fiber) =>
+        Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
+          Effect.zipRight(
+            Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), LIMIT),
+            Fiber.interrupt(fiber)
+          ))
+    )
+  )

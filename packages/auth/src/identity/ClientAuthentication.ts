@@ -4,13 +4,15 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3
  * @see https://www.rfc-editor.org/rfc/rfc7523#section-2.2
+ * @see https://www.rfc-editor.org/rfc/rfc7523#section-3
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Jose from "jose"
 import { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
-import type { AuthMethod, Client } from "../ClientIdentity.js"
-import * as Assertion from "./Assertion.js"
+import type { AuthMethod, Client, PrivateKey } from "../ClientIdentity.js"
 
 /** What a request needs beside the parameters of its grant. */
 export interface Proof {
@@ -54,7 +56,7 @@ export const prove = (
         required(privateKey, method),
         (key) =>
           Effect.map(
-            Assertion.sign(key, { issuer: clientId, subject: clientId, audience: server.issuer }),
+            assertion(key, clientId, server.issuer),
             (assertion) => ({
               headers: {},
               parameters: {
@@ -80,3 +82,44 @@ const required = <A>(value: A | undefined, method: AuthMethod): Effect.Effect<A,
 const encode = (text: string): string => new URLSearchParams([["", text]]).toString().slice(1)
 
 const base64 = (text: string): string => btoa(text)
+
+/** How long a signed JWT lives, in seconds. */
+const LIFETIME = 60
+
+/** Signs a JWT by which the client proves who it is. Each is used once. */
+const assertion = (key: PrivateKey, clientId: string, audience: string): Effect.Effect<string, AuthorizationError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+    Effect.tryPromise({
+      try: () => {
+        const now = Math.floor(millis / 1000)
+        return loadKey(key).then(({ keyId, signer }) =>
+          new Jose.SignJWT({})
+            .setProtectedHeader({
+              alg: key.algorithm,
+              typ: "JWT",
+              ...(keyId === undefined ? undefined : { kid: keyId })
+            })
+            .setIssuer(clientId)
+            .setSubject(clientId)
+            .setAudience(audience)
+            .setJti(crypto.randomUUID())
+            .setIssuedAt(now)
+            .setExpirationTime(now + LIFETIME)
+            .sign(signer)
+        )
+      },
+      // The error of a parser may quote the key.
+      catch: () =>
+        new AuthorizationError({
+          reason: "Signing",
+          message:
+            `The private key cannot sign with ${key.algorithm}: it must be PKCS #8 as PEM, or a JWK, of that algorithm`
+        })
+    }))
+
+const loadKey = ({ algorithm, key, keyId }: PrivateKey) => {
+  const text = Redacted.value(key).trim()
+  if (!text.startsWith("{")) return Jose.importPKCS8(text, algorithm).then((signer) => ({ keyId, signer }))
+  const jwk = JSON.parse(text) as Jose.JWK
+  return Jose.importJWK(jwk, algorithm).then((signer) => ({ keyId: keyId ?? jwk.kid, signer }))
+}
