@@ -15,24 +15,24 @@ import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { McpError } from "@effect-mcp/protocol/McpError"
+import type { Description, RegistryService } from "@effect-mcp/server/Registry"
 import { Registry } from "@effect-mcp/server/Registry"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
-import * as ExtensionRequests from "./calls/ExtensionRequests.js"
 import * as Forward from "./calls/Forward.js"
 import * as KeptCalls from "./calls/KeptCalls.js"
 import * as Mirror from "./entries/Mirror.js"
 import * as Subscriptions from "./entries/Subscriptions.js"
 import type { ProxyOptions } from "./ProxyOptions.js"
-import * as Described from "./upstream/Described.js"
 import * as Followed from "./upstream/Followed.js"
 import * as Link from "./upstream/Link.js"
 import * as Links from "./upstream/Links.js"
@@ -104,7 +104,7 @@ const make = <R>(
     const timeouts = { ...defaults.timeouts, ...options.client?.timeouts }
     const scope = yield* Effect.scope
     const fork = yield* FiberSet.makeRuntime<never, void, never>()
-    const describe = yield* Described.make(registry)
+    const describe = yield* describing(registry, options.instructions !== false)
 
     const open = (
       capabilities: ClientCapabilities,
@@ -259,7 +259,7 @@ const make = <R>(
     })
 
     yield* Layer.build(Layer.provide(
-      ExtensionRequests.layer(
+      Forward.extensionRequests(
         extensions.filter(({ id }) => id !== tasks.id),
         forward,
         (session, method, params) =>
@@ -287,16 +287,42 @@ const make = <R>(
     })
     yield* Scope.extend(
       supervisor.run({
-        onOpen: (link) =>
-          Effect.zipRight(
-            describe(Described.of(link.session, options.instructions !== false)),
-            subscriptions.follow(link)
-          ),
+        onOpen: (link) => Effect.zipRight(describe(link.session), subscriptions.follow(link)),
         onLists: mirror.set
       }),
       closing
     )
     return { started: supervisor.started }
+  })
+
+const OFFERS = ["tools", "resources", "prompts", "completions"] as const
+
+/** How much of the instructions of an upstream is passed on, in characters. */
+const MAX_INSTRUCTIONS = 65_536
+
+/**
+ * What the proxy adds to the description of its server, until the scope closes. Before the upstream was reached, everything: a client
+ * keeps the capabilities of its handshake, and must be able to use what the upstream turns out to have. Then what a session says.
+ */
+const describing = (
+  registry: RegistryService,
+  withInstructions: boolean
+): Effect.Effect<(session: ClientSessionService) => Effect.Effect<void>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    let before: Scope.CloseableScope | undefined
+    const set = Effect.fnUntraced(function*(description: Description) {
+      const next = yield* Edition.childOf(scope)
+      yield* Scope.extend(registry.describe(description), next)
+      if (before !== undefined) yield* Scope.close(before, Exit.void)
+      before = next
+    })
+    yield* set({ offers: OFFERS })
+    return ({ instructions, serverCapabilities }) =>
+      set({
+        offers: OFFERS.filter((kind) => serverCapabilities[kind] !== undefined),
+        instructions: withInstructions ? instructions?.slice(0, MAX_INSTRUCTIONS) : undefined
+      })
   })
 
 /** The connector with the services that the layer has. */

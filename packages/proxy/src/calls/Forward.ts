@@ -11,14 +11,18 @@ import type { Progress } from "@effect-mcp/jsonrpc/Progress"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import { declares } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { JsonObject } from "@effect-mcp/protocol/Json"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import { keys } from "@effect-mcp/protocol/Meta"
 import type { Era } from "@effect-mcp/protocol/Version"
+import * as Handler from "@effect-mcp/server/Handler"
+import type { Registry } from "@effect-mcp/server/Registry"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import type { PassedRound, ServerSessionService } from "@effect-mcp/server/ServerSession"
 import * as Session from "@effect-mcp/server/unstable/Session"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Link, Running } from "../upstream/Link.js"
 import * as Questions from "../upstream/Questions.js"
@@ -285,4 +289,39 @@ const withoutTask = ({ _meta, ...result }: JsonObject): JsonObject => {
 const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject => {
   const { [keys.serverInfo]: __, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
+}
+
+/** The object behind both services is the same. */
+const requestSession = RequestContext as unknown as Effect.Effect<ServerSessionService, never, RequestContext>
+
+/**
+ * The requests and notifications that extensions let clients send, to clients that have declared the extensions. What servers send
+ * by extensions, and the results that extensions add to other methods, is not passed on.
+ */
+export const extensionRequests = (
+  extensions: ReadonlyArray<Extension.Extension.Any>,
+  forward: Forward,
+  notify: (session: ServerSessionService, method: string, params: JsonObject) => Effect.Effect<void, McpError>
+): Layer.Layer<never, never, Registry> => {
+  const ofClients = <Part extends { readonly from: string }>(parts: Readonly<Record<string, Part>>) =>
+    Object.values(parts).filter(({ from }) => from === "client")
+  const requests = extensions.flatMap(({ requests }) => ofClients(requests as Record<string, Extension.Request>))
+  const notifications = extensions.flatMap(({ notifications }) =>
+    ofClients(notifications as Record<string, Extension.Notification>)
+  )
+  return Layer.mergeAll(
+    Layer.empty,
+    ...requests.map((one) =>
+      Handler.request(
+        { ...one, params: JsonObject, result: JsonObject } as Extension.Request<"client", JsonObject, JsonObject>,
+        (params) => Effect.flatMap(requestSession, (session) => forward(session, one.name, params))
+      )
+    ),
+    ...notifications.map((one) =>
+      Handler.notification(
+        { ...one, params: JsonObject } as Extension.Notification<"client", JsonObject>,
+        (params) => Effect.flatMap(requestSession, (session) => Effect.ignore(notify(session, one.name, params)))
+      )
+    )
+  ) as Layer.Layer<never, never, Registry>
 }

@@ -3,23 +3,30 @@
  * and its result comes back. `Mirror` decides which entries are registered, and until when.
  */
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
+import * as Apps from "@effect-mcp/protocol/Apps"
 import type { Suggestions } from "@effect-mcp/protocol/Completion"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { ResourceNotFound } from "@effect-mcp/protocol/McpError"
+import { GetPromptResult } from "@effect-mcp/protocol/Prompts"
+import { ReadResourceResult } from "@effect-mcp/protocol/Resources"
+import type { Tool } from "@effect-mcp/protocol/Tools"
+import { CallToolResult } from "@effect-mcp/protocol/Tools"
+import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as Handler from "@effect-mcp/server/Handler"
 import type { Completers, RegisteredTool, RegistryService, Subscribable } from "@effect-mcp/server/Registry"
-import type { RequestContext } from "@effect-mcp/server/RequestContext"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type { Forward } from "../calls/Forward.js"
-import * as ResultCheck from "../calls/ResultCheck.js"
 import type { ProxyEntry } from "../ProxyEntry.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
-import * as AppTools from "./AppTools.js"
 import type * as Naming from "./Naming.js"
 import type * as Uris from "./Uris.js"
 
@@ -71,13 +78,13 @@ export const make = (
   const context = Context.empty()
 
   const call = (
-    method: ResultCheck.Method,
+    method: CheckedMethod,
     params: JsonObject,
     support?: "optional" | "required"
   ): Effect.Effect<any, McpError, ServerSession> =>
     Effect.flatMap(ServerSession, (session) =>
       Effect.flatMap(forward(session, method, params, support), (result) => {
-        const valid = ResultCheck.valid(method, renamesUris ? state.uris.inResult(result) : result)
+        const valid = validResult(method, renamesUris ? state.uris.inResult(result) : result)
         return valid === undefined
           ? Effect.zipRight(
             Effect.logWarning(`The upstream "${name}" sent no valid result of "${method}"`),
@@ -113,7 +120,7 @@ export const make = (
     const around = options.isEach() ? [visible(isVisible(entry))] : undefined
     switch (entry.kind) {
       case "tool": {
-        const check = AppTools.visibility(entry.listed, options.extensions)
+        const check = visibilityOf(entry.listed, options.extensions)
         const { taskSupport = "forbidden" } = entry.listed.execution ?? {}
         const support = taskSupport === "forbidden" ? undefined : taskSupport
         return registry.tools.register({
@@ -215,3 +222,63 @@ export const make = (
 
   return { register, unlistedResources, unlistedTools }
 }
+
+/** The methods whose results are checked before they go on. */
+type CheckedMethod = "tools/call" | "prompts/get" | "resources/read"
+
+const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
+  "tools/call": SchemaCheck.compile(CallToolResult),
+  "prompts/get": SchemaCheck.compile(GetPromptResult),
+  "resources/read": SchemaCheck.compile(ReadResourceResult)
+}
+
+/**
+ * The result to send on; `undefined` when it is not a result of the method. One that has kinds of content which this library does not
+ * know goes on as it is, because the client may know them.
+ */
+const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | undefined => {
+  const conforms = checks[method]
+  return conforms(result) || conforms(readable(method, result)) ? Handler.unchecked(result) : undefined
+}
+
+/** The result with text in place of each kind of content that is not known. */
+const readable = (method: CheckedMethod, result: JsonObject): unknown => {
+  if (method === "tools/call") {
+    // A tool that has structured content only is a mistake that clients forgive.
+    return { ...result, content: Array.isArray(result.content) ? result.content.map(known) : result.content ?? [] }
+  }
+  if (method === "prompts/get" && Array.isArray(result.messages)) {
+    return {
+      ...result,
+      messages: result.messages.map((one) => isObject(one) ? { ...one, content: known(one.content) } : one)
+    }
+  }
+  return result
+}
+
+const kinds: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link"])
+
+const known = (content: unknown): unknown =>
+  isObject(content) && typeof content.type === "string" && !kinds.has(content.type)
+    ? { type: "text", text: "" }
+    : content
+
+const isObject = (value: unknown): value is JsonObject => Predicate.isRecord(value)
+
+/**
+ * The check of visibility of a tool, for a proxy with these extensions; `undefined` for tools that every client may get. A client that
+ * has not declared MCP Apps does not get tools for views only: it could give them to its model.
+ */
+const visibilityOf = (
+  tool: Tool,
+  extensions: ReadonlyArray<Extension.Extension.Any>
+): Effect.Effect<boolean, never, RequestContext> | undefined =>
+  Apps.isForModel(tool) || !extensions.some(({ id }) => id === Apps.extension.id) ? undefined : mayShowViews
+
+// Without sessions, a server up to 2025-11-25 does not know what its clients have declared.
+const mayShowViews = Effect.map(
+  RequestContext,
+  ({ client: { capabilities, requestedVersion }, version }) =>
+    capabilities.extensions?.[Apps.extension.id] !== undefined ||
+    (Version.isLegacy(version) && requestedVersion === undefined)
+)

@@ -9,21 +9,25 @@ import * as Client from "@effect-mcp/client/Client"
 import type { ConnectError } from "@effect-mcp/client/ClientError"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import type { Notification, RequestId } from "@effect-mcp/jsonrpc/Message"
+import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
-import { isAtLeast } from "@effect-mcp/protocol/Logging"
+import { isAtLeast, LoggingMessage } from "@effect-mcp/protocol/Logging"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
+import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Mailbox from "effect/Mailbox"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Logs from "./Logs.js"
 import type { Ask } from "./Questions.js"
 import * as Questions from "./Questions.js"
-import * as TaskProgress from "./TaskProgress.js"
 
 /** A call of a client that waits for the upstream. */
 export interface Running {
@@ -36,8 +40,11 @@ export interface Link {
   readonly session: ClientSessionService
   /** Runs a call; meanwhile its client gets the questions of the upstream. */
   readonly during: <A, E>(running: Running, call: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** See `TaskProgress`. */
-  readonly reporting: TaskProgress.TaskProgress["reporting"]
+  /** Runs a call, and reports the progress that arrives with the token that the call gives. All of it comes before the result. */
+  readonly reporting: <A, E>(
+    report: (progress: Progress.Progress) => Effect.Effect<void>,
+    call: (listen: (token: RequestId) => void) => Effect.Effect<A, E>
+  ) => Effect.Effect<A, E>
   /** Sets the level from which the upstream sends log messages; in a shared link, the lowest level that was set. */
   readonly setLevel: (level: LoggingLevel) => Effect.Effect<void>
   /** Notifies the upstream that the roots of the client have changed. */
@@ -81,8 +88,8 @@ export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.
           new InvalidRequest({ message: `"${question.method}" belongs to no call, or not to one client alone` })
         )
       )
-    const logs = yield* Logs.make(() => target()?.session())
-    const taskProgress = TaskProgress.make()
+    const logs = yield* passLogs(() => target()?.session())
+    const taskProgress = taskProgressOf()
     const session = yield* Client.make(options.connector, {
       ...options.client,
       onNotification: (notification) => {
@@ -132,3 +139,80 @@ export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.
       rootsChanged: Effect.asVoid(Queue.offer(rootsChanges, undefined))
     }
   })
+
+interface Logs {
+  readonly receive: (notification: Notification) => void
+  /** Whether no message waits. */
+  readonly isIdle: () => boolean
+  /** Waits until the messages that have arrived are sent. */
+  readonly flush: Effect.Effect<void>
+}
+
+/** How many messages wait for clients. */
+export const MAX_LOGS = 256
+
+/**
+ * Passes the log messages of one session on, in their order, to the client that they are for when they arrive. While a client reads
+ * slowly, a limited number waits; later ones are dropped.
+ */
+export const passLogs = (
+  target: () => ServerSessionService | undefined
+): Effect.Effect<Logs, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const queue = yield* Queue.unbounded<Effect.Effect<void>>()
+    let waiting = 0
+    yield* Effect.forkScoped(Effect.interruptible(Effect.forever(Effect.flatten(queue.take))))
+    return {
+      receive: ({ method, params }) => {
+        if (method !== "notifications/message" || waiting >= MAX_LOGS || !isLogMessage(params)) return
+        const session = target()
+        if (session === undefined) return
+        const { data, level, logger } = params as LoggingMessage
+        waiting++
+        queue.unsafeOffer(Effect.ensuring(session.log(level, data, logger), Effect.sync(() => waiting--)))
+      },
+      isIdle: () => waiting === 0,
+      flush: Effect.flatMap(Deferred.make<void>(), (done) => {
+        queue.unsafeOffer(Deferred.succeed(done, undefined))
+        return Deferred.await(done)
+      })
+    }
+  })
+
+const isLogMessage = SchemaCheck.compile(LoggingMessage)
+
+/** How much progress waits for a slow client, before the oldest is dropped. */
+const MAX_PROGRESS = 256
+
+interface TaskProgress extends Pick<Link, "reporting"> {
+  readonly receive: (notification: Notification) => void
+}
+
+/**
+ * The progress of calls that have become tasks at an upstream up to 2025-11-25: it arrives when the call has been answered, with the
+ * token of the call.
+ */
+const taskProgressOf = (): TaskProgress => {
+  const listeners = new Map<unknown, (progress: Progress.Progress) => void>()
+  return {
+    receive: ({ method, params }) => {
+      const listener = method === Progress.METHOD ? listeners.get(Progress.token(params)) : undefined
+      const progress = listener === undefined ? undefined : Progress.fromParams(params)
+      if (progress !== undefined) listener?.(progress)
+    },
+    reporting: (report, call) =>
+      Effect.scoped(Effect.gen(function*() {
+        const arrived = yield* Mailbox.make<Progress.Progress>({ capacity: MAX_PROGRESS, strategy: "sliding" })
+        const tokens: Array<RequestId> = []
+        yield* Effect.addFinalizer(() => Effect.sync(() => tokens.forEach((token) => listeners.delete(token))))
+        const reported = yield* Effect.forkScoped(Stream.runForEach(Mailbox.toStream(arrived), report))
+        const value = yield* call((token) => {
+          tokens.push(token)
+          listeners.set(token, (progress) => void arrived.unsafeOffer(progress))
+        })
+        yield* arrived.end
+        yield* Fiber.join(reported)
+        return value
+      }))
+  }
+}
