@@ -13,15 +13,13 @@ import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { USER_REJECTED } from "@effect-mcp/protocol/ErrorCodes"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InternalError, InvalidParams, PeerError } from "@effect-mcp/protocol/McpError"
-import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
+import type { CreateMessageParams, CreateMessageResult, ModelPreferences } from "@effect-mcp/protocol/Sampling"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Dialect } from "./ModelSchema.js"
-import * as Choice from "./sampling/Choice.js"
-import * as ProviderFailure from "./sampling/ProviderFailure.js"
 import * as SamplingAnswer from "./sampling/SamplingAnswer.js"
 import * as SamplingPrompt from "./sampling/SamplingPrompt.js"
 
@@ -134,9 +132,8 @@ export const choosing = <E = never, MR = never, R = never>(
     return serve([yield* build(first), ...(yield* Effect.forEach(rest, build))], options)
   }))
 
-interface Built extends Choice.Rated {
+interface Built extends Omit<Candidate, "model"> {
   readonly service: LanguageModel.Service
-  readonly configure?: Configure | undefined
 }
 
 const serve = <R>(models: readonly [Built, ...Array<Built>], options: Options<R>): Features.Feature<R> => {
@@ -153,7 +150,7 @@ const serve = <R>(models: readonly [Built, ...Array<Built>], options: Options<R>
             context === undefined
           ? ""
           : yield* context(params.includeContext)
-        const model = Choice.choose(models, params.modelPreferences)
+        const model = choose(models, params.modelPreferences)
         const result = yield* generations.run(generate(model, params, included, dialect))
         const reviewed = review === undefined ? true : yield* review(result, params)
         return reviewed === true ? result : reviewed === false ? yield* rejected : reviewed
@@ -186,7 +183,7 @@ const generate = (
     })
     const response = yield* (configure === undefined ? generation : configure(params)(generation)).pipe(
       Effect.tapError((error) => Effect.logWarning("The model did not answer a server's request", error)),
-      Effect.mapError(ProviderFailure.toMcpError)
+      Effect.mapError(SamplingAnswer.failure)
     )
     const result = SamplingAnswer.make(response, params, names, name)
     if (mode === "required" && result.stopReason !== "toolUse") {
@@ -194,3 +191,24 @@ const generate = (
     }
     return result
   })
+
+/** The first hint that a name contains decides, then the ratings, then the order of the application. */
+const choose = (models: readonly [Built, ...Array<Built>], preferences: ModelPreferences = {}): Built => {
+  for (const { name } of preferences.hints ?? []) {
+    const [first, ...rest] = name === undefined || name === "" ? [] : models.filter((model) => matches(model, name))
+    if (first !== undefined) return best([first, ...rest], preferences)
+  }
+  return best(models, preferences)
+}
+
+const matches = ({ aliases = [], name }: Built, hint: string): boolean =>
+  [name, ...aliases].some((one) => one.toLowerCase().includes(hint.toLowerCase()))
+
+/** The first of the highest rating. */
+const best = (models: readonly [Built, ...Array<Built>], preferences: ModelPreferences): Built =>
+  models.reduce((chosen, model) => rating(model, preferences) > rating(chosen, preferences) ? model : chosen, models[0])
+
+const rating = (
+  { cost = 0.5, intelligence = 0.5, speed = 0.5 }: Built,
+  { costPriority = 0, intelligencePriority = 0, speedPriority = 0 }: ModelPreferences
+): number => cost * costPriority + speed * speedPriority + intelligence * intelligencePriority

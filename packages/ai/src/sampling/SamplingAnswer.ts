@@ -1,9 +1,12 @@
 /**
  * The response of a language model as the answer to a server: text, images, audio and uses of tools, the reason for which it
- * ended, and the limits that the server set, which hold also for a model that was not configured with them.
+ * ended, and the limits that the server set, which hold also for a model that was not configured with them. And what the server
+ * gets when there is no response.
  */
+import type { AiError } from "@effect/ai/AiError"
 import type * as LanguageModel from "@effect/ai/LanguageModel"
 import type * as Response from "@effect/ai/Response"
+import { InternalError } from "@effect-mcp/protocol/McpError"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
 import type { SamplingContent } from "@effect-mcp/protocol/SamplingContent"
 import * as Encoding from "effect/Encoding"
@@ -108,3 +111,41 @@ const modelOf = (parts: ReadonlyArray<Response.Part<any>>): string | undefined =
   const metadata = parts.find((part) => part.type === "response-metadata")
   return metadata?.type === "response-metadata" ? Option.getOrUndefined(metadata.modelId) : undefined
 }
+
+/**
+ * What the server learns when a model did not answer: a plain sentence. The details are the operator's: requests to a provider
+ * carry addresses and sometimes text of other conversations, so they are logged and not sent.
+ */
+export const failure = (error: AiError): InternalError => new InternalError({ message: sentence(error) })
+
+const sentence = (error: AiError): string => {
+  switch (error._tag) {
+    case "HttpRequestError":
+      return error.reason === "Transport"
+        ? "The model of this client could not be reached; try again later"
+        : "The request to the model of this client could not be sent"
+    case "HttpResponseError":
+      return error.reason === "StatusCode" ? ofStatus(error.response.status) : UNREADABLE
+    case "MalformedInput":
+      return "The model of this client does not accept these messages"
+    case "MalformedOutput":
+      return UNREADABLE
+    case "UnknownError":
+      return "The model of this client failed"
+  }
+}
+
+const UNREADABLE = "The model of this client gave an answer that could not be read"
+
+const ofStatus = (status: number): string =>
+  status === 429
+    ? "The model of this client has too many requests at the moment; try again later"
+    : status === 401 || status === 402 || status === 403
+    ? "This client may not use its model at the moment"
+    : status === 408 || status === 504
+    ? "The model of this client did not answer in time; try again later"
+    : status === 413
+    ? "The messages are too long for the model of this client"
+    : status < 500
+    ? "The model of this client does not accept these messages"
+    : "The provider of this client's model has a fault; try again later"
