@@ -27,11 +27,10 @@ import type { CallOptions, CallToolOptions, ListOptions } from "./CallOptions.js
 import type { ClientError, ConnectError, NotNegotiated } from "./ClientError.js"
 import type { ExtensionCalls } from "./ExtensionCalls.js"
 import * as Features from "./Features.js"
-import * as Extensions from "./negotiation/Extensions.js"
+import { extensionTable, GivenExtensions, warnOfMissing } from "./negotiation/GivenExtensions.js"
 import * as Negotiation from "./negotiation/Negotiation.js"
 import type { Notifications } from "./Notifications.js"
 import * as FeatureFibers from "./session/FeatureFibers.js"
-import { GivenExtensions } from "./session/GivenExtensions.js"
 import * as ListedTools from "./session/ListedTools.js"
 import type { NegotiatedSession } from "./session/NegotiatedSession.js"
 import * as OutputCheck from "./session/OutputCheck.js"
@@ -253,8 +252,8 @@ export const connect = <R>(
 ): Effect.Effect<ClientSessionService, ConnectError, R | Scope.Scope> =>
   Effect.gen(function*() {
     const registered = features ?? (yield* Features.make)
-    const extensions = yield* Effect.sync(() => Extensions.make(options.extensions ?? []))
-    yield* Extensions.warn(registered, extensions)
+    const extensions = yield* Effect.sync(() => extensionTable(options.extensions ?? []))
+    yield* warnOfMissing(registered, extensions)
     const tools = ListedTools.make()
     const outputs = OutputCheck.make(tools)
     const watch = TaskWatch.make()

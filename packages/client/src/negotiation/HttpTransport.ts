@@ -29,7 +29,7 @@ import * as Legacy from "../legacy/Http.js"
 import type { Fallback } from "../legacy/Post.js"
 import * as Sse from "../legacy/Sse.js"
 import { ModernHttp } from "../modern/Http.js"
-import { GivenExtensions } from "../session/GivenExtensions.js"
+import { GivenExtensions } from "./GivenExtensions.js"
 
 /** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */
 export const open = (
