@@ -1,19 +1,20 @@
 /**
- * A Node readable and a Node writable as one transport, for stdio and for sockets.
+ * A Node readable and a Node writable as one transport, for stdio and for sockets. `LineFraming` knows UTF-8 only: with another
+ * encoding, this turns what it reads to UTF-8 and writes its messages in the encoding.
  *
  * It neither opens nor closes the two streams. `Input` reads messages and `Output` writes them; `StdioServer` and
  * `StdioClient` provide the streams.
  */
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
+import { Buffer } from "node:buffer"
 import type { Readable, Writable } from "node:stream"
-import * as Encoding from "./Encoding.js"
 import * as Input from "./Input.js"
 import * as Output from "./Output.js"
 
@@ -46,7 +47,7 @@ export interface Pipe extends Transport {
 export const make = (options: Options): Effect.Effect<Pipe, TransportError, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Either.map(Encoding.make(options.encoding ?? "utf-8"), (encoding) => {
+      Either.map(encodingOf(options.encoding ?? "utf-8"), (encoding) => {
         const input = Input.make(options.input, options, encoding?.decode)
         const output = Output.make({
           writable: options.output,
@@ -82,8 +83,48 @@ export const make = (options: Options): Effect.Effect<Pipe, TransportError, Scop
     })
   )
 
-const writeWith = ({ encode }: Encoding.Encoding, { output, write }: Options): Output.Write => (text, callback) => {
+const writeWith = ({ encode }: Encoding, { output, write }: Options): Output.Write => (text, callback) => {
   const bytes = encode(text)
   if (write !== undefined) write(bytes, callback)
   else output.write(bytes, callback)
 }
+
+interface Encoding {
+  /** Turns a chunk to UTF-8. Bytes that the encoding does not have become a byte that UTF-8 does not have. */
+  readonly decode: (chunk: Uint8Array) => Uint8Array
+  readonly encode: (text: string) => string | Uint8Array
+}
+
+const REPLACEMENT = "\uFFFD"
+const INVALID = Buffer.of(0xff)
+
+const toUtf8 = (text: string): Uint8Array =>
+  text.includes(REPLACEMENT)
+    ? Buffer.concat(
+      text.split(REPLACEMENT).flatMap((part, at) => at === 0 ? [Buffer.from(part)] : [INVALID, Buffer.from(part)])
+    )
+    : Buffer.from(text)
+
+// ASCII is part of every encoding but UTF-16, and JSON can write every character in ASCII.
+const escaped = (text: string): string =>
+  text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+const encoders: Readonly<Record<string, Encoding["encode"]>> = {
+  "utf-16le": (text) => Buffer.from(text, "utf16le"),
+  "utf-16be": (text) => Buffer.from(text, "utf16le").swap16()
+}
+
+/** `undefined` for UTF-8, which needs none. Fails with reason `Open` when this Node does not know the label. */
+const encodingOf = (label: string): Either.Either<Encoding | undefined, TransportError> =>
+  Either.map(
+    Either.try({
+      try: () => new TextDecoder(label),
+      catch: (cause) =>
+        new TransportError({ reason: "Open", message: `Unknown encoding ${JSON.stringify(label.slice(0, 40))}`, cause })
+    }),
+    (decoder) =>
+      decoder.encoding === "utf-8" ? undefined : {
+        decode: (chunk) => toUtf8(decoder.decode(chunk, { stream: true })),
+        encode: encoders[decoder.encoding] ?? escaped
+      }
+  )
