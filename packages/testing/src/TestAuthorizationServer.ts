@@ -9,6 +9,9 @@
  */
 import type * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientError from "@effect/platform/HttpClientError"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Clock from "effect/Clock"
@@ -17,11 +20,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
+import * as Stream from "effect/Stream"
 import * as Jose from "jose"
 import * as Clients from "./authorization/Clients.js"
 import * as Endpoints from "./authorization/Endpoints.js"
-import * as Network from "./authorization/Network.js"
-import type { AccessToken, Hosts, Issuer, Jwk, Options, Received } from "./AuthorizationServerOptions.js"
+import type { AccessToken, Host, Hosts, Issuer, Jwk, Options, Received } from "./AuthorizationServerOptions.js"
 
 export interface TestAuthorizationServerService extends Issuer {
   /** Answers a request. Fails when a fault breaks the connection. */
@@ -174,7 +177,7 @@ export const layerHttpClient = <E = never, R = never>(
     Effect.gen(function*() {
       const { handle, issuer } = yield* TestAuthorizationServer
       const others = Effect.isEffect(hosts) ? yield* hosts : hosts
-      return Network.make(new Map([[new URL(issuer).origin, handle], ...Object.entries(others)]))
+      return networkOf(new Map([[new URL(issuer).origin, handle], ...Object.entries(others)]))
     })
   )
 
@@ -213,3 +216,35 @@ export const keyPair: Effect.Effect<{
     publicKey: { ...publicKey, alg: "ES256" }
   }))
 )
+
+const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<BodyInit | undefined> => {
+  switch (body._tag) {
+    case "Empty":
+      return Effect.succeed(undefined)
+    case "FormData":
+      return Effect.succeed(body.formData)
+    case "Stream":
+      return Stream.toReadableStreamEffect(Stream.orDie(body.stream))
+    default:
+      // The platform types the body of "Raw" as unknown: it is what the application gave to `fetch`.
+      return Effect.succeed(body.body as BodyInit)
+  }
+}
+
+/** Each origin is a function that answers web requests. */
+const networkOf = (hosts: ReadonlyMap<string, Host>): HttpClient.HttpClient =>
+  HttpClient.make((request, url, signal) => {
+    const broken = (cause: unknown) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
+    const host = hosts.get(url.origin)
+    if (host === undefined) return Effect.fail(broken(new Error(`Nothing listens at ${url.origin}`)))
+    return Effect.gen(function*() {
+      const body = yield* bodyOf(request)
+      const { "content-length": _, ...headers } = request.headers
+      const init = { method: request.method, headers, signal, ...(body === undefined ? {} : { body, duplex: "half" }) }
+      const answer = host(new Request(url, init))
+      const response = yield* Effect.isEffect(answer)
+        ? Effect.mapError(answer, broken)
+        : Effect.tryPromise({ try: () => answer, catch: broken })
+      return HttpClientResponse.fromWeb(request, response)
+    })
+  })

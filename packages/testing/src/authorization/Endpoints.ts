@@ -5,12 +5,11 @@
  * @see https://www.rfc-editor.org/rfc/rfc8414
  */
 import * as Body from "@effect-mcp/server/unstable/Body"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type { Options, Received } from "../AuthorizationServerOptions.js"
+import type { Fault, Options, Received } from "../AuthorizationServerOptions.js"
 import * as AuthorizationEndpoint from "./AuthorizationEndpoint.js"
 import * as Clients from "./Clients.js"
-import type { Dropped } from "./Faults.js"
-import * as Faults from "./Faults.js"
 import * as Grants from "./Grants.js"
 import * as Keys from "./Keys.js"
 import * as Newest from "./Newest.js"
@@ -147,7 +146,7 @@ export const make = (issuer: string, options: Options): Endpoints => {
         }
         Newest.push(received, one)
         const fault = options.fault?.(one)
-        return yield* Faults.apply(
+        return yield* faulted(
           Effect.isEffect(fault) ? yield* fault : fault,
           Effect.catchAll(route(one), (refusal) => Effect.succeed(Refusal.respond(refusal)))
         )
@@ -166,4 +165,57 @@ const headersOf = ({ headers }: Request): Readonly<Record<string, string>> => {
   const all: Record<string, string> = {}
   headers.forEach((value, name) => all[name] = value)
   return all
+}
+
+/** The connection breaks before there is a response. */
+class Dropped extends Data.TaggedError("Dropped") {
+  override readonly message = "The fault `isDropped` has broken the connection"
+}
+
+/** The answer as a test wants it spoiled: with another issuer in a document or a redirect, or another body of a document. */
+const faulted = (
+  fault: Fault | undefined,
+  answer: Effect.Effect<Response>
+): Effect.Effect<Response, Dropped> =>
+  Effect.gen(function*() {
+    if (fault === undefined) return yield* answer
+    if (fault.delay !== undefined) yield* Effect.sleep(fault.delay)
+    if (fault.isDropped === true) return yield* new Dropped()
+    const response = fault.response ??
+      (fault.status === undefined ? yield* answer : new Response("{}", { status: fault.status }))
+    const named = fault.issuer === undefined ? response : yield* renamed(response, fault.issuer)
+    return fault.body === undefined ? named : yield* spoiled(named, fault.body)
+  })
+
+const textOf = (response: Response) => Effect.promise(() => response.text())
+
+const withBody = ({ headers, status }: Response, body: ReadableStream | string) =>
+  new Response(body, { status, headers })
+
+const renamed = (response: Response, issuer: string): Effect.Effect<Response> => {
+  const location = response.headers.get("location")
+  if (location !== null) {
+    const url = new URL(location)
+    url.searchParams.set("iss", issuer)
+    const headers = new Headers(response.headers)
+    headers.set("location", url.href)
+    return Effect.succeed(new Response(null, { status: response.status, headers }))
+  }
+  return Effect.map(
+    textOf(response),
+    (text) => withBody(response, text.replace(/"issuer":"[^"]*"/, `"issuer":${JSON.stringify(issuer)}`))
+  )
+}
+
+const spoiled = (response: Response, how: NonNullable<Fault["body"]>): Effect.Effect<Response> =>
+  Effect.map(textOf(response), (text) => withBody(response, how === "malformed" ? text.slice(0, -1) : endless(text)))
+
+/** A document whose last member goes on as long as the client reads. */
+const endless = (text: string): ReadableStream => {
+  const encoder = new TextEncoder()
+  const more = encoder.encode("x".repeat(16 * 1024))
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(encoder.encode(`${text.slice(0, -1)},"more":"`)),
+    pull: (controller) => controller.enqueue(more)
+  })
 }
