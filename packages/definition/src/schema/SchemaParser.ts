@@ -8,7 +8,6 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import * as ValueSize from "./ValueSize.js"
 
 export type Parser = (u: unknown) => Effect.Effect<any, ParseResult.ParseIssue>
 
@@ -67,7 +66,7 @@ const plainOr = (schema: Schema.Schema<any, any>, parser: () => Parser): Parser 
 }
 
 const withErrors = (errors: Errors, parse: Parse): Parser =>
-  errors === "all" ? (u) => ValueSize.isSmall(u) ? parse(u, { errors }) : parse(u) : parse
+  errors === "all" ? (u) => isSmall(u) ? parse(u, { errors }) : parse(u) : parse
 
 /** The result for a value that does not conform. */
 export const mismatch: unique symbol = Symbol.for("@effect-mcp/definition/PlainCodec/mismatch")
@@ -212,3 +211,26 @@ const tagOf = (ast: AST.AST): AST.PropertySignature | undefined =>
     : AST.isTypeLiteral(ast)
     ? ast.propertySignatures.find(({ isOptional, type }) => !isOptional && AST.isLiteral(AST.encodedAST(type)))
     : undefined
+
+/**
+ * The most values that a small value consists of: itself and everything inside it. A peer chooses how much it sends, and of a large
+ * value only the first error is reported.
+ */
+export const SMALL = 1000
+
+/** Stops counting as soon as the value is known to be large. */
+export const isSmall = (value: unknown): boolean => remaining(value, SMALL) >= 0
+
+const remaining = (value: unknown, budget: number): number => {
+  let left = budget - 1
+  if (typeof value !== "object" || value === null) return left
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && left >= 0; i++) left = remaining(value[i], left)
+    return left
+  }
+  for (const key in value) {
+    if (left < 0) return left
+    left = remaining((value as Record<string, unknown>)[key], left)
+  }
+  return left
+}

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
-import * as ValueSize from "../../src/schema/ValueSize.js"
+import * as SchemaParser from "../../src/schema/SchemaParser.js"
 
 const countOf = (value: unknown): number =>
   typeof value === "object" && value !== null
@@ -9,24 +9,24 @@ const countOf = (value: unknown): number =>
 
 describe("A value", () => {
   it("is small up to the limit", () => {
-    assert.isTrue(ValueSize.isSmall(undefined))
-    assert.isTrue(ValueSize.isSmall("x".repeat(100_000)))
-    assert.isTrue(ValueSize.isSmall(Array.from({ length: ValueSize.SMALL - 1 }, () => 0)))
-    assert.isFalse(ValueSize.isSmall(Array.from({ length: ValueSize.SMALL }, () => 0)))
-    const wide = Object.fromEntries(Array.from({ length: ValueSize.SMALL }, (_, i) => [`k${i}`, {}]))
-    assert.isFalse(ValueSize.isSmall(wide))
+    assert.isTrue(SchemaParser.isSmall(undefined))
+    assert.isTrue(SchemaParser.isSmall("x".repeat(100_000)))
+    assert.isTrue(SchemaParser.isSmall(Array.from({ length: SchemaParser.SMALL - 1 }, () => 0)))
+    assert.isFalse(SchemaParser.isSmall(Array.from({ length: SchemaParser.SMALL }, () => 0)))
+    const wide = Object.fromEntries(Array.from({ length: SchemaParser.SMALL }, (_, i) => [`k${i}`, {}]))
+    assert.isFalse(SchemaParser.isSmall(wide))
   })
 
   it("counts every value inside it, at every depth", () => {
     fc.assert(fc.property(fc.jsonValue(), fc.nat(1200), (value, more) => {
       const whole = [value, Array.from({ length: more }, () => null)]
-      assert.strictEqual(ValueSize.isSmall(whole), countOf(whole) <= ValueSize.SMALL)
+      assert.strictEqual(SchemaParser.isSmall(whole), countOf(whole) <= SchemaParser.SMALL)
     }))
   })
 
   it("is not small when it refers to itself", () => {
     const loop: Array<unknown> = []
     loop.push(loop)
-    assert.isFalse(ValueSize.isSmall(loop))
+    assert.isFalse(SchemaParser.isSmall(loop))
   })
 })
