@@ -24,8 +24,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import * as PgWake from "./connection/PgWake.js"
 import * as Sockets from "./connection/Sockets.js"
+import * as Wake from "./connection/Wake.js"
 import * as Migrate from "./schema/Migrate.js"
 import type * as SqlConnection from "./SqlConnection.js"
 import * as SqlMigrations from "./SqlMigrations.js"
@@ -68,7 +68,7 @@ const clientOf = (
       const address = typeof url === "string" ? url : Redacted.value(url)
       if (!isAddress(address)) return yield* noAddress
       // The connection that listens is silent for two beats, and one that is not in use for the limit.
-      const sockets = yield* Sockets.make(Math.max(limit, silence, 2 * Duration.toMillis(PgWake.BEAT)) + 500)
+      const sockets = yield* Sockets.make(Math.max(limit, silence, 2 * Duration.toMillis(Wake.BEAT)) + 500)
       const scope = yield* Scope.make()
       yield* Effect.addFinalizer((exit) =>
         Effect.timeoutOption(Effect.interruptible(Effect.disconnect(Scope.close(scope, exit))), CLOSE)

@@ -20,9 +20,9 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Attempt from "./connection/Attempt.js"
+import * as PgConnections from "./connection/PgConnections.js"
 import * as Transactions from "./connection/Transactions.js"
 import * as Wake from "./connection/Wake.js"
-import * as Writable from "./connection/Writable.js"
 import * as Migrate from "./schema/Migrate.js"
 import { services } from "./schema/Schema.js"
 import * as SqlMigrations from "./SqlMigrations.js"
@@ -88,7 +88,7 @@ export const make = (
     const prefix = options.prefix ?? "mcp_"
     yield* once("open the file", Attempt.open(sql))
     yield* migrate ? SqlMigrations.run({ prefix }) : Migrate.check(services, prefix, sql, once)
-    const watch = yield* Writable.make(sql, once)
+    const watch = yield* PgConnections.leavingReadOnly(sql, once)
     const run: Attempt.Run = (what, effect) => watch(once(what, effect))
     const wake = yield* Wake.make(sql, run)
     yield* Readiness.add("The database", run("answer", sql`SELECT 1`))

@@ -1,0 +1,118 @@
+/**
+ * Connections of PostgreSQL that are taken out of the pool: the one that hears notifications, and those that only read. The pool opens
+ * new ones for those that have ended.
+ */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { Connection } from "@effect/sql/SqlConnection"
+import { SqlError } from "@effect/sql/SqlError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { SqlStoreError } from "../SqlStoreError.js"
+import * as Attempt from "./Attempt.js"
+
+/** What a connection of the driver has. The pool drops it when it has ended. */
+interface Reserved extends Connection {
+  readonly pg: {
+    readonly on: <A>(event: string, listener: (value: A) => void) => unknown
+    readonly off: <A>(event: string, listener: (value: A) => void) => unknown
+    readonly end: () => Promise<void>
+  }
+}
+
+interface Notification {
+  readonly channel: string
+  readonly payload?: string
+}
+
+/** How long PostgreSQL may take to answer. A connection of a pool may be one on which nothing arrives any more. */
+const ANSWER = Duration.seconds(2)
+
+/** The client of the driver `@effect/sql-pg`. */
+export interface PgClient extends SqlClient {
+  readonly config: { readonly maxConnections?: number | undefined }
+  /** On a connection that does not count in `maxConnections`. */
+  readonly listen: (channel: string) => Stream.Stream<string, SqlError>
+}
+
+export const isPgClient = (sql: SqlClient): sql is PgClient => "~@effect/sql-pg/PgClient" in sql
+
+/**
+ * The channel is a name of this package. The stream fails when the connection is lost. The driver's own `listen` has moments in which
+ * nothing handles an error of its connection: when PostgreSQL ends the connection then, the process ends. And it keeps a connection on
+ * which nothing arrives any more.
+ */
+export const listen = (sql: PgClient, channel: string): Stream.Stream<string, SqlError> =>
+  // Statements need the only connection.
+  sql.config.maxConnections === 1 ? sql.listen(channel) : onReserved(sql, channel)
+
+/** The driver does not give back a connection that comes after an interruption. */
+const reserved = ({ reserve }: SqlClient): Effect.Effect<Reserved, SqlError, Scope.Scope> =>
+  Effect.map(Effect.uninterruptible(reserve), (connection) => connection as Reserved)
+
+const onReserved = (sql: SqlClient, channel: string): Stream.Stream<string, SqlError> =>
+  Stream.asyncPush<string, SqlError>((emit) =>
+    Effect.gen(function*() {
+      const connection = yield* reserved(sql)
+      const { pg } = connection
+      const hear = (notification: Notification) => {
+        if (notification.channel === channel) emit.single(notification.payload ?? "")
+      }
+      const lose = (cause: unknown) =>
+        emit.fail(new SqlError({ cause, message: "The connection that listens is lost" }))
+      pg.on("notification", hear)
+      pg.on("error", lose)
+      // It ends before it is given back, so that no statement gets it.
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          pg.off("notification", hear)
+          pg.off("error", lose)
+          void pg.end()
+        })
+      )
+      yield* Effect.timeoutFail(Effect.disconnect(connection.execute(`LISTEN "${channel}"`, [], undefined)), {
+        duration: ANSWER,
+        onTimeout: () => new SqlError({ cause: undefined, message: "The connection that listens does not answer" })
+      })
+    })
+  )
+
+/** Between two looks: all connections may lead to a server that only reads. */
+const PAUSE = "1 second"
+
+/** Looks at the connections when the effect has failed because one of them only reads. */
+type Watch = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/**
+ * Ends connections that only read. After a failover the name of the server may lead to a replica for a while, which takes connections
+ * and refuses writes; a connection to it that is used all the time would stay open.
+ *
+ * The driver does not tell which connection has refused a statement. So this takes connections out of the pool, the one that was
+ * used last first, until one can write.
+ */
+export const leavingReadOnly = (sql: SqlClient, run: Attempt.Run): Effect.Effect<Watch, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    if (!isPgClient(sql)) return (effect) => effect
+    const due = yield* Queue.sliding<void>(1)
+    /** Whether a connection only reads. Then it ends before it is given back, so that no statement gets it. */
+    const ended = Effect.scoped(Effect.gen(function*() {
+      const connection = yield* reserved(sql)
+      const [row] = yield* connection.execute("SHOW transaction_read_only", [], undefined)
+      const isReadOnly = row?.transaction_read_only === "on"
+      if (isReadOnly) void connection.pg.end().catch(constVoid)
+      return isReadOnly
+    }))
+    const look = Effect.repeat(run("tell whether it takes writes", ended), {
+      while: (isReadOnly) => isReadOnly,
+      times: sql.config.maxConnections ?? 10
+    })
+    yield* Effect.forkScoped(Effect.forever(
+      Effect.zipRight(Queue.take(due), Effect.zipRight(Effect.ignore(look), Effect.sleep(PAUSE)))
+    ))
+    return (effect) => Effect.tapError(effect, (error) => isRefused(error) ? Queue.offer(due, undefined) : Effect.void)
+  })
+
+const isRefused = (error: unknown): boolean => error instanceof SqlStoreError && error.code === Attempt.READ_ONLY
