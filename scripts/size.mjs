@@ -26,8 +26,7 @@ const MAX_SMALL = 60
 
 /** Parts that wait, wake, queue, limit or time by themselves, where Effect or the kit has such a part. */
 const HOMEMADE = [
-  "jsonrpc/runtime/Calls",
-  "sql/connection/Batches"
+  "jsonrpc/runtime/Calls"
 ]
 
 const INNER = ["Runtime", "FiberRef", "FiberId", "RuntimeFlags", "ExecutionStrategy"]

@@ -2,12 +2,15 @@
  * Writes in one transaction what arrives in one turn of the event loop, because a transaction costs more than a row. One batch is
  * written at a time, and the event loop turns between two: SQLite stops it for the time of a batch.
  *
- * Mutable: `size` is the sum of the sizes in `waiting`, which is in the order of arrival; `left` of a group counts its items there.
+ * Mutable: `waiting` holds what was taken from `arrived`, in its order; `size` is the sum of the sizes in both; `pending` are those
+ * that are neither written nor refused.
  */
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { turn } from "@effect-mcp/jsonrpc/unstable/kit/Turns"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Mailbox from "effect/Mailbox"
 import type * as Scope from "effect/Scope"
 import { SqlStoreError } from "../SqlStoreError.js"
 
@@ -21,19 +24,10 @@ export interface Limits<A> {
   readonly sizeOf: (item: A) => number
 }
 
-/** Items that arrived together. */
-interface Group {
-  /** How many of them wait. */
-  left: number
-  /** What failed first, or whether each one was written. */
-  result: Exit.Exit<boolean, SqlStoreError>
-  readonly resume: (result: Effect.Effect<boolean, SqlStoreError>) => void
-}
-
 interface Waiting<A> {
   readonly item: A
   readonly size: number
-  readonly group: Group
+  readonly written: Deferred.Deferred<boolean, SqlStoreError>
 }
 
 /**
@@ -45,10 +39,17 @@ export const make = <A>(
   write: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<boolean>, SqlStoreError>
 ): Effect.Effect<(items: ReadonlyArray<A>) => Effect.Effect<boolean, SqlStoreError>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const isWaiting = yield* Effect.makeLatch(false)
-    const waiting: Array<Waiting<A>> = []
+    const pending = new Set<Waiting<A>["written"]>()
     let size = 0
-    let isClosed = false
+    // Runs after the mailbox has ended: nothing arrives any more.
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        size = 0
+        for (const written of pending) Edition.done(written, closed)
+      })
+    )
+    const arrived = yield* Mailbox.make<Waiting<A>>()
+    const waiting: Array<Waiting<A>> = []
 
     const take = (): ReadonlyArray<Waiting<A>> => {
       let count = 0
@@ -63,36 +64,32 @@ export const make = <A>(
     }
     const writeSome = Effect.uninterruptible(Effect.suspend(() => {
       const batch = take()
-      return Effect.zipRight(
-        waiting.length === 0 ? isWaiting.close : Effect.void,
-        Effect.map(Effect.exit(write(batch.map(({ item }) => item))), (exit) => {
-          for (const [n, { group }] of batch.entries()) {
-            const before = group.result
-            if (Exit.isSuccess(before)) group.result = Exit.map(exit, (results) => before.value && results[n]!)
-            if (--group.left === 0) group.resume(group.result)
-          }
-        })
-      )
-    }))
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        isClosed = true
-        for (const { group } of waiting.splice(0)) group.resume(closed)
+      return Effect.map(Effect.exit(write(batch.map(({ item }) => item))), (exit) => {
+        for (const [n, { written }] of batch.entries()) {
+          pending.delete(written)
+          Edition.done(written, Exit.map(exit, (results) => results[n]!))
+        }
       })
-    )
-    const due = Effect.zipRight(isWaiting.await, turn)
-    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(due, writeSome)))
+    }))
+    yield* Effect.forkScoped(Effect.forever(Effect.gen(function*() {
+      const first = waiting.length > 0 ? [] : (yield* arrived.takeAll)[0]
+      yield* turn
+      for (const one of [...first, ...(yield* arrived.clear)]) waiting.push(one)
+      yield* writeSome
+    })))
 
     return (items) =>
-      Effect.async((resume) => {
-        const group: Group = { left: items.length, result: Exit.succeed(true), resume }
-        const added = items.map((item): Waiting<A> => ({ item, size: limits.sizeOf(item), group }))
-        const own = added.reduce((all, { size }) => all + size, 0)
-        if (isClosed) return resume(closed)
-        if (size > 0 && size + own > limits.waiting) return resume(full(limits.waiting))
-        size += own
-        for (const one of added) waiting.push(one)
-        Edition.open(isWaiting)
+      Effect.suspend(() => {
+        const own = items.map((item): Waiting<A> => ({ item, size: limits.sizeOf(item), written: Edition.deferred() }))
+        const more = own.reduce((all, { size }) => all + size, 0)
+        if (size > 0 && size + more > limits.waiting) return full(limits.waiting)
+        if (!own.every((one) => arrived.unsafeOffer(one))) return closed
+        size += more
+        for (const { written } of own) pending.add(written)
+        return Effect.flatMap(
+          Effect.partition(own, ({ written }) => Deferred.await(written)),
+          ([[error], results]) => error ?? Effect.succeed(results.every((isStored) => isStored))
+        )
       })
   })
 
