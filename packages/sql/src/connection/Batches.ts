@@ -6,11 +6,11 @@
  * that are neither written nor refused.
  */
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import { turn } from "@effect-mcp/jsonrpc/unstable/kit/Turns"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Mailbox from "effect/Mailbox"
 import type * as Scope from "effect/Scope"
 import { SqlStoreError } from "../SqlStoreError.js"
 
@@ -41,14 +41,14 @@ export const make = <A>(
   Effect.gen(function*() {
     const pending = new Set<Waiting<A>["written"]>()
     let size = 0
-    // Runs after the mailbox has ended: nothing arrives any more.
+    // `size` bounds it. Not Effect's `Mailbox`, whose reader can miss a value that arrives between two of its steps.
+    const arrived = Outbox.make<Waiting<A>>(Infinity)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        size = 0
+        arrived.end(Exit.void)
         for (const written of pending) Edition.done(written, closed)
       })
     )
-    const arrived = yield* Mailbox.make<Waiting<A>>()
     const waiting: Array<Waiting<A>> = []
 
     const take = (): ReadonlyArray<Waiting<A>> => {
@@ -72,9 +72,9 @@ export const make = <A>(
       })
     }))
     yield* Effect.forkScoped(Effect.forever(Effect.gen(function*() {
-      const first = waiting.length > 0 ? [] : (yield* arrived.takeAll)[0]
+      const first = waiting.length > 0 ? [] : yield* arrived.takeAll
       yield* turn
-      for (const one of [...first, ...(yield* arrived.clear)]) waiting.push(one)
+      for (const one of [...first, ...arrived.unsafeTakeAll()]) waiting.push(one)
       yield* writeSome
     })))
 
