@@ -14,6 +14,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as RemoteDescription from "./toolkit/RemoteDescription.js"
@@ -88,7 +89,10 @@ const definitionOf = (tool: AiTool.Any): McpTool.Tool<string, any, any, any, nev
   const description = AiTool.getDescription(tool as never)
   return McpTool.make(tool.name, {
     ...(description === undefined ? undefined : { description }),
-    ...(has(annotations, AiTool.Title) ? { title: Context.unsafeGet(annotations, AiTool.Title) } : undefined),
+    ...Option.match(Context.getOption(annotations, AiTool.Title), {
+      onNone: () => undefined,
+      onSome: (title) => ({ title })
+    }),
     ...(parametersSchema.ast === AiTool.EmptyParams.ast ? undefined : { parameters: parametersSchema }),
     success: tool.successSchema as Schema.Schema<any, any>,
     failure: tool.failureSchema as Schema.Schema<any, any>,

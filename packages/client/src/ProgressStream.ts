@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import type { Progress } from "@effect-mcp/jsonrpc/Progress"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
-import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 
 export type Update<A> =
@@ -32,11 +32,11 @@ export const make = <A, E, R>(
   call: (onProgress: (progress: Progress) => Effect.Effect<void>) => Effect.Effect<A, E, R>
 ): Stream.Stream<Update<A>, E, R> =>
   Stream.unwrapScoped(Effect.gen(function*() {
-    const updates = yield* Mailbox.make<Update<A>, E>({ capacity: CAPACITY, strategy: "sliding" })
-    const result = call((progress) => updates.offer({ _tag: "Progress", progress }))
-    yield* Effect.forkScoped(Mailbox.into(
-      Effect.flatMap(result, (result) => updates.offer({ _tag: "Result", result })),
-      updates
+    const updates = Outbox.make<Update<A>, E>(CAPACITY)
+    const result = call((progress) => Effect.sync(() => updates.unsafeSlide({ _tag: "Progress", progress })))
+    yield* Effect.forkScoped(Effect.onExit(
+      Effect.map(result, (result) => void updates.unsafeSlide({ _tag: "Result", result })),
+      (exit) => Effect.sync(() => updates.end(exit))
     ))
-    return Mailbox.toStream(updates)
+    return updates.stream
   }))

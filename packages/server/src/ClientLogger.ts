@@ -6,11 +6,10 @@
  * @since 0.1.0
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import * as FiberRefs from "effect/FiberRefs"
 import * as HashMap from "effect/HashMap"
 import * as Inspectable from "effect/Inspectable"
 import type * as Layer from "effect/Layer"
@@ -33,7 +32,7 @@ export const MAX_WAITING = 64
 export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
   Logger.make(({ annotations, context, logLevel, message }) => {
     const level = levels[logLevel._tag]
-    const request = Context.getOption(FiberRefs.getOrDefault(context, FiberRef.currentContext), RequestContext)
+    const request = Context.getOption(Edition.contextIn(context), RequestContext)
     if (level === undefined || Option.isNone(request)) return
     const data = dataOf(message)
     if (data === undefined || data === TERMINATED) return
@@ -91,7 +90,7 @@ const send = (
   const before = waiting.get(request) ?? 0
   if (before >= MAX_WAITING) return
   const fiber = Effect.runFork(request.log(level, data, name))
-  if (fiber.unsafePoll() !== null) return
+  if (Edition.exitOf(fiber) !== undefined) return
   waiting.set(request, before + 1)
   fiber.addObserver(() => waiting.set(request, waiting.get(request)! - 1))
 }

@@ -65,7 +65,7 @@ export const make = <User = never>(
     }
     return Effect.withFiberRuntime((fiber) => {
       const context = fiber.currentContext
-      const request = Context.unsafeGet(context, HttpServerRequest)
+      const request = Context.get(context as Context.Context<HttpServerRequest>, HttpServerRequest)
       const given = user === undefined ? undefined : Context.pick(user)(context as Context.Context<User>)
       const exchange = new AppExchange(
         request,

@@ -127,7 +127,9 @@ export const around = <P, MR>(middleware: Middleware<P, MR>) =>
 
 /** The message that is being handled. Every request context of a server has it. */
 const callOf = (request: Context.Context<never>): Call =>
-  (Context.unsafeGet(request, RequestContext) as RequestContextService & { readonly call: Call }).call
+  (Context.get(request as Context.Context<RequestContext>, RequestContext) as RequestContextService & {
+    readonly call: Call
+  }).call
 
 const of = <Provides, R>(run: Middleware<any, any>["run"]): Middleware<Provides, R> => ({
   [TypeId]: { _Provides: undefined as Provides },

@@ -6,9 +6,8 @@
  *
  * @since 0.1.0
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import { globalValue } from "effect/GlobalValue"
 import * as HashSet from "effect/HashSet"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -19,11 +18,8 @@ export interface Check {
   readonly run: Effect.Effect<unknown, unknown>
 }
 
-// As the loggers of Effect: layers add to it side by side, and what is built on top of them inherits it.
-const checks: FiberRef.FiberRef<HashSet.HashSet<Check>> = globalValue(
-  Symbol.for("@effect-mcp/server/Readiness"),
-  () => FiberRef.unsafeMakeHashSet(HashSet.empty())
-)
+// As the loggers of Effect.
+const checks = Edition.localSet<Check>("@effect-mcp/server/Readiness")
 
 /**
  * Adds a check until the scope closes, for the layer of a store. The process is ready while the effect succeeds within the
@@ -64,4 +60,4 @@ export const layer = <E, R>(
 ): Layer.Layer<never, never, Exclude<R, Scope.Scope>> => Layer.scopedDiscard(add(name, check))
 
 /** The checks of the layers that this effect runs on top of. */
-export const current: Effect.Effect<ReadonlyArray<Check>> = Effect.map(FiberRef.get(checks), (all) => [...all])
+export const current: Effect.Effect<ReadonlyArray<Check>> = Effect.map(Edition.valueOf(checks), (all) => [...all])

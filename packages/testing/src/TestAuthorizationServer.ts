@@ -14,12 +14,12 @@ import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import * as Jose from "jose"
 import * as Clients from "./authorization/Clients.js"
@@ -192,8 +192,8 @@ export const httpApp: HttpApp.Default<never, TestAuthorizationServer> = Effect.g
 export const webHandler: Effect.Effect<(request: Request) => Promise<Response>, never, TestAuthorizationServer> = Effect
   .gen(function*() {
     const { handle } = yield* TestAuthorizationServer
-    const run = Runtime.runPromise(yield* Effect.runtime())
-    return (request) => run(handle(request), { signal: request.signal })
+    const services = yield* Edition.services
+    return (request) => Edition.runPromise(services, handle(request), request.signal)
   })
 
 /** A body that breaks off: an application cannot close a connection of the platform otherwise. */

@@ -2,9 +2,9 @@
  * The current entries of a group: the entries of one server are added, read again, hidden and removed. Each of these is one
  * change; a server's lists are read before it.
  */
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Mailbox from "effect/Mailbox"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
@@ -44,7 +44,7 @@ export interface CurrentEntries {
 /** How many changes wait for a slow listener before it loses the oldest. The newest is never lost. */
 const CAPACITY = 16
 
-type Listener = Mailbox.Mailbox<GroupEntries.Entries>
+type Listener = Outbox.Outbox<GroupEntries.Entries>
 
 type Servers = ReadonlyMap<Place, Entries.Server>
 
@@ -63,21 +63,20 @@ export const make = (options: Options): Effect.Effect<CurrentEntries> =>
     const listeners = new Set<Listener>()
     const publish = (next: State): void => {
       state = next
-      for (const listener of listeners) listener.unsafeOffer(next.entries)
+      for (const listener of listeners) listener.unsafeSlide(next.entries)
     }
     const listener: Effect.Effect<Listener, never, Scope.Scope> = Effect.acquireRelease(
-      Effect.tap(Mailbox.make<GroupEntries.Entries>({ capacity: CAPACITY, strategy: "sliding" }), (listener) =>
-        Effect.sync(() => {
-          listeners.add(listener)
-          listener.unsafeOffer(state.entries)
-        })),
+      Effect.sync(() => {
+        const listener = Outbox.make<GroupEntries.Entries>(CAPACITY)
+        listeners.add(listener)
+        listener.unsafeOffer(state.entries)
+        return listener
+      }),
       (listener) =>
-        Effect.zipRight(
-          Effect.sync(() =>
-            listeners.delete(listener)
-          ),
-          listener.shutdown
-        )
+        Effect.sync(() => {
+          listeners.delete(listener)
+          listener.end(Exit.void)
+        })
     )
     /** Sets what is known of a server, and logs which entries were renamed for it. */
     const set = <E>(
@@ -118,7 +117,7 @@ export const make = (options: Options): Effect.Effect<CurrentEntries> =>
       })
     return {
       entries: Effect.sync(() => state.entries),
-      changes: Stream.unwrapScoped(Effect.map(listener, Mailbox.toStream)),
+      changes: Stream.unwrapScoped(Effect.map(listener, ({ stream }) => stream)),
       add: (place, session) =>
         read(place, session, (entries): Exit.Exit<void, DuplicateEntry> => {
           const collision = options.refuseCollisions ? Entries.collisions(entries, place.name) : undefined

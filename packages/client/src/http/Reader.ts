@@ -7,10 +7,10 @@
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import * as Mailbox from "effect/Mailbox"
 import * as Stream from "effect/Stream"
 
 export interface Reader extends Required<Pick<Transport, "incoming" | "run">> {
@@ -54,10 +54,10 @@ export const make = (capacity: number, onStop: Effect.Effect<void>): Effect.Effe
           Effect.ensuring(Deferred.await(ended), onStop)
         ),
       incoming: Stream.unwrapScoped(Effect.gen(function*() {
-        const mailbox = yield* Mailbox.make<Delivery, TransportError>({ capacity })
-        yield* become((delivery) => Effect.asVoid(mailbox.offer(delivery)))
-        yield* Effect.forkScoped(Effect.flatMap(Effect.exit(Deferred.await(ended)), (exit) => mailbox.done(exit)))
-        return Stream.ensuring(Mailbox.toStream(mailbox), onStop)
+        const outbox = Outbox.make<Delivery, TransportError>(capacity)
+        yield* become((delivery) => Effect.asVoid(outbox.offer(delivery)))
+        yield* Effect.forkScoped(Effect.map(Effect.exit(Deferred.await(ended)), (exit) => outbox.end(exit)))
+        return Stream.ensuring(outbox.stream, onStop)
       }))
     }
   })

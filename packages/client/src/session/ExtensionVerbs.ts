@@ -8,6 +8,7 @@ import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import type * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -16,7 +17,6 @@ import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
-import * as Mailbox from "effect/Mailbox"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import type * as Scope from "effect/Scope"
@@ -59,7 +59,7 @@ export interface Options {
   readonly notify: (method: string, params?: Params) => Effect.Effect<void>
   readonly report: Report
   /** What the server sends with this method from then on. */
-  readonly notifications: (method: string) => Effect.Effect<Mailbox.Mailbox<Notification>, never, Scope.Scope>
+  readonly notifications: (method: string) => Effect.Effect<Outbox.Outbox<Notification>, never, Scope.Scope>
   readonly era: EraCalls
 }
 
@@ -135,7 +135,7 @@ export const make = (session: Options): ExtensionVerbs => {
           onFailure: (issue) => Effect.as(report(malformed(name, issue)), []),
           onSuccess: (value) => Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? [value] : [])
         })
-      return Stream.mapConcatEffect(Mailbox.toStream(received), (one) => {
+      return Stream.mapConcatEffect(received.stream, (one) => {
         if (!hasOpened) return values(one)
         hasOpened = false
         return Effect.zipWith(current, values(one), (first, rest) => [...first, ...rest])

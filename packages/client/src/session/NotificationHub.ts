@@ -6,11 +6,11 @@
 import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { log } from "@effect-mcp/jsonrpc/Diagnostic"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Mailbox from "effect/Mailbox"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -42,7 +42,7 @@ export interface NotificationHub {
   readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
   readonly streams: Notifications
   /** The notifications of this method from now on, until the scope closes. */
-  readonly listen: (method: string) => Effect.Effect<Mailbox.Mailbox<Notification>, never, Scope.Scope>
+  readonly listen: (method: string) => Effect.Effect<Outbox.Outbox<Notification>, never, Scope.Scope>
   /** Ends all streams, after what was published before. */
   readonly end: Effect.Effect<void>
 }
@@ -116,11 +116,11 @@ const MAX_IDS = 1024
 const MAX_ID = 1024
 
 /**
- * A mailbox for each listener. A `PubSub` would lose the newest value when it is offered to without a fiber, and on
- * shutdown the values that listeners have not read yet. After `end`, no mailbox is added and none gets a value.
+ * An outbox for each listener. A `PubSub` would lose the newest value when it is offered to without a fiber, and on
+ * shutdown the values that listeners have not read yet. After `end`, no outbox is added and none gets a value.
  */
 class Broadcast<A> {
-  private readonly listeners = new Set<Mailbox.Mailbox<A>>()
+  private readonly listeners = new Set<Outbox.Outbox<A>>()
   private ended = false
 
   get hasListeners(): boolean {
@@ -129,25 +129,30 @@ class Broadcast<A> {
 
   /** Whether there is a listener. */
   publish(value: A): boolean {
-    for (const listener of this.listeners) listener.unsafeOffer(value)
+    for (const listener of this.listeners) listener.unsafeSlide(value)
     return this.hasListeners
   }
 
   end(): void {
     this.ended = true
-    for (const listener of this.listeners) listener.unsafeDone(Exit.void)
+    for (const listener of this.listeners) listener.end(Exit.void)
   }
 
-  readonly listener: Effect.Effect<Mailbox.Mailbox<A>, never, Scope.Scope> = Effect.acquireRelease(
-    Effect.tap(Mailbox.make<A>({ capacity: CAPACITY, strategy: "sliding" }), (listener) =>
+  readonly listener: Effect.Effect<Outbox.Outbox<A>, never, Scope.Scope> = Effect.acquireRelease(
+    Effect.sync(() => {
+      const listener = Outbox.make<A>(CAPACITY)
+      if (this.ended) listener.end(Exit.void)
+      else this.listeners.add(listener)
+      return listener
+    }),
+    (listener) =>
       Effect.sync(() => {
-        if (this.ended) listener.unsafeDone(Exit.void)
-        else this.listeners.add(listener)
-      })),
-    (listener) => Effect.zipRight(Effect.sync(() => this.listeners.delete(listener)), listener.shutdown)
+        this.listeners.delete(listener)
+        listener.end(Exit.void)
+      })
   )
 
-  readonly stream: Stream.Stream<A> = Stream.unwrapScoped(Effect.map(this.listener, Mailbox.toStream))
+  readonly stream: Stream.Stream<A> = Stream.unwrapScoped(Effect.map(this.listener, ({ stream }) => stream))
 }
 
 /** The parameters of one notification, for those who listen. */

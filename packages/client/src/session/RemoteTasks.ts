@@ -5,6 +5,7 @@
 import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Progress } from "@effect-mcp/jsonrpc/Progress"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
 import type { CallToolParams, CallToolResult, Tool } from "@effect-mcp/protocol/Tools"
@@ -13,8 +14,8 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Mailbox from "effect/Mailbox"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -99,20 +100,20 @@ export const make = ({ check, era, list, timeLeft, tools, watch }: Options): Rem
     run: (listen: (token: RequestId) => void) => Effect.Effect<A, ClientError>
   ): Effect.Effect<A, ClientError> =>
     onProgress === undefined || era.decides !== "client" ? run(() => {}) : Effect.scoped(Effect.gen(function*() {
-      const arrived = yield* progressMailbox
+      const arrived = progressOutbox()
       let stop: Stop | undefined
       yield* Effect.addFinalizer(() => Effect.sync(() => stop?.()))
       const reported = yield* Effect.forkScoped(
         Stream.runForEach(
-          Mailbox.toStream(arrived),
+          arrived.stream,
           (one) => Effect.catchAllCause(onProgress(one), (cause) => Effect.logError("onProgress died", cause))
         )
       )
       const value = yield* run((token) => {
         stop?.()
-        stop = watch.onProgress(token, (one) => arrived.unsafeOffer(one))
+        stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one))
       })
-      yield* arrived.end
+      arrived.end(Exit.void)
       yield* Fiber.join(reported)
       return value
     }))
@@ -134,11 +135,11 @@ export const make = ({ check, era, list, timeLeft, tools, watch }: Options): Rem
     cancel: Effect.suspend(() => (inUse.get(taskId)?.task ?? open).cancel),
     progress: token === undefined ? Stream.empty : Stream.unwrapScoped(Effect.gen(function*() {
       const { poll } = yield* using(taskId, open)
-      const arrived = yield* progressMailbox
-      const stop = watch.onProgress(token, (one) => arrived.unsafeOffer(one))
+      const arrived = progressOutbox()
+      const stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one))
       yield* Effect.addFinalizer(() => Effect.sync(stop))
-      yield* Effect.forkScoped(Mailbox.into(Effect.asVoid(poll.ended), arrived))
-      return Mailbox.toStream(arrived)
+      yield* Effect.forkScoped(Effect.onExit(Effect.asVoid(poll.ended), (exit) => Effect.sync(() => arrived.end(exit))))
+      return arrived.stream
     }))
   })
 
@@ -242,7 +243,7 @@ const isSame = (a: Tasks.Task, b: Tasks.Task): boolean =>
   a.status === b.status && a.statusMessage === b.statusMessage && a.lastUpdatedAt === b.lastUpdatedAt
 
 /** The progress that waits for a slow reader, before it loses the oldest. */
-const progressMailbox = Mailbox.make<Progress, ClientError>({ capacity: 256, strategy: "sliding" })
+const progressOutbox = () => Outbox.make<Progress, ClientError>(256)
 
 /** The options of a call whose id, which is its progress token, is noted. */
 const noting = (options: CallToolOptions | undefined, note: (id: RequestId) => void): CallToolOptions => ({

@@ -3,6 +3,7 @@
  * interrupted and asked for its exit from where no Effect can run, how what waits is woken there, and what a context and a clock
  * hold. Other modules name none of these inner parts of Effect. This module is written again for version 4, where most of it is an alias.
  */
+import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -13,6 +14,11 @@ import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
+import { globalValue } from "effect/GlobalValue"
+import * as HashSet from "effect/HashSet"
+import type * as Metric from "effect/Metric"
 import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
 import * as Scope from "effect/Scope"
@@ -92,3 +98,35 @@ export const chunk: <A>(values: ReadonlyArray<A>) => Chunk.Chunk<A> = Chunk.unsa
 export const entries = (context: Context.Context<never>): ReadonlyMap<string, unknown> => context.unsafeMap
 
 export const contextOf: <R>(entries: Map<string, unknown>) => Context.Context<R> = Context.unsafeMake
+
+/** The services of the fiber that a logger is called for. */
+export const contextIn = (refs: FiberRefs.FiberRefs): Context.Context<never> =>
+  FiberRefs.getOrDefault(refs, FiberRef.currentContext)
+
+/** What a fiber begins with beside its services: each fiber that is run with it brings its own. */
+export const withoutContext = (refs: FiberRefs.FiberRefs): FiberRefs.FiberRefs =>
+  FiberRefs.delete(refs, FiberRef.currentContext)
+
+/** Updates a metric outside of any fiber. */
+export const update = <In>(metric: Metric.Metric<any, In, any>, value: In): void => metric.unsafeUpdate(value, [])
+
+/** The cause of a fiber that was interrupted by no fiber. */
+export const interruption: Cause.Cause<never> = Cause.interrupt(FiberId.none)
+
+/** A value that a fiber has, and fibers that it starts: the same for each key in the process. */
+export type Local<A> = FiberRef.FiberRef<A>
+
+export const local = <A>(key: string, initial: A): Local<A> => globalValue(key, () => FiberRef.unsafeMake(initial))
+
+/** A set to which layers add side by side, and what is built on top of them inherits all that was added. */
+export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
+  globalValue(key, () => FiberRef.unsafeMakeHashSet<A>(HashSet.empty()))
+
+export const valueOf: <A>(local: Local<A>) => Effect.Effect<A> = FiberRef.get
+
+/** Runs an effect as a promise, which is rejected when the effect fails or its signal aborts. */
+export const runPromise = <R, A, E>(
+  services: Services<R>,
+  effect: Effect.Effect<A, E, R>,
+  signal: AbortSignal
+): Promise<A> => Runtime.runPromise(services, effect, { signal })

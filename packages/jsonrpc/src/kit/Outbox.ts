@@ -1,10 +1,10 @@
 /**
  * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer`
  * (for answers and requests, whose number is bounded elsewhere) always adds its value. The transports use it; those that have a
- * buffer of their own use `send`, which does the same.
+ * buffer of their own use `send`, which does the same. Streams whose readers may be slow use `unsafeSlide`.
  *
- * A class with mutable fields, because Effect's `Queue` can neither exceed its capacity nor end with an exit, and every
- * message passes here; when it can, and test/kit/Outbox passes on it, this part can be deleted. `values` are the values that wait, in order; `reader` is set while the writer waits for a value;
+ * A class with mutable fields, because Effect's `Queue` can neither exceed its capacity nor end with an exit, the reader of its `Mailbox`
+ * can miss a value that arrives between two of its steps, and every message passes here; when they can do without, and test/kit/Outbox passes on it, this part can be deleted. `values` are the values that wait, in order; `reader` is set while the writer waits for a value;
  * once `exit` is set no value is added.
  */
 import * as Cause from "effect/Cause"
@@ -53,6 +53,12 @@ export class Outbox<in out A, in out E = never> {
     this.values.push(value)
     this.wakeReader()
     return true
+  }
+
+  /** Adds the value; drops the oldest that waits when the outbox is full. `false` when the outbox has ended. */
+  unsafeSlide(value: A): boolean {
+    if (this.isFull) this.values.shift()
+    return this.unsafeOffer(value)
   }
 
   /** Adds the value as soon as there is space; `false` when the outbox has ended. */

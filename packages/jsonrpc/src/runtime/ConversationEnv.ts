@@ -4,8 +4,7 @@
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import * as FiberRefs from "effect/FiberRefs"
+import type * as FiberRefs from "effect/FiberRefs"
 import * as Edition from "../kit/Edition.js"
 
 export interface ConversationEnv {
@@ -19,5 +18,5 @@ export const current: Effect.Effect<ConversationEnv> = Effect.zipWith(
   // Handlers can be interrupted, even when the conversation is made in an uninterruptible region.
   Edition.services,
   Effect.clock,
-  (runtime, clock) => ({ runtime, clock, fiberRefs: FiberRefs.delete(runtime.fiberRefs, FiberRef.currentContext) })
+  (runtime, clock) => ({ runtime, clock, fiberRefs: Edition.withoutContext(runtime.fiberRefs) })
 )

@@ -57,6 +57,14 @@ describe("Outbox", () => {
     assert.isTrue(outbox.isFull)
   })
 
+  it("drops the oldest value when another one slides in", () => {
+    const outbox = Outbox.make<number>(2)
+    for (const value of [1, 2, 3, 4]) assert.isTrue(outbox.unsafeSlide(value))
+    assert.deepStrictEqual(outbox.unsafeTakeAll(), [3, 4])
+    outbox.end(Exit.void)
+    assert.isFalse(outbox.unsafeSlide(5))
+  })
+
   it.effect("suspends a sender while it is full, and no longer", () =>
     Effect.gen(function*() {
       const outbox = Outbox.make<number>(2)

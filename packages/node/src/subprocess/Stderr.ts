@@ -7,13 +7,13 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  */
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { identity } from "effect/Function"
-import * as Mailbox from "effect/Mailbox"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -49,7 +49,7 @@ type Deliver = (pieces: Stream.Stream<Piece>) => Effect.Effect<void>
  */
 export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const pieces = yield* Mailbox.make<Piece>()
+    const pieces = Outbox.make<Piece>(Infinity)
     const tail = yield* Ref.make(emptyTail)
     const ended = yield* Deferred.make<void>()
     let attached: Readable | undefined
@@ -58,7 +58,7 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
       : mode === "forward"
       ? toOurStderr
       : Stream.runDrain
-    const read = Mailbox.toStream(pieces).pipe(
+    const read = pieces.stream.pipe(
       // What the application ignores is in no error.
       mode === "ignore"
         ? identity
@@ -66,13 +66,15 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
       Stream.concat(Stream.execute(Deferred.succeed(ended, undefined))),
       deliver
     )
-    if (mode === "inherit") yield* pieces.end
+    if (mode === "inherit") pieces.end(Exit.void)
     yield* Effect.acquireRelease(
       // Interruptible also where the server is launched uninterruptibly, so that closing can end it.
       Effect.forkDaemon(Effect.interruptible(read)),
       (reader) =>
         // What an ended server wrote is read before its exit is reported, except by a stream that is paused.
-        Effect.suspend(() => attached?.isPaused() === true ? Effect.void : pieces.end).pipe(
+        Effect.sync(() => {
+          if (attached?.isPaused() !== true) pieces.end(Exit.void)
+        }).pipe(
           Effect.zipRight(Fiber.await(reader)),
           Effect.interruptible,
           Effect.timeoutOption("1 second"),
@@ -86,7 +88,7 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
         attached = source
         source
           .on("data", (bytes: Uint8Array) => pieces.unsafeOffer({ bytes, source }))
-          .on("close", () => pieces.unsafeDone(Exit.void))
+          .on("close", () => pieces.end(Exit.void))
       },
       tail: Effect.map(Ref.get(tail), textOfTail),
       ended: Deferred.await(ended)
@@ -108,19 +110,22 @@ const toOurStderr: Deliver = Stream.runForEach(({ bytes, source }) =>
 
 const toFunction = (receive: (line: string) => Effect.Effect<void>): Deliver => (pieces) =>
   Effect.gen(function*() {
-    const waiting = yield* Mailbox.make<string>(MAX_LINES)
+    const waiting = Outbox.make<string>(MAX_LINES)
     const report = (lost: number) => `[${lost} lines were lost]`
     // Never waits for the function; the result is the number of lines that were lost and not yet reported.
     const offer = (lost: number, line: string): number => {
-      if (lost > 0 && !waiting.unsafeOffer(report(lost))) return lost + 1
-      return waiting.unsafeOffer(line) ? 0 : 1
+      if (waiting.isFull) return lost + 1
+      if (lost > 0) waiting.unsafeOffer(report(lost))
+      if (waiting.isFull) return 1
+      waiting.unsafeOffer(line)
+      return 0
     }
     const cut = linesOf(Stream.map(pieces, ({ bytes }) => bytes)).pipe(
       Stream.runFold(0, offer),
       Effect.flatMap((lost) => lost > 0 ? waiting.offer(report(lost)) : Effect.void),
-      Effect.zipRight(waiting.end)
+      Effect.zipRight(Effect.sync(() => waiting.end(Exit.void)))
     )
-    const call = Stream.runForEach(Mailbox.toStream(waiting), (line) =>
+    const call = Stream.runForEach(waiting.stream, (line) =>
       Effect.catchAllCause(
         Effect.suspend(() => receive(line)),
         (cause) => Effect.logError("A handler of stderr failed", cause)

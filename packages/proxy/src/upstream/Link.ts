@@ -11,6 +11,7 @@ import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import type { Notification, RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
@@ -22,7 +23,6 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Mailbox from "effect/Mailbox"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -202,15 +202,15 @@ const taskProgressOf = (): TaskProgress => {
     },
     reporting: (report, call) =>
       Effect.scoped(Effect.gen(function*() {
-        const arrived = yield* Mailbox.make<Progress.Progress>({ capacity: MAX_PROGRESS, strategy: "sliding" })
+        const arrived = Outbox.make<Progress.Progress>(MAX_PROGRESS)
         const tokens: Array<RequestId> = []
         yield* Effect.addFinalizer(() => Effect.sync(() => tokens.forEach((token) => listeners.delete(token))))
-        const reported = yield* Effect.forkScoped(Stream.runForEach(Mailbox.toStream(arrived), report))
+        const reported = yield* Effect.forkScoped(Stream.runForEach(arrived.stream, report))
         const value = yield* call((token) => {
           tokens.push(token)
-          listeners.set(token, (progress) => void arrived.unsafeOffer(progress))
+          listeners.set(token, (progress) => void arrived.unsafeSlide(progress))
         })
-        yield* arrived.end
+        arrived.end(Exit.void)
         yield* Fiber.join(reported)
         return value
       }))

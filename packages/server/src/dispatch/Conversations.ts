@@ -10,14 +10,13 @@ import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Channel, Side } from "@effect-mcp/jsonrpc/Side"
 import type { Sender, Transport } from "@effect-mcp/jsonrpc/Transport"
 import { awaitWithin } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { coalesced } from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
-import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type { Caller } from "../Authenticator.js"
 import * as Dispatcher from "../Dispatcher.js"
@@ -83,7 +82,7 @@ interface Env {
   readonly side: (connection: Connection, versions: ReadonlyArray<Version.Version> | undefined) => Side
   readonly options: Dispatcher.Options
   readonly begin: Effect.Effect.Success<typeof Conversation.factory>
-  readonly runtime: Runtime.Runtime<never>
+  readonly runtime: Edition.Services
   readonly serverScope: Scope.Scope
 }
 
@@ -154,7 +153,7 @@ class ServerConversations implements Conversations {
     // After the handlers have ended: they use the services of the session to their end.
     const release = Effect.suspend(() => {
       if (releasing !== undefined) return Deferred.await(releasing)
-      const released = releasing = Deferred.unsafeMake<void>(FiberId.none)
+      const released = releasing = Edition.deferred<void>()
       this.connections.delete(connection)
       const closeSession = connection.closeSession()
       const stopping = Effect.zipRight(
@@ -181,13 +180,13 @@ class ServerConversations implements Conversations {
       ? { transport, before: Effect.void }
       : identify(authenticate, transport, caller)
     const { conversation, release } = this.start(identified.transport)
-    const ended = Deferred.unsafeMake<void>(FiberId.none)
+    const ended = Edition.deferred<void>()
     const end = Effect.onExit(release, () =>
       Effect.sync(() => {
         this.closes.delete(close)
-        Deferred.unsafeDone(ended, Effect.void)
+        Edition.done(ended, Effect.void)
       }))
-    const reader = Runtime.runFork(
+    const reader = Edition.runFork(
       runtime,
       Effect.onExit(
         Effect.interruptible(Effect.zipRight(identified.before, conversation.read(identified.transport))),
@@ -198,7 +197,7 @@ class ServerConversations implements Conversations {
     const close: Effect.Effect<void> = conversation.close.pipe(
       // After closing, because the last responses need the transport. A transport may refuse to be interrupted.
       Effect.zipRight(Effect.suspend(() => {
-        reader.unsafeInterruptAsFork(FiberId.none)
+        Edition.interrupt(reader)
         return awaitWithin(reader, options.closeTimeout)
       })),
       Effect.zipRight(end)
@@ -215,13 +214,13 @@ class ServerConversations implements Conversations {
       connection.persist = coalesced(Effect.suspend(() => shared.store(SessionFacts.toJson(connection))))
     }
     let ending = false
-    const watching = options.heartbeat === undefined ? undefined : Runtime.runFork(
+    const watching = options.heartbeat === undefined ? undefined : Edition.runFork(
       runtime,
       Effect.catchAll(conversation.heartbeat, (error) => Effect.zipRight(logged(error), Effect.sync(onEnd)))
     )
     const close: Effect.Effect<void> = Effect.suspend(() => {
       const byServer = !ending && this.closing
-      watching?.unsafeInterruptAsFork(watching.id())
+      if (watching !== undefined) Edition.interrupt(watching)
       ending = true
       return Effect.zipRight(
         Effect.zipRight(conversation.close, release),
@@ -232,7 +231,7 @@ class ServerConversations implements Conversations {
       )
     })
     this.closes.add(close)
-    if (this.closing) Runtime.runFork(runtime, close)
+    if (this.closing) Edition.runFork(runtime, close)
     return {
       receive: conversation.receive,
       close,

@@ -4,6 +4,7 @@
  */
 import { MAX_IN_FLIGHT, MAX_WAITING, MAX_WAITING_TEXT } from "@effect-mcp/jsonrpc/Conversation"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Requests from "@effect-mcp/jsonrpc/unstable/Requests"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
@@ -143,15 +144,15 @@ const deliverTo = (
 /** The listeners of a dispatcher. Its mutable field counts them. */
 class Listeners {
   size = 0
-  private readonly unused = Effect.unsafeMakeLatch(true)
+  private readonly unused = Edition.latch(true)
   /** Waits until there is no listener. */
   readonly ended = this.unused.await
   readonly begin = Effect.sync(() => {
     this.size++
-    this.unused.unsafeClose()
+    Edition.close(this.unused)
   })
   readonly end = Effect.sync(() => {
-    if (--this.size === 0) this.unused.unsafeOpen()
+    if (--this.size === 0) Edition.open(this.unused)
   })
 
   constructor(private readonly conversations: Conversations.Conversations) {}

@@ -7,10 +7,10 @@
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { Caller, Principal, Refuses } from "../Authenticator.js"
 import { Dispatcher } from "../Dispatcher.js"
@@ -270,7 +270,7 @@ class Stages implements Endpoint {
   }
 
   private log(effect: Effect.Effect<void>): void {
-    Runtime.runFork(this.context.runtime, effect)
+    Edition.runFork(this.context.runtime, effect)
   }
 
   readonly drain: Effect.Effect<void> = Effect.suspend(() => {

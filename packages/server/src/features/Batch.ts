@@ -2,13 +2,12 @@
  * Changes that are announced together: what is announced inside of a batch is called once, when the batch has ended. A fiber
  * that was started inside and runs on announces at once from then on.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import * as GlobalValue from "effect/GlobalValue"
 
 /** Runs an effect as a batch. A batch inside of another is part of that. */
 export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(FiberRef.get(current), (outer) => {
+  Effect.flatMap(Edition.valueOf(current), (outer) => {
     if (outer !== undefined && outer.isOpen) return effect
     const batch: Batch = { isOpen: true, waiting: new Set() }
     return Effect.ensuring(
@@ -22,7 +21,7 @@ export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E
 
 /** Announces a change: now, or at the end of the batch. */
 export const add = (announce: () => void): Effect.Effect<void> =>
-  Effect.map(FiberRef.get(current), (batch) => {
+  Effect.map(Edition.valueOf(current), (batch) => {
     if (batch?.isOpen === true) batch.waiting.add(announce)
     else announce()
   })
@@ -32,7 +31,4 @@ interface Batch {
   readonly waiting: Set<() => void>
 }
 
-const current = GlobalValue.globalValue(
-  "@effect-mcp/server/features/Batch",
-  () => FiberRef.unsafeMake<Batch | undefined>(undefined)
-)
+const current = Edition.local<Batch | undefined>("@effect-mcp/server/features/Batch", undefined)

@@ -11,6 +11,7 @@
  */
 import { NoBackChannel } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -21,7 +22,6 @@ import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Redacted from "effect/Redacted"
 import type { Question } from "../Ask.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
@@ -246,8 +246,8 @@ export class Round {
    */
   private interrupt(asking: Fiber.RuntimeFiber<any, any>): Effect.Effect<never> {
     const { fiber } = this.session
-    fiber?.unsafeInterruptAsFork(FiberId.none)
-    if (asking !== fiber) asking.unsafeInterruptAsFork(FiberId.none)
+    if (fiber !== undefined) Edition.interrupt(fiber)
+    if (asking !== fiber) Edition.interrupt(asking)
     return Effect.interrupt
   }
 

@@ -4,6 +4,7 @@
  *
  * `Telemetry` publishes them, and has those of single messages.
  */
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Telemetry from "@effect-mcp/protocol/unstable/Telemetry"
 import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
@@ -95,7 +96,7 @@ export const timed = <A extends { readonly drain: Effect.Effect<void>; readonly 
 ): Effect.Effect<A> =>
   Effect.gen(function*() {
     const begin = yield* Effect.cached(Effect.sync(now))
-    const record = (began: number) => shutdown.unsafeUpdate((now() - began) / 1000, [])
+    const record = (began: number) => Edition.update(shutdown, (now() - began) / 1000)
     const end = yield* Effect.cached(Effect.map(begin, record))
     return {
       ...endpoint,
@@ -106,7 +107,7 @@ export const timed = <A extends { readonly drain: Effect.Effect<void>; readonly 
 
 /** Counts something that has happened. */
 export const add = (counter: Metric.Metric.Counter<number>, times = 1): void => {
-  if (times > 0) counter.unsafeUpdate(times, [])
+  if (times > 0) Edition.update(counter, times)
 }
 
 const byReason = new Map<string, Metric.Metric.Counter<number>>()

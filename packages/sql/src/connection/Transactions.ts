@@ -9,13 +9,13 @@
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Attempt from "./Attempt.js"
@@ -116,7 +116,7 @@ const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effec
   Effect.flatMap(Effect.forkDaemon(limited(statement, limit)), Fiber.join)
 
 const limited = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
-  Effect.timeoutFailCause(statement, { duration: 3 * limit, onTimeout: () => Cause.interrupt(FiberId.none) })
+  Effect.timeoutFailCause(statement, { duration: 3 * limit, onTimeout: () => Edition.interruption })
 
 /** The same for a statement of a transaction. An interruption waits for its end: the connection is free for what follows. */
 const toItsEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
