@@ -122,7 +122,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
   "server/test/legacy/Subscriptions.test.ts": {
     "ServerSession.send_resource_updated": "can be subscribed to, and its updates are sent"
   },
-  "node/test/stdio/Encoding.test.ts": {
+  "node/test/stdio/Pipe.encoding.test.ts": {
     "StdioServerParameters.encoding": "reads and writes ${encoding}"
   },
   "server/test/McpServer.changes.test.ts": {
