@@ -28,7 +28,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
 import * as ModelNames from "./list/ModelNames.js"
 import * as Answer from "./openapi/Answer.js"
 import * as Document from "./openapi/Document.js"
@@ -242,7 +242,7 @@ const caller = <R>(
   base: URL,
   { maxBytes = 1_048_576, request: complete, timeout = "30 seconds" }: Options<R>
 ): OperationTool<R>["call"] => {
-  const encode = success === undefined ? undefined : ParseResult.encodeUnknownEither(success as never)
+  const encode = success === undefined ? undefined : Schema.encodeUnknownEither(success as never)
   const send = (request: HttpClientRequest) =>
     Effect.gen(function*() {
       const client = yield* HttpClient.HttpClient
@@ -266,7 +266,7 @@ const caller = <R>(
       const encoded = encode(answer.value)
       return Either.isRight(encoded)
         ? answer.value
-        : Answer.unexpected(Issue.sentence(encoded.left as ParseResult.ParseIssue), answer.text)
+        : Answer.unexpected(Issue.sentence(encoded.left.issue), answer.text)
     })
   const called = `The request "${operation.method} ${operation.path}"`
   return (args) =>

@@ -13,7 +13,6 @@ import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Data from "effect/Data"
-import type * as ParseResult from "effect/ParseResult"
 
 /**
  * The client does not speak the revision that the server answered.
@@ -138,5 +137,5 @@ export const fromCall = (error: CallError): ClientError =>
   error instanceof JsonRpcError ? McpError.fromWire(error) : error
 
 /** The error of a result that does not have the type of its method. */
-export const invalidResult = (what: string, issue: ParseResult.ParseIssue): TransportError =>
+export const invalidResult = (what: string, issue: McpError.ParseIssue): TransportError =>
   new TransportError({ reason: "Decode", message: `The result of ${what} is not valid: ${Issue.sentence(issue)}` })

@@ -23,7 +23,6 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -405,7 +404,7 @@ const bySchemas = <R>(
   handler: (params: any) => Effect.Effect<any, McpError, R>
 ): (params: JsonObject | undefined) => Effect.Effect<JsonObject, McpError, R> => {
   const decode = SchemaParser.decodeUnknown(params)
-  const encode = ParseResult.encodeUnknown(result)
+  const encode = SchemaParser.encodeUnknown(result)
   return (params) =>
     Effect.mapError(decode(params ?? {}), (issue) => ofIssue(issue)).pipe(
       Effect.flatMap(handler),

@@ -12,7 +12,7 @@ import * as Apps from "@effect-mcp/protocol/Apps"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
 import * as Resource from "./Resource.js"
 import { quoted } from "./text/Quoted.js"
 
@@ -58,7 +58,7 @@ export const make = <const Name extends string>(name: Name, options: Options): A
   const given = { csp, permissions, domain, prefersBorder }
   const ui = Either.getOrThrowWith(
     decode(given),
-    (issue) => new Error(`AppView ${quoted(name)}: ${Issue.sentence(issue)}`)
+    ({ issue }) => new Error(`AppView ${quoted(name)}: ${Issue.sentence(issue)}`)
   )
   if (!Apps.isViewUri(uri)) throw new Error(`AppView ${quoted(name)}: ${quoted(uri)} must begin with ui://`)
   const own = Object.values(given).every((one) => one === undefined) ? undefined : { ui: defined(ui) }
@@ -72,7 +72,7 @@ export const make = <const Name extends string>(name: Name, options: Options): A
   return { ...resource, uri }
 }
 
-const decode = ParseResult.decodeUnknownEither(Apps.ViewUi)
+const decode = Schema.decodeUnknownEither(Apps.ViewUi)
 
 /**
  * What a tool says in its `meta`: the view that shows its results, and which sides may call it. A tool with the visibility

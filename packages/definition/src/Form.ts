@@ -17,10 +17,10 @@ import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import * as FormFields from "./form/FormFields.js"
 import * as JsonSchema from "./schema/JsonSchema.js"
 import * as SchemaParser from "./schema/SchemaParser.js"
+import * as SchemaShape from "./schema/SchemaShape.js"
 
 export interface Form<out A> {
   /** The fields, as `elicitation/create` sends them. */
@@ -83,7 +83,7 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   }
   const wrong = problem(requestedSchema)
   if (wrong !== undefined) throw new Error(`Form: ${wrong}`)
-  const checked = withoutFormats(requestedSchema, transformed(schema.ast))
+  const checked = withoutFormats(requestedSchema, SchemaShape.transformed(schema))
   // Many forms are used once, and declined: Effect's parser is prepared only for an answer that needs it.
   const decode = SchemaParser.lazyDecoder(schema, "all")
   return {
@@ -98,21 +98,7 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
 
 const isRequestedSchema = SchemaCheck.compile(RequestedSchema)
 
-/** The fields whose values Effect decodes. It may accept more than their format: a date without a time, for example. */
-const transformed = (ast: AST.AST): ReadonlySet<PropertyKey> => {
-  const { propertySignatures } = AST.isTransformation(ast) && AST.isTypeLiteral(ast.from)
-    ? ast.from
-    : AST.isTypeLiteral(ast)
-    ? ast
-    : { propertySignatures: [] }
-  return new Set(propertySignatures.filter(({ type }) => isTransformed(type)).map(({ name }) => name))
-}
-
-const isTransformed = (ast: AST.AST): boolean =>
-  AST.isTransformation(ast) ||
-  (AST.isRefinement(ast) && isTransformed(ast.from)) ||
-  (AST.isUnion(ast) && ast.types.some(isTransformed))
-
+/** Effect may accept more than the format of a field whose value it decodes: a date without a time, for example. */
 const withoutFormats = (schema: RequestedSchema, names: ReadonlySet<PropertyKey>): RequestedSchema => ({
   ...schema,
   properties: Object.fromEntries(

@@ -1,22 +1,22 @@
 /**
  * A prompt as a value: its name, and the schemas of its arguments, which clients send as strings.
  *
- * The server turns arguments into messages with `McpServer.prompt`; `prompt/PromptArguments` derives what is
- * advertised.
+ * The server turns arguments into messages with `McpServer.prompt`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @since 0.1.0
  */
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as PromptArguments from "./prompt/PromptArguments.js"
-import * as EnumValues from "./schema/EnumValues.js"
+import * as JsonSchema from "./schema/JsonSchema.js"
+import * as SchemaParser from "./schema/SchemaParser.js"
+import * as SchemaShape from "./schema/SchemaShape.js"
 import { quoted } from "./text/Quoted.js"
 
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Prompt")
@@ -38,8 +38,8 @@ export interface Prompt<Name extends string, Parameters, Arguments> {
 
 /** Converts between typed arguments and the strings that MCP sends. */
 export interface Codec<Parameters, Arguments> {
-  decode(args: unknown): Effect.Effect<Parameters, ParseResult.ParseIssue>
-  encode(args: Arguments): Effect.Effect<Readonly<Record<string, string>>, ParseResult.ParseIssue>
+  decode(args: unknown): Effect.Effect<Parameters, ParseIssue>
+  encode(args: Arguments): Effect.Effect<Readonly<Record<string, string>>, ParseIssue>
 }
 
 export declare namespace Prompt {
@@ -107,8 +107,8 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
     (cause) => new Error(`Prompt ${quoted(name)}: Effect refuses its arguments\n${String(cause)}`, { cause })
   )
   const codec = schema as unknown as Schema.Schema<any, any>
-  const advertised = PromptArguments.make(name, codec)
-  const encode = ParseResult.encodeUnknown(codec)
+  const advertised = argumentsOf(name, codec)
+  const encode = SchemaParser.encodeUnknown(codec)
   return {
     [TypeId]: TypeId,
     _tag: "Prompt",
@@ -121,14 +121,14 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       ...(options.icons === undefined ? undefined : { icons: options.icons }),
       ...(options.meta === undefined ? undefined : { _meta: options.meta })
     },
-    enumValues: EnumValues.make(codec),
+    enumValues: SchemaShape.enumValues(codec),
     ...(options.requires === undefined ? undefined : { requires: options.requires }),
     codec: {
-      decode: ParseResult.decodeUnknown(codec),
+      decode: SchemaParser.decodeUnknown(codec),
       encode: (args) =>
         Effect.suspend(() => encode(schema.make((args ?? {}) as never, { disableValidation: true }))) as Effect.Effect<
           Readonly<Record<string, string>>,
-          ParseResult.ParseIssue
+          ParseIssue
         >
     }
   }
@@ -157,3 +157,35 @@ const message = (
   role: "assistant" | "user",
   content: string | Prompts.PromptMessage["content"]
 ): Prompts.PromptMessage => ({ role, content: typeof content === "string" ? { type: "text", text: content } : content })
+
+/** What a prompt advertises of its fields. Throws when one has no usable name or is not encoded as a string. */
+const argumentsOf = (prompt: string, schema: Schema.Schema<any, any>): ReadonlyArray<Prompts.PromptArgument> => {
+  const fields = SchemaShape.encodedFields(schema)
+  for (const { isString, name } of fields) {
+    if (typeof name !== "string" || name.trim() === "" || name === "__proto__") {
+      throw new Error(
+        `Prompt ${quoted(prompt)}: rename the argument ${quoted(String(name))}: ` +
+          `a name is a string, not empty, and not "__proto__"`
+      )
+    }
+    if (!isString) {
+      throw new Error(
+        `Prompt ${quoted(prompt)}: the argument ${quoted(name)} must be encoded as a string: ` +
+          "use a schema that decodes strings, such as Schema.NumberFromString"
+      )
+    }
+  }
+  const { properties } = JsonSchema.make(schema) as { readonly properties?: Properties }
+  return fields.map(({ isOptional, name: key }) => {
+    const name = String(key)
+    const { description, title } = properties?.[name] ?? {}
+    return {
+      name,
+      ...(title === undefined ? undefined : { title }),
+      ...(description === undefined ? undefined : { description }),
+      required: !isOptional
+    }
+  })
+}
+
+type Properties = { readonly [name: string]: { readonly description?: string; readonly title?: string } }

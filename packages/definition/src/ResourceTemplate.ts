@@ -7,14 +7,15 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#resource-templates
  * @since 0.1.0
  */
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Resource from "./Resource.js"
-import * as EnumValues from "./schema/EnumValues.js"
+import * as SchemaParser from "./schema/SchemaParser.js"
+import * as SchemaShape from "./schema/SchemaShape.js"
 import { quoted } from "./text/Quoted.js"
 import * as UriTemplate from "./UriTemplate.js"
 
@@ -41,9 +42,9 @@ export interface ResourceTemplate<Name extends string, Parameters> {
 /** Converts between typed parameters and the strings in a URI. */
 export interface Codec<Parameters> {
   /** The parameters of a URI that matched. */
-  decode(match: UriTemplate.Match): Effect.Effect<Parameters, ParseResult.ParseIssue>
+  decode(match: UriTemplate.Match): Effect.Effect<Parameters, ParseIssue>
   /** The URI with these parameters. */
-  encode(parameters: Parameters): Effect.Effect<string, ParseResult.ParseIssue>
+  encode(parameters: Parameters): Effect.Effect<string, ParseIssue>
 }
 
 export declare namespace ResourceTemplate {
@@ -143,7 +144,7 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
 ): ResourceTemplate<Name, Schema.Struct.Type<Fields> & { readonly [variable: string]: unknown }> => {
   const parsed = parse(name, template)
   const schema = schemaOf(name, parsed, (options.parameters ?? {}) as Schema.Struct.Fields)
-  const encode = ParseResult.encodeUnknown(schema)
+  const encode = SchemaParser.encodeUnknown(schema)
   return {
     [TypeId]: TypeId,
     _tag: "ResourceTemplate",
@@ -151,10 +152,10 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
     template: parsed,
     advertised: { name, uriTemplate: template, ...Resource.advertise(options) },
     parameters: parsed.variables.map((variable) => variable.name),
-    enumValues: EnumValues.make(schema),
+    enumValues: SchemaShape.enumValues(schema),
     ...(options.requires === undefined ? undefined : { requires: options.requires }),
     codec: {
-      decode: ParseResult.decodeUnknown(schema),
+      decode: SchemaParser.decodeUnknown(schema),
       encode: (parameters) =>
         Effect.map(encode(parameters), (values) => UriTemplate.expand(parsed, values as UriTemplate.Values))
     }

@@ -8,9 +8,9 @@
  * @since 0.1.0
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as ExternalSchema from "./schema/ExternalSchema.js"
@@ -134,7 +134,7 @@ const advertise = (name: string, part: string, option: string, schema: unknown):
     )
 
 const parserOf = ({ "~standard": schema }: Any): ExternalSchema.Parse<any> => (u) => {
-  const toEither = (result: Result<any>): Either.Either<any, ParseResult.ParseIssue> =>
+  const toEither = (result: Result<any>): Either.Either<any, ParseIssue> =>
     result.issues === undefined
       ? Either.right(result.value)
       : Either.left(ExternalSchema.toIssue(result.issues.map(errorOf), u))

@@ -10,16 +10,15 @@
  */
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import type * as Effect from "effect/Effect"
-import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import * as JsonSchema from "./schema/JsonSchema.js"
+import * as SchemaShape from "./schema/SchemaShape.js"
 import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
-import * as ToolArguments from "./tool/ToolArguments.js"
-import * as ToolOutcome from "./tool/ToolOutcome.js"
+import * as ToolCodec from "./tool/ToolCodec.js"
 import type { ToolResult } from "./ToolResult.js"
 
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Tool")
@@ -44,15 +43,15 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
 /** Converts between the typed values of a tool and the JSON of `tools/call`. */
 export interface Codec<Parameters, Arguments, Success, Failure> {
   /** What the handler receives. An issue lists every argument that is wrong, unless the arguments are large. */
-  decodeArguments(args: unknown): Effect.Effect<Parameters, ParseResult.ParseIssue>
-  encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseResult.ParseIssue>
+  decodeArguments(args: unknown): Effect.Effect<Parameters, ParseIssue>
+  encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseIssue>
   /** Dies when the value does not conform to `success`, which is a bug of the handler. */
   encodeSuccess(value: Returns<Success>): Effect.Effect<Tools.CallToolResult>
   /** A result with `isError`. Dies when the value does not conform to `failure`. */
   encodeFailure(failure: Failure): Effect.Effect<Tools.CallToolResult>
   /** Reads the structured content, or else the first text. A tool without `success` gives the result itself. */
-  decodeSuccess(result: Tools.CallToolResult): Effect.Effect<Success, ParseResult.ParseIssue>
-  decodeFailure(result: Tools.CallToolResult): Effect.Effect<Failure, ParseResult.ParseIssue>
+  decodeSuccess(result: Tools.CallToolResult): Effect.Effect<Success, ParseIssue>
+  decodeFailure(result: Tools.CallToolResult): Effect.Effect<Failure, ParseIssue>
 }
 
 /**
@@ -186,7 +185,7 @@ export const make = <
   const parameters: AnySchema = Schema.isSchema(options.parameters)
     ? options.parameters as AnySchema
     : Schema.Struct((options.parameters ?? {}) as Fields) as unknown as AnySchema
-  const success: AnySchema | undefined = options.success === undefined || isVoid(options.success.ast)
+  const success: AnySchema | undefined = options.success === undefined || SchemaShape.isVoid(options.success)
     ? undefined
     : options.success
   const advertised = AdvertisedSchema.make(name, "parameters", parameters)
@@ -197,7 +196,7 @@ export const make = <
     input: AdvertisedSchema.input(
       name,
       "parameters",
-      isEmpty(parameters.ast) ? { ...advertised, ...JsonSchema.noParameters } : advertised,
+      SchemaShape.isEmpty(parameters) ? { ...advertised, ...JsonSchema.noParameters } : advertised,
       "must be an object: pass fields, or a schema that encodes to an object"
     ),
     output: success === undefined ? undefined : AdvertisedSchema.make(name, "success", success)
@@ -244,15 +243,12 @@ export const fromSchemas = <const Name extends string, Parameters, Arguments, Su
   success: schemas.success,
   failure: schemas.failure,
   ...(requires === undefined ? undefined : { requires }),
-  codec: AdvertisedSchema.attempt(name, "its schemas", "cannot be used by Effect's parser", () => ({
-    ...ToolArguments.make(schemas.parameters),
-    ...ToolOutcome.make(schemas)
-  }))
+  codec: AdvertisedSchema.attempt(
+    name,
+    "its schemas",
+    "cannot be used by Effect's parser",
+    () => ToolCodec.make(schemas)
+  )
 })
 
 export const isTool = (u: unknown): u is Tool.Any => Predicate.hasProperty(u, TypeId)
-
-const isVoid = (ast: AST.AST): boolean => AST.isVoidKeyword(ast) || AST.isUndefinedKeyword(ast)
-
-const isEmpty = (ast: AST.AST): boolean =>
-  AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0

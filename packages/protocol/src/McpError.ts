@@ -165,11 +165,14 @@ const classes = [
 
 export const isMcpError = (u: unknown): u is McpError => classes.some((error) => u instanceof error)
 
+/** Why a value does not conform to a schema of Effect, as its parser reports it. */
+export type ParseIssue = ParseResult.ParseIssue
+
 /**
  * The error of parameters that do not conform, or of another subject. Its data is `{ issues }`, each with `path` and
  * `message`.
  */
-export const ofIssue = (issue: ParseResult.ParseIssue, subject = "params"): InvalidParams => {
+export const ofIssue = (issue: ParseIssue, subject = "params"): InvalidParams => {
   const { places, sentence } = Issue.explain(issue)
   return new InvalidParams({ message: `Invalid ${subject}: ${sentence}`, data: { issues: places } })
 }

@@ -9,7 +9,6 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 
 export interface Entry {
@@ -131,8 +130,8 @@ const File = Schema.Struct({
 
 const read = <A, I>(schema: Schema.Schema<A, I>, json: unknown): Effect.Effect<A, TranscriptError> =>
   Effect.catchAll(
-    ParseResult.decodeUnknown(schema)(json),
-    (issue) => fail(`The text is not a transcript: ${Issue.sentence(issue)}`)
+    Schema.decodeUnknown(schema)(json),
+    ({ issue }) => fail(`The text is not a transcript: ${Issue.sentence(issue)}`)
   )
 
 const fail = (message: string): Effect.Effect<never, TranscriptError> => Effect.fail(new TranscriptError({ message }))

@@ -5,17 +5,17 @@
 import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { Malformed } from "@effect-mcp/jsonrpc/Message"
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as ParseResult from "effect/ParseResult"
 
 /** Reports a diagnostic to the application. */
 export type Report = (diagnostic: Diagnostic) => Effect.Effect<void>
 
 export interface Decoded<out A> {
-  readonly value: Either.Either<A, ParseResult.ParseError>
+  readonly value: ReturnType<Method.Decode<A>>
   /** What was mended, if anything was. */
   readonly mended: Diagnostic | undefined
 }
@@ -44,7 +44,7 @@ export const decodeParams = <A>(
     : { value: undefined, problem: Diagnostic.Malformed({ malformed: invalidParams(method, value.left.issue) }) }
 }
 
-const invalidParams = (method: string, issue: ParseResult.ParseIssue): Malformed =>
+const invalidParams = (method: string, issue: ParseIssue): Malformed =>
   new Malformed("notification", INVALID_PARAMS, `"${method}": ${Issue.explain(issue, { quotes: false }).sentence}`)
 
 /** Decodes a value, reports what was mended, and succeeds with the value or fails with what is wrong. */
@@ -52,7 +52,7 @@ export const decodeOrFail = <A, E>(
   method: string,
   decoder: Method.Decode<A>,
   value: unknown,
-  options: { readonly report: Report; readonly onIssue: (issue: ParseResult.ParseIssue) => E }
+  options: { readonly report: Report; readonly onIssue: (issue: ParseIssue) => E }
 ): Effect.Effect<A, E> => {
   const { mended, value: decoded } = decode(method, decoder, value)
   const result = Either.mapLeft(decoded, ({ issue }) => options.onIssue(issue))

@@ -12,13 +12,13 @@ import type * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.js"
@@ -187,11 +187,11 @@ const encode = (
   params: unknown
 ): Effect.Effect<JsonObject> =>
   Effect.catchAll(
-    ParseResult.encodeUnknown(schema)(params),
+    SchemaParser.encodeUnknown(schema)(params),
     (issue) => Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
   )
 
-const malformed = (method: string, issue: ParseResult.ParseIssue): Diagnostic =>
+const malformed = (method: string, issue: ParseIssue): Diagnostic =>
   Diagnostic.Malformed({
     malformed: new Message.Malformed(
       "notification",

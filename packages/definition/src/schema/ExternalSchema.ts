@@ -6,10 +6,10 @@
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Arr from "effect/Array"
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
+import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
@@ -26,29 +26,11 @@ export interface SchemaError {
 }
 
 /** One issue for all errors of a value. */
-export const toIssue = (errors: ReadonlyArray<SchemaError>, actual: unknown): ParseResult.ParseIssue => {
-  const issues = errors.slice(0, limits.errors).map((error) => issueOf(error, actual))
-  return Arr.isNonEmptyReadonlyArray(issues)
-    ? new ParseResult.Composite(Schema.Unknown.ast, actual, issues)
-    : new ParseResult.Type(Schema.Unknown.ast, actual, "does not conform")
-}
-
-const issueOf = ({ message, path }: SchemaError, actual: unknown): ParseResult.ParseIssue => {
-  const type = new ParseResult.Type(Schema.Unknown.ast, valueAt(actual, path), message)
-  return Arr.isNonEmptyReadonlyArray(path) ? new ParseResult.Pointer(path, actual, type) : type
-}
-
-const valueAt = (value: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
-  path.reduce<unknown>(
-    (inner, key) =>
-      typeof inner === "object" && inner !== null && Object.hasOwn(inner, key)
-        ? (inner as Record<PropertyKey, unknown>)[key]
-        : undefined,
-    value
-  )
+export const toIssue = (errors: ReadonlyArray<SchemaError>, actual: unknown): ParseIssue =>
+  Issue.ofErrors(errors.slice(0, limits.errors), actual)
 
 /** Checks a value, now or later: yields the value, possibly converted, or an issue. */
-export type Parse<A> = (u: unknown) => Effect.Effect<A, ParseResult.ParseIssue>
+export type Parse<A> = (u: unknown) => Effect.Effect<A, ParseIssue>
 
 /** An Effect schema that decodes and encodes with these functions. */
 export const make = <A>(

@@ -35,6 +35,9 @@ export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
     })
 }
 
+/** Effect's encoder. Throws for a schema that Effect cannot use. */
+export const encodeUnknown: (schema: Schema.Schema<any, any>) => Parse = ParseResult.encodeUnknown
+
 /** How deep JSON from a peer can be. */
 const MAX_DEPTH = 100
 
@@ -44,7 +47,7 @@ const holdsToString = (value: unknown, depth: number): boolean =>
 
 /** Throws the error of Effect's parser for a schema that it cannot use. */
 export const encoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
-  const parse = withErrors(errors, ParseResult.encodeUnknown(schema))
+  const parse = withErrors(errors, encodeUnknown(schema))
   return plainOr(schema, () => parse)
 }
 

@@ -7,8 +7,8 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import * as JsonSchema from "../schema/JsonSchema.js"
+import * as SchemaShape from "../schema/SchemaShape.js"
 import { quoted } from "../text/Quoted.js"
 
 /** An error about one part of a tool: its `parameters`, `success`, `inputSchema` or `outputSchema`. */
@@ -27,7 +27,7 @@ export const attempt = <A>(tool: string, part: string, problem: string, f: () =>
 
 /** The JSON Schema of an Effect schema. */
 export const make = (tool: string, part: string, schema: Schema.Schema<any, any>): JsonObject => {
-  if (AST.isNeverKeyword(schema.ast)) return refuse(tool, part, "must not be Schema.Never: no value conforms to it")
+  if (SchemaShape.isNever(schema)) return refuse(tool, part, "must not be Schema.Never: no value conforms to it")
   const advertised = attempt(tool, part, "cannot be advertised as JSON Schema", () => JsonSchema.make(schema))
   // An annotation may hold anything, and one tool that cannot be encoded would make every `tools/list` fail.
   return Json.stringify(advertised) === undefined

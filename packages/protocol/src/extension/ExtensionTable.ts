@@ -3,7 +3,7 @@
  * results. It is made once for each server and for each client; for a side without extensions, all its tables are empty.
  */
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
 import type { ClientCapabilities } from "../Capabilities.js"
 import type * as Extension from "../Extension.js"
 import type { JsonObject } from "../Json.js"
@@ -125,8 +125,8 @@ export const nameParameters = (extensions: ReadonlyArray<Extension.Extension.Any
 
 const settings = ({ declared, id, settings }: Extension.Extension.Any, side: Extension.Side): unknown =>
   Either.getOrThrowWith(
-    ParseResult.decodeUnknownEither(settings[side])(declared[side]),
-    (issue) =>
+    Schema.decodeUnknownEither(settings[side])(declared[side]),
+    ({ issue }) =>
       new Error(
         `The ${side} needs settings for the extension "${id}"; give it the result of Extension.declare: ${
           Issue.sentence(issue)

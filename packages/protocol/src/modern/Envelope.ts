@@ -7,7 +7,6 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { ClientCapabilities } from "../Capabilities.js"
 import { Implementation } from "../Implementation.js"
@@ -15,6 +14,7 @@ import { Key } from "../Json.js"
 import { LoggingLevel } from "../Logging.js"
 import { InvalidParams, ofIssue, UnsupportedVersion } from "../McpError.js"
 import * as Meta from "../Meta.js"
+import * as Issue from "../schema/Issue.js"
 import * as Mendable from "../schema/Mendable.js"
 import * as SchemaCheck from "../schema/SchemaCheck.js"
 import * as Version from "../Version.js"
@@ -104,7 +104,7 @@ export const decode = (
   }
   const decoded = decodeMeta(meta)
   return Either.isLeft(decoded)
-    ? Either.left(ofIssue(new ParseResult.Pointer("_meta", meta, decoded.left.issue)))
+    ? Either.left(ofIssue(Issue.below(["_meta"], meta, decoded.left.issue)))
     : Either.right({
       version,
       capabilities: decoded.right[Meta.keys.clientCapabilities],

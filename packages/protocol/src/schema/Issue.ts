@@ -9,10 +9,10 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type * as ParseResult from "effect/ParseResult"
+import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import * as ExpectedType from "./ExpectedType.js"
 
 export interface Place {
   /** `hits.0.title`; empty for the value itself. */
@@ -46,7 +46,7 @@ export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options
   let steps = 0
   const isOver = (): boolean => found.length === MAX_PLACES || steps >= MAX_STEPS
   const add = (path: Path, message: string): void => {
-    found.push({ path: pathText(path), message: ExpectedType.clip(message, MAX_MESSAGE) })
+    found.push({ path: pathText(path), message: clip(message, MAX_MESSAGE) })
   }
 
   const visit = (issue: ParseResult.ParseIssue, path: Path): void => {
@@ -88,7 +88,7 @@ export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options
     // An optional field may also be `undefined`: that is left out when something else was expected, too.
     const present = whole.filter((ast) => !AST.isUndefinedKeyword(ast))
     const expected = present.length === 0 && within.length === 0 ? whole : present
-    if (expected.length > 0) add(path, mismatch(ExpectedType.describeAny(expected, MAX_EXPECTED), actual, quotes))
+    if (expected.length > 0) add(path, mismatch(expectedOfAny(expected, MAX_EXPECTED), actual, quotes))
     for (const one of within) {
       if (isOver()) return
       visit(one, path)
@@ -122,12 +122,12 @@ export const pathText = (path: Path): string => {
     if (text.length > MAX_PATH) break
     text += (text === "" ? "" : ".") + (typeof key === "string" ? key.slice(0, MAX_PATH + 1) : String(key))
   }
-  return ExpectedType.clip(text, MAX_PATH)
+  return clip(text, MAX_PATH)
 }
 
 const typeMessage = (issue: ParseResult.Type, quotes: boolean): string =>
   annotated(issue) ?? titled(issue) ?? issue.message ??
-    mismatch(ExpectedType.describe(issue.ast, MAX_EXPECTED), issue.actual, quotes)
+    mismatch(expected(issue.ast, MAX_EXPECTED), issue.actual, quotes)
 
 const mismatch = (expected: string, actual: unknown, quotes: boolean): string =>
   `Expected ${expected}, actual ${kindOf(actual, quotes)}`
@@ -217,4 +217,143 @@ const expectedAsAWhole = (issue: ParseResult.ParseIssue, actual: unknown): AST.A
     default:
       return undefined
   }
+}
+
+/** One issue for errors that no schema of Effect has found. A path is empty for the value itself. */
+export const ofErrors = (
+  errors: ReadonlyArray<{ readonly path: Path; readonly message: string }>,
+  actual: unknown
+): ParseResult.ParseIssue => {
+  const issues = errors.map(({ message, path }) => {
+    const type = new ParseResult.Type(Schema.Unknown.ast, valueAt(actual, path), message)
+    return Arr.isNonEmptyReadonlyArray(path) ? below(path, actual, type) : type
+  })
+  return Arr.isNonEmptyReadonlyArray(issues)
+    ? new ParseResult.Composite(Schema.Unknown.ast, actual, issues)
+    : new ParseResult.Type(Schema.Unknown.ast, actual, "does not conform")
+}
+
+/** The issue of a value inside another one. */
+export const below = (
+  path: Arr.NonEmptyReadonlyArray<PropertyKey>,
+  actual: unknown,
+  issue: ParseResult.ParseIssue
+): ParseResult.ParseIssue => new ParseResult.Pointer(path, actual, issue)
+
+const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === "object" && inner !== null && Object.hasOwn(inner, key)
+        ? (inner as Record<PropertyKey, unknown>)[key]
+        : undefined,
+    value
+  )
+
+const ELLIPSIS = "…"
+
+/** A text of at most `max` characters; a longer one is cut and marked. */
+const clip = (text: string, max: number): string => text.length > max ? text.slice(0, max) + ELLIPSIS : text
+
+/**
+ * What a schema expects, in at most `max` characters and a mark: `string`, `an integer`, `{ readonly q: string }`, `"a" | "b"`. The
+ * words are those of Effect's own formatter. Unlike it, this stops after so many characters: a large schema costs no more than a
+ * small one.
+ */
+export const expected = (ast: AST.AST, max: number): string =>
+  clip(AST.isRefinement(ast) ? describeFilter(ast, max) : write(ast, max), max)
+
+/** What any of several schemas expects. Two that read alike are written once. */
+export const expectedOfAny = (asts: ReadonlyArray<AST.AST>, max: number): string => {
+  const texts = new Set<string>()
+  let length = 0
+  for (const ast of asts) {
+    if (length > max) break
+    const text = expected(ast, max)
+    if (!texts.has(text)) length += text.length
+    texts.add(text)
+  }
+  return clip([...texts].join(" | "), max)
+}
+
+/** The description of a filter explains a refused value better than the name of its type does. */
+const describeFilter = (ast: AST.Refinement, max: number): string =>
+  AST.getDescriptionAnnotation(ast).pipe(
+    Option.orElse(() => AST.getTitleAnnotation(ast)),
+    Option.orElse(() => AST.getIdentifierAnnotation(ast)),
+    Option.getOrElse(() => `{ ${write(ast.from, max)} | filter }`)
+  )
+
+const nameOf = (ast: AST.AST): string | undefined =>
+  AST.getIdentifierAnnotation(ast).pipe(
+    Option.orElse(() => AST.getTitleAnnotation(ast)),
+    Option.orElse(() => AST.getDescriptionAnnotation(ast)),
+    Option.getOrUndefined
+  )
+
+/** Stops soon after `left` characters; the caller cuts what is too much. */
+const write = (ast: AST.AST, left: number): string => {
+  if (left <= 0) return ELLIPSIS
+  const name = nameOf(ast)
+  if (name !== undefined) return name
+  switch (ast._tag) {
+    case "TypeLiteral":
+      return writeStruct(ast, left)
+    case "TupleType":
+      return writeTuple(ast, left)
+    case "Union":
+      return join(ast.types, " | ", left, write)
+    case "Enums":
+      return `<enum ${ast.enums.length} value(s): ${
+        join(ast.enums, " | ", left, ([, value]) => JSON.stringify(value))
+      }>`
+    case "Refinement":
+      return `{ ${write(ast.from, left - 2)} | filter }`
+    case "Transformation":
+      return `(${write(ast.from, left - 1)} <-> ${write(ast.to, left / 2)})`
+    case "Suspend":
+      return nameOf(ast.f()) ?? "<suspended schema>"
+    default:
+      return String(ast)
+  }
+}
+
+const writeStruct = ({ indexSignatures, propertySignatures }: AST.TypeLiteral, left: number): string => {
+  const members: ReadonlyArray<AST.PropertySignature | AST.IndexSignature> = [...propertySignatures, ...indexSignatures]
+  return members.length === 0 ? "{}" : `{ ${join(members, "; ", left, writeMember)} }`
+}
+
+const writeMember = (one: AST.PropertySignature | AST.IndexSignature, left: number): string => {
+  const name = "parameter" in one
+    ? `[x: ${write(one.parameter, left)}]`
+    : String(one.name) + (one.isOptional ? "?" : "")
+  const before = `${one.isReadonly ? "readonly " : ""}${name}: `
+  return before + write(one.type, left - before.length)
+}
+
+const writeTuple = ({ elements, rest }: AST.TupleType, left: number): string => {
+  const [head, ...tail] = rest
+  if (head !== undefined && elements.length === 0 && tail.length === 0) {
+    return `ReadonlyArray<${write(head.type, left - 14)}>`
+  }
+  const first = join(elements, ", ", left, (one, left) => write(one.type, left) + (one.isOptional ? "?" : ""))
+  if (head === undefined) return `readonly [${first}]`
+  const item = write(head.type, left - first.length)
+  const many = `...${item.includes(" | ") ? `(${item})` : item}[]`
+  const last = tail.map(({ type }) => write(type, left - first.length - item.length))
+  return `readonly [${[...(first === "" ? [] : [first]), many, ...last].join(", ")}]`
+}
+
+const join = <A>(
+  all: ReadonlyArray<A>,
+  separator: string,
+  left: number,
+  f: (one: A, left: number) => string
+): string => {
+  let text = ""
+  for (const one of all) {
+    if (text !== "") text += separator
+    if (text.length >= left) return text + ELLIPSIS
+    text += f(one, left - text.length)
+  }
+  return text
 }

@@ -4,7 +4,6 @@
  * reads them. A server mends none of this.
  */
 import type * as Schema from "effect/Schema"
-import type * as AST from "effect/SchemaAST"
 
 const HarmlessId: unique symbol = Symbol.for("@effect-mcp/protocol/Harmless")
 const SievedId: unique symbol = Symbol.for("@effect-mcp/protocol/Sieved")
@@ -35,9 +34,14 @@ export const readAs = <F extends Field>(read: (value: unknown) => unknown, field
 /** Marks a type in which neither side mends anything: a JSON Schema. */
 export const exact = <S extends Schema.Annotable.All>(schema: S): S => schema.annotations({ [ExactId]: true }) as S
 
-export const isSieved = (ast: AST.Annotated): boolean => ast.annotations[SievedId] === true
+/** What carries annotations: a field, a type. */
+interface Annotated {
+  readonly annotations: { readonly [id: symbol]: unknown }
+}
 
-export const isExact = (ast: AST.Annotated): boolean => ast.annotations[ExactId] === true
+export const isSieved = (ast: Annotated): boolean => ast.annotations[SievedId] === true
+
+export const isExact = (ast: Annotated): boolean => ast.annotations[ExactId] === true
 
 /** What a client may do with a member whose value is not valid. */
 export interface Leniency {
@@ -47,7 +51,7 @@ export interface Leniency {
 }
 
 /** The annotations of a member stand at the member or at its type. */
-export const leniencyOf = (property: AST.PropertySignature): Leniency => {
+export const leniencyOf = (property: Annotated & { readonly type: Annotated }): Leniency => {
   const annotation = (id: symbol): unknown => property.annotations[id] ?? property.type.annotations[id]
   return {
     isHarmless: annotation(HarmlessId) === true,

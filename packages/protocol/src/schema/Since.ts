@@ -4,7 +4,6 @@
  */
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import type * as AST from "effect/SchemaAST"
 import type { Version } from "../Version.js"
 
 const SinceId: unique symbol = Symbol.for("@effect-mcp/protocol/Since")
@@ -49,9 +48,14 @@ export const rewritten = <Field extends Schema.PropertySignature.All, A = any>(
   field: Field
 ): Field => field.annotations({ [RewrittenId]: { ...revisions, rewrite } }) as Field
 
+/** What carries annotations: a field, a type, a union member. */
+interface Annotated {
+  readonly annotations: { readonly [id: symbol]: unknown }
+}
+
 /** How a field is rewritten for a revision. */
 export const rewriteFor = (
-  annotated: AST.Annotated,
+  annotated: Annotated,
   version: string
 ): ((value: unknown) => unknown) | undefined => {
   const found = annotated.annotations[RewrittenId] as
@@ -64,7 +68,7 @@ export const rewriteFor = (
 
 /** Which values of a field a revision knows; `undefined` for all. */
 export const knownValuesFor = (
-  annotated: AST.Annotated,
+  annotated: Annotated,
   version: string
 ): ((value: unknown) => boolean) | undefined => {
   const limited = annotated.annotations[LimitedId] as readonly [Version, (value: unknown) => boolean] | undefined
@@ -72,12 +76,12 @@ export const knownValuesFor = (
 }
 
 /** Whether a revision knows an annotated field or union member. */
-export const isKnown = (annotated: AST.Annotated, version: string): boolean => {
+export const isKnown = (annotated: Annotated, version: string): boolean => {
   const first = annotated.annotations[SinceId] as Version | undefined
   const last = annotated.annotations[UntilId] as Version | undefined
   return (first === undefined || version >= first) && (last === undefined || version <= last)
 }
 
 /** What replaces a union member for revisions that do not know it. */
-export const replacement = (annotated: AST.Annotated): Option.Option<(value: unknown) => unknown> =>
+export const replacement = (annotated: Annotated): Option.Option<(value: unknown) => unknown> =>
   Option.fromNullable(annotated.annotations[ReplacedId] as ((value: unknown) => unknown) | undefined)

@@ -1,9 +1,9 @@
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { describe, expect, it } from "vitest"
-import * as ExpectedType from "../../src/schema/ExpectedType.js"
+import * as Issue from "../../src/schema/Issue.js"
 
-const describeAll = (schema: { readonly ast: AST.AST }, max = 1000) => ExpectedType.describe(schema.ast, max)
+const describeAll = (schema: { readonly ast: AST.AST }, max = 1000) => Issue.expected(schema.ast, max)
 
 enum Fruit {
   Apple = "apple",
@@ -17,7 +17,7 @@ interface Tree {
 const Branches = Schema.suspend((): Schema.Schema<Tree> => Tree)
 const Tree: Schema.Schema<Tree> = Schema.Struct({ children: Schema.Array(Branches) })
 
-describe("ExpectedType", () => {
+describe("What a schema expects", () => {
   it("writes a type as Effect does", () => {
     const schemas: ReadonlyArray<{ readonly ast: AST.AST }> = [
       Schema.String,
@@ -61,8 +61,8 @@ describe("ExpectedType", () => {
 
   it("joins several types, each once", () => {
     const asts = [Schema.String, Schema.Number, Schema.String, Schema.Int].map(({ ast }) => ast)
-    expect(ExpectedType.describeAny(asts, 100)).toBe("string | number | an integer")
-    expect(ExpectedType.describeAny(asts, 10)).toBe("string | n…")
+    expect(Issue.expectedOfAny(asts, 100)).toBe("string | number | an integer")
+    expect(Issue.expectedOfAny(asts, 10)).toBe("string | n…")
   })
 
   it("writes no more than `max` characters, and reads little more of the schema", () => {
@@ -75,7 +75,7 @@ describe("ExpectedType", () => {
       }
     })
     const union = AST.Union.make(types)
-    expect(ExpectedType.describe(union, 100).length).toBe(101)
+    expect(Issue.expected(union, 100).length).toBe(101)
     expect(reads).toBeLessThan(20)
     const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`field${i}`, Schema.String]))
     for (

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Prompt from "@effect-mcp/definition/Prompt"
 import { Schema } from "effect"
-import * as PromptArguments from "../../src/prompt/PromptArguments.js"
 
-const make = (fields: Schema.Struct.Fields) =>
-  PromptArguments.make("p", Schema.Struct(fields) as unknown as Schema.Schema<any, any>)
+const make = (fields: Schema.Struct.Fields) => Prompt.make("p", { arguments: fields as {} }).advertised.arguments ?? []
 
 describe("The advertised arguments of a prompt", () => {
   it("have the names, titles and descriptions of the fields, in order, and whether each is required", () => {

@@ -1,6 +1,6 @@
 /**
- * Converts what a tool ends with, its success or its failure, to and from a `CallToolResult`. A tool prepares these
- * functions once, when it is declared.
+ * Decodes the arguments of a tool for its handler, and converts what the handler ends with, a success or a failure, to a
+ * `CallToolResult`; for a caller the other way round. A tool prepares these functions once, when it is declared.
  *
  * `ToolResult` is the rich content that a handler may return in place of its success.
  *
@@ -9,39 +9,60 @@
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type * as Content from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 import * as JsonSchema from "../schema/JsonSchema.js"
 import * as SchemaParser from "../schema/SchemaParser.js"
+import * as SchemaShape from "../schema/SchemaShape.js"
 import type { ToolResult } from "../ToolResult.js"
 import { isToolResult } from "../ToolResult.js"
 
-export interface ToolOutcome {
+export interface ToolCodec {
+  /** An issue lists every argument that is wrong, unless the arguments are large. */
+  readonly decodeArguments: (args: unknown) => Effect.Effect<any, ParseIssue>
+  readonly encodeArguments: (args: unknown) => Effect.Effect<JsonObject, ParseIssue>
   readonly encodeSuccess: (value: unknown) => Effect.Effect<Tools.CallToolResult>
   readonly encodeFailure: (failure: unknown) => Effect.Effect<Tools.CallToolResult>
-  readonly decodeSuccess: (result: Tools.CallToolResult) => Effect.Effect<any, ParseResult.ParseIssue>
-  readonly decodeFailure: (result: Tools.CallToolResult) => Effect.Effect<any, ParseResult.ParseIssue>
+  readonly decodeSuccess: (result: Tools.CallToolResult) => Effect.Effect<any, ParseIssue>
+  readonly decodeFailure: (result: Tools.CallToolResult) => Effect.Effect<any, ParseIssue>
 }
 
 type AnySchema = Schema.Schema<any, any>
 
 /** Throws the error of Effect's parser for a schema that it cannot use. */
-export const make = (schemas: {
+export const make = ({ failure, output, parameters, success }: {
+  readonly parameters: AnySchema
   readonly success: AnySchema | undefined
   readonly failure: AnySchema | typeof Schema.Never
   /** The output schema that the tool advertises. */
   readonly output: JsonObject | undefined
-}): ToolOutcome => ({ ...successOf(schemas.success, schemas.output), ...failureOf(schemas.failure as AnySchema) })
+}): ToolCodec => ({ ...argumentsOf(parameters), ...successOf(success, output), ...failureOf(failure as AnySchema) })
+
+const argumentsOf = (parameters: AnySchema): Pick<ToolCodec, "decodeArguments" | "encodeArguments"> => {
+  const encode = SchemaParser.encoder(parameters, "all")
+  const withDefaults = constructorOf(parameters)
+  return {
+    decodeArguments: SchemaParser.decoder(parameters, "all"),
+    encodeArguments: (args) => Effect.suspend(() => encode(withDefaults(args ?? {})))
+  }
+}
+
+// A caller may leave out a parameter that has a default; encoding needs it.
+const constructorOf = (schema: Schema.Schema<any, any>): (args: unknown) => unknown =>
+  Predicate.hasProperty(schema, "fields") && Predicate.hasProperty(schema, "make")
+    ? (args) =>
+      (schema as unknown as Schema.Struct<Schema.Struct.Fields>).make(args as never, { disableValidation: true })
+    : (args) => args
 
 const successOf = (
   success: AnySchema | undefined,
   output: JsonObject | undefined
-): Pick<ToolOutcome, "decodeSuccess" | "encodeSuccess"> => {
+): Pick<ToolCodec, "decodeSuccess" | "encodeSuccess"> => {
   if (success === undefined) {
     return {
       encodeSuccess: (value) =>
@@ -81,9 +102,9 @@ const successOf = (
   }
 }
 
-const failureOf = (failure: AnySchema): Pick<ToolOutcome, "decodeFailure" | "encodeFailure"> => {
+const failureOf = (failure: AnySchema): Pick<ToolCodec, "decodeFailure" | "encodeFailure"> => {
   const isText = encodesToString(failure)
-  const encode = ParseResult.encodeUnknown(failure)
+  const encode = SchemaParser.encodeUnknown(failure)
   const decode = SchemaParser.decodeUnknown(failure)
   return {
     encodeFailure: (value) =>
@@ -110,13 +131,13 @@ const ownMessage = (failure: unknown): string | undefined =>
 
 // A tool does not advertise its failure, so the schema need not have a JSON Schema.
 const encodesToString = (schema: AnySchema): boolean =>
-  !AST.isNeverKeyword(schema.ast) && Either.match(Either.try(() => JsonSchema.make(schema)), {
+  !SchemaShape.isNever(schema) && Either.match(Either.try(() => JsonSchema.make(schema)), {
     onLeft: () => false,
     onRight: JsonSchema.isString
   })
 
 /** A value that does not encode is a bug of the handler. */
-const orDie = <A, B>(encoded: Effect.Effect<A, ParseResult.ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> =>
+const orDie = <A, B>(encoded: Effect.Effect<A, ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> =>
   Either.isEither(encoded) && Either.isRight(encoded)
     ? Effect.succeed(f(encoded.right as A))
     : Effect.map(Effect.orDieWith(encoded, (issue) => new Error(Issue.sentence(issue))), f)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc, Schema } from "effect"
-import * as EnumValues from "../../src/schema/EnumValues.js"
+import * as SchemaShape from "../../src/schema/SchemaShape.js"
 
 enum Size {
   small = "S",
@@ -12,7 +12,7 @@ enum Level {
   high
 }
 
-const valuesOf = (field: Schema.Struct.Field) => EnumValues.make(Schema.Struct({ field })).get("field")
+const valuesOf = (field: Schema.Struct.Field) => SchemaShape.enumValues(Schema.Struct({ field })).get("field")
 
 describe("The strings that a field may be", () => {
   it("are those of a literal, a union of literals and an enumeration, in their order", () => {
@@ -44,7 +44,7 @@ describe("The strings that a field may be", () => {
     const renamed = Schema.Struct({
       tone: Schema.propertySignature(Schema.Literal("kind")).pipe(Schema.fromKey("how"))
     })
-    assert.deepStrictEqual([...EnumValues.make(renamed)], [["how", ["kind"]]])
+    assert.deepStrictEqual([...SchemaShape.enumValues(renamed)], [["how", ["kind"]]])
   })
 
   it("are those that pass a filter", () => {
