@@ -14,7 +14,6 @@ import * as JsonRpcError from "./JsonRpcError.js"
 import * as Edition from "./kit/Edition.js"
 import * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
-import * as Bytes from "./runtime/Bytes.js"
 import * as Oversized from "./runtime/Oversized.js"
 
 /** How many bytes a line may have. */
@@ -84,17 +83,17 @@ export class Decoder {
   /** Whether the line may grow by this piece. Reports a line that is too long, once. */
   private fits(piece: Uint8Array, messages: Array<Message.Incoming>): boolean {
     if (this.skipping) {
-      if (this.start !== undefined) this.last = Bytes.ending(this.last, piece, Oversized.KEPT_BYTES)
+      if (this.start !== undefined) this.last = Oversized.ending(this.last, piece, Oversized.KEPT_BYTES)
       return false
     }
     if (this.held + piece.length <= this.maxLineBytes) return true
     const held = this.buffer.subarray(0, this.held)
     const kept = Math.min(Oversized.KEPT_BYTES, this.maxLineBytes)
-    const start = lenient.decode(Bytes.beginning(held, piece, kept))
+    const start = lenient.decode(Oversized.beginning(held, piece, kept))
     this.skipping = true
     if (Oversized.needsEnd(start)) {
       this.start = start
-      this.last = Bytes.ending(held, piece, Oversized.KEPT_BYTES)
+      this.last = Oversized.ending(held, piece, Oversized.KEPT_BYTES)
     } else {
       messages.push(this.tooLong({ start }))
     }

@@ -7,7 +7,7 @@
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  * @since 0.1.0
  */
-import * as Bytes from "./runtime/Bytes.js"
+import * as Oversized from "./runtime/Oversized.js"
 
 /** How many bytes an event may have, between the blank lines around it. */
 export const MAX_EVENT_BYTES = 10 * 1024 * 1024
@@ -126,7 +126,7 @@ export class Decoder {
   /** Whether the event may grow by this piece. Reports an event that is too large, once. */
   private fits(piece: Uint8Array, events: Array<Event | TooLarge>): boolean {
     if (this.skipping) {
-      if (this.start !== undefined) this.last = Bytes.ending(this.last, piece, KEPT_BYTES)
+      if (this.start !== undefined) this.last = Oversized.ending(this.last, piece, KEPT_BYTES)
       return false
     }
     if (this.bytes + this.held + piece.length <= this.maxEventBytes) return true
@@ -135,10 +135,10 @@ export class Decoder {
     // So that it is the same however the bytes are cut into chunks.
     const kept = Math.min(KEPT_BYTES, this.maxEventBytes - this.bytes)
     const start = this.data === undefined
-      ? dataOf(this.text.decode(Bytes.beginning(held, piece, kept)))
+      ? dataOf(this.text.decode(Oversized.beginning(held, piece, kept)))
       : this.data[0]!.slice(0, KEPT_BYTES)
     if (this.reportAtEnd(start)) {
-      this.last = Bytes.ending(held, piece, KEPT_BYTES)
+      this.last = Oversized.ending(held, piece, KEPT_BYTES)
       this.clear()
       this.start = start
     } else {

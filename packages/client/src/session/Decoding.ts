@@ -41,11 +41,14 @@ export const decodeParams = <A>(
   const { mended, value } = decode(method, decoder, params)
   return Either.isRight(value)
     ? { value: value.right, problem: mended }
-    : { value: undefined, problem: Diagnostic.Malformed({ malformed: invalidParams(method, value.left.issue) }) }
+    : { value: undefined, problem: invalidParams(method, value.left.issue) }
 }
 
-const invalidParams = (method: string, issue: ParseIssue): Malformed =>
-  new Malformed("notification", INVALID_PARAMS, `"${method}": ${Issue.explain(issue, { quotes: false }).sentence}`)
+/** The diagnostic of a notification whose parameters are not valid. */
+export const invalidParams = (method: string, issue: ParseIssue): Diagnostic => {
+  const { sentence } = Issue.explain(issue, { quotes: false })
+  return Diagnostic.Malformed({ malformed: new Malformed("notification", INVALID_PARAMS, `"${method}": ${sentence}`) })
+}
 
 /** Decodes a value, reports what was mended, and succeeds with the value or fails with what is wrong. */
 export const decodeOrFail = <A, E>(

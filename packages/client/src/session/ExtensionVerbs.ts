@@ -3,8 +3,6 @@
  * not declared or that the revision does not have is refused before anything is sent.
  */
 import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
-import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
-import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
 import * as Message from "@effect-mcp/jsonrpc/Message"
@@ -12,7 +10,6 @@ import type * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type { Version } from "@effect-mcp/protocol/Version"
@@ -27,6 +24,7 @@ import { invalidResult, NotNegotiated } from "../ClientError.js"
 import type { ExtensionCalls, ListenOptions } from "../ExtensionCalls.js"
 import type { Calls } from "./Calls.js"
 import type { Report } from "./Decoding.js"
+import * as Decoding from "./Decoding.js"
 
 /** What the era of a session does for extensions. */
 export interface EraCalls {
@@ -132,7 +130,7 @@ export const make = (session: Options): ExtensionVerbs => {
       const wanted = keys === undefined ? undefined : new Set(keys)
       const values = (one: Notification): Effect.Effect<ReadonlyArray<unknown>> =>
         one === OPENED ? Effect.succeed([]) : Effect.matchEffect(decode(one.params ?? {}), {
-          onFailure: (issue) => Effect.as(report(malformed(name, issue)), []),
+          onFailure: (issue) => Effect.as(report(Decoding.invalidParams(name, issue)), []),
           onSuccess: (value) => Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? [value] : [])
         })
       return Stream.mapConcatEffect(received.stream, (one) => {
@@ -190,12 +188,3 @@ const encode = (
     SchemaParser.encodeUnknown(schema)(params),
     (issue) => Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
   )
-
-const malformed = (method: string, issue: ParseIssue): Diagnostic =>
-  Diagnostic.Malformed({
-    malformed: new Message.Malformed(
-      "notification",
-      INVALID_PARAMS,
-      `"${method}": ${Issue.explain(issue, { quotes: false }).sentence}`
-    )
-  })

@@ -4,13 +4,12 @@
  */
 import type * as Tool from "@effect-mcp/definition/Tool"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import { invalidResult, ToolError } from "../ClientError.js"
-
-type ParseIssue = Parameters<typeof Issue.sentence>[0]
 
 export const invalidArguments = (what: string) => (issue: ParseIssue): InvalidParams =>
   new InvalidParams({ message: `Invalid arguments for ${what}: ${Issue.sentence(issue)}` })
