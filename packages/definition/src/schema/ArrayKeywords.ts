@@ -4,8 +4,8 @@
  *
  * Each keyword leaves a value that is no array to `type`.
  */
-import * as CanonicalText from "./CanonicalText.js"
 import type { Check, Evaluated, Keyword, Run } from "./SchemaCheck.js"
+import * as SchemaCheck from "./SchemaCheck.js"
 import { attempt, count, inside, mark, nothing, schemas } from "./SchemaCheck.js"
 
 const arrays =
@@ -44,7 +44,9 @@ export const lists: Readonly<Record<string, Keyword>> = {
   },
   uniqueItems: (unique) =>
     arrays((items, run) =>
-      unique !== true || new Set(items.map((item) => CanonicalText.of(item, run.budget))).size === items.length ||
+      unique !== true || new Set(items.map((item) =>
+          SchemaCheck.canonicalText(item, run.budget)
+        )).size === items.length ||
       run.fail("must not contain the same item twice")
     ),
   contains: (given, { compile, draft, schema }) => {

@@ -9,9 +9,9 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Predicate from "effect/Predicate"
 import { shortened } from "../text/Quoted.js"
 import { lists } from "./ArrayKeywords.js"
-import * as CanonicalText from "./CanonicalText.js"
 import { records } from "./ObjectKeywords.js"
 import type { Check, Keyword, Source } from "./SchemaCheck.js"
+import * as SchemaCheck from "./SchemaCheck.js"
 import {
   all,
   attempt,
@@ -48,8 +48,8 @@ const isTypes = expect(
 )
 
 const oneOfValues = (values: ReadonlyArray<unknown>, message: string, { budget }: Source): Check => {
-  const known = new Set(values.map((value) => CanonicalText.of(value, budget)))
-  return (value, run) => known.has(CanonicalText.of(value, run.budget)) || run.fail(message)
+  const known = new Set(values.map((value) => SchemaCheck.canonicalText(value, budget)))
+  return (value, run) => known.has(SchemaCheck.canonicalText(value, run.budget)) || run.fail(message)
 }
 
 /** The values in a message: not all of many, and not all of a long one. */

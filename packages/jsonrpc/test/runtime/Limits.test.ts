@@ -6,11 +6,11 @@ import { describe, it } from "@effect/vitest"
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as LimitLaw from "@effect-mcp/testing/unstable/LimitLaw"
 import { Effect, Fiber, Runtime } from "effect"
 import * as Semaphore from "../../src/kit/Semaphore.js"
 import type { Serve } from "../ScriptedPeer.js"
 import { side } from "../ScriptedPeer.js"
+import * as LimitLaw from "./LimitLaw.js"
 
 const semaphore = (max: number) =>
   Effect.sync((): LimitLaw.Limit => {
