@@ -10,6 +10,7 @@ const ARROWS = {
   client: ["definition"],
   node: ["auth"],
   testing: ["server", "client"],
+  openapi: ["server"],
   proxy: ["server", "client"],
   redis: ["server"],
   sql: ["server"],

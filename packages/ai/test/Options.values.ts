@@ -3,11 +3,8 @@
  * accepted, and what a layer then requires; nothing runs.
  */
 import type { LanguageModel } from "@effect/ai"
-import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import * as ClientToolkit from "@effect-mcp/ai/ClientToolkit"
 import * as ModelSampling from "@effect-mcp/ai/ModelSampling"
-import * as OpenApi from "@effect-mcp/ai/OpenApi"
-import type * as OpenApiError from "@effect-mcp/ai/OpenApiError"
 import * as ToolList from "@effect-mcp/ai/ToolList"
 import * as ToolOutput from "@effect-mcp/ai/ToolOutput"
 import * as Client from "@effect-mcp/client/Client"
@@ -15,8 +12,6 @@ import type { Features } from "@effect-mcp/client/Features"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import type { Registry } from "@effect-mcp/server/Registry"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { Context, Effect, Layer } from "effect"
 import { expectTypeOf } from "vitest"
 
@@ -59,29 +54,8 @@ const sampling = {
   dialect: "gemini"
 } satisfies Every<ModelSampling.Options<Vault>>
 
-const api = {
-  baseUrl: "https://api.example.com",
-  name: ({ id, method }) => method === "delete" ? undefined : id,
-  tags: ["pets"],
-  describe: ({ summary }) => ({ description: summary, annotations: { readOnlyHint: true } }),
-  request: (request) =>
-    Effect.flatMap(
-      Effect.zipRight(RequestContext, Vault),
-      ({ token }) => Effect.map(token, (token) => HttpClientRequest.bearerToken(request, token))
-    ),
-  outputs: false,
-  timeout: "10 seconds",
-  maxBytes: 100_000,
-  maxDescription: 500
-} satisfies Every<OpenApi.Options<RequestContext | Vault>>
-
 const Sampling = ModelSampling.layer({ ...sampling, name: "model" })
 expectTypeOf(Sampling).toEqualTypeOf<Layer.Layer<never, never, LanguageModel.LanguageModel | Vault | Features>>()
-
-const Api = OpenApi.layer({}, api)
-expectTypeOf(Api).toEqualTypeOf<
-  Layer.Layer<never, OpenApiError.OpenApiError, Vault | HttpClient.HttpClient | Registry>
->()
 
 export const choosing = ModelSampling.choosing(
   [{
@@ -100,8 +74,7 @@ export const used = [
     Client.Client,
     (client) => Effect.flatMap(ToolList.make(client, list), (list) => ClientToolkit.fromList(list, toolkit))
   ),
-  ClientToolkit.of(Notes, { ...typed, ...output }),
-  OpenApi.make({}, api)
+  ClientToolkit.of(Notes, { ...typed, ...output })
 ]
 
 export const outputs = [ClientToolkit.layer(Notes, { ...toolkit, ...output }), ToolOutput.make({ content: [] }, output)]

@@ -9,8 +9,8 @@
  */
 import type { ToolUi, ViewUi, ViewUri, Visibility } from "@effect-mcp/protocol/Apps"
 import * as Apps from "@effect-mcp/protocol/Apps"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as Resource from "./Resource.js"

@@ -10,9 +10,9 @@
  */
 import type { ElicitContent } from "@effect-mcp/protocol/Elicitation"
 import { RequestedSchema } from "@effect-mcp/protocol/ElicitationSchema"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as StandardTool from "@effect-mcp/definition/StandardTool"
 import * as Tool from "@effect-mcp/definition/Tool"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 import { z } from "zod"

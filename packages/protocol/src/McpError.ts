@@ -13,8 +13,8 @@ import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import type { ClientCapabilities } from "./Capabilities.js"
 import { codes } from "./ErrorCodes.js"
+import * as Issue from "./Issue.js"
 import type { JsonObject } from "./Json.js"
-import * as Issue from "./schema/Issue.js"
 import type { Era } from "./Version.js"
 
 /** The received text is not JSON. */

@@ -3,8 +3,9 @@
  * accepted; nothing runs.
  */
 import * as Extension from "@effect-mcp/protocol/Extension"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
-import { Schema } from "effect"
+import { ParseResult, Schema } from "effect"
 
 /** A new option is missing here until it has a value. */
 type Every<O> = { readonly [K in keyof O]-?: Exclude<O[K], undefined> }
@@ -34,11 +35,14 @@ const stamp = {
   isCacheable: true
 } as const satisfies Every<Stamp.Options>
 
+const issue = { quotes: false } satisfies Every<Issue.Options>
+
 export const values = [
   Extension.request("shop/find", { ...request, from: "client" }),
   Extension.notification("notifications/shop/opened", notification),
   Extension.notification("notifications/shop/closed", { ...notification, filter: "shopClosed" }),
   Extension.notification("notifications/shop/changed", { ...notification, filter: "shops", key: ({ name }) => name }),
   Extension.notification("notifications/shop/seen", { ...notification, from: "client" }),
-  Stamp.make("tools/list", stamp)
+  Stamp.make("tools/list", stamp),
+  Issue.explain(new ParseResult.Type(Schema.String.ast, 1), issue)
 ]

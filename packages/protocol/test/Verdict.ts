@@ -3,11 +3,11 @@
  * revisions, so two differences from the schema of one revision are right: to accept what another revision allows, and
  * to refuse what another revision refuses. All other differences are listed here, with their reason.
  */
+import * as Issue from "@effect-mcp/protocol/Issue"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Either from "effect/Either"
-import * as Issue from "../src/schema/Issue.js"
 import type { MessagePart } from "./MessageParts.js"
 import * as MessageParts from "./MessageParts.js"
 import type { Mutant } from "./Mutants.js"

@@ -6,12 +6,12 @@
  */
 import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
 import * as Extension from "@effect-mcp/protocol/Extension"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as JsonObjects from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as ParseResult from "effect/ParseResult"

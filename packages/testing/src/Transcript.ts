@@ -6,7 +6,7 @@
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -11,7 +11,7 @@ export interface Named {
   readonly wanted: string
 }
 
-export const MAX_LENGTH = 64
+const MAX_LENGTH = 64
 
 /** The names by key. A tool that had a name `before` keeps it; the others get theirs in order. */
 export const assign = (

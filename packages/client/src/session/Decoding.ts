@@ -5,9 +5,9 @@
 import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { Malformed } from "@effect-mcp/jsonrpc/Message"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 

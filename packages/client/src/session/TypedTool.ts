@@ -3,11 +3,11 @@
  * starts them.
  */
 import type * as Tool from "@effect-mcp/definition/Tool"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import { invalidResult, ToolError } from "../ClientError.js"
 

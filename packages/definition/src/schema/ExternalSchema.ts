@@ -5,9 +5,9 @@
  * `JsonSchemaValidator` and `StandardTool` do the checking.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ParseIssue } from "@effect-mcp/protocol/McpError"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

@@ -8,10 +8,10 @@
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type * as Content from "@effect-mcp/protocol/Content"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import type * as Tools from "@effect-mcp/protocol/Tools"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

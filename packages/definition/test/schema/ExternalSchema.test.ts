@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import { Effect, Either, FastCheck as fc, ParseResult, Schema } from "effect"
 import * as ExternalSchema from "../../src/schema/ExternalSchema.js"
 

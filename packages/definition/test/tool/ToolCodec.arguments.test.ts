@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import { Effect, Either, ParseResult, Schema } from "effect"
 
 // An issue holds whole schemas: printing one takes minutes.

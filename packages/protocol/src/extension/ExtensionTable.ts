@@ -6,8 +6,8 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type { ClientCapabilities } from "../Capabilities.js"
 import type * as Extension from "../Extension.js"
+import * as Issue from "../Issue.js"
 import type { JsonObject } from "../Json.js"
-import * as Issue from "../schema/Issue.js"
 import type { Version } from "../Version.js"
 
 /** A member that an extension adds to the filter of `subscriptions/listen`. */

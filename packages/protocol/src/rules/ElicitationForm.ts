@@ -7,7 +7,7 @@
 import * as Either from "effect/Either"
 import type { ElicitContent, ElicitValue } from "../Elicitation.js"
 import type { PrimitiveSchema, RequestedSchema } from "../ElicitationSchema.js"
-import type { Place } from "../schema/Issue.js"
+import type { Place } from "../Issue.js"
 import * as TextFormat from "../schema/TextFormat.js"
 
 /** The values that the field offers; `undefined` when the user may enter anything. */

@@ -10,7 +10,7 @@ import * as Either from "effect/Either"
 import type * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import * as Issue from "./Issue.js"
+import * as Issue from "../Issue.js"
 import * as Mendable from "./Mendable.js"
 import * as SchemaCheck from "./SchemaCheck.js"
 

@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import * as Issue from "./Issue.js"
+import * as Issue from "../Issue.js"
 
 export type SchemaCheck = (u: unknown) => boolean
 

@@ -1,9 +1,9 @@
+import * as Issue from "@effect-mcp/protocol/Issue"
 import { keys } from "@effect-mcp/protocol/Meta"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
-import * as Issue from "../../src/schema/Issue.js"
 import * as Canonical from "../Canonical.js"
 
 const all: ReadonlyArray<Method.Method> = [...Methods.table.values()]

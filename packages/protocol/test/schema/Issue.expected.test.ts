@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { describe, expect, it } from "vitest"
-import * as Issue from "../../src/schema/Issue.js"
+import * as Issue from "../../src/Issue.js"
 
 const describeAll = (schema: { readonly ast: AST.AST }, max = 1000) => Issue.expected(schema.ast, max)
 

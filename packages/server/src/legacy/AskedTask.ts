@@ -6,12 +6,12 @@
  */
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import * as Mend from "@effect-mcp/protocol/unstable/Mend"
 import * as TaskPoll from "@effect-mcp/protocol/unstable/TaskPoll"
 import * as Duration from "effect/Duration"

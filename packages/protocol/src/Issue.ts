@@ -4,6 +4,8 @@
  * No value is ever formatted. A text describes what the schema expects, and names only the kind of the actual value; a
  * short string, a number and a boolean are quoted. A walk over the issue ends after ten places, and after a fixed
  * number of steps, so that a refusal costs the same whatever the peer sent.
+ *
+ * @since 0.1.0
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"

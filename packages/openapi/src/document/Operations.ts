@@ -4,8 +4,8 @@
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ToolAnnotations } from "@effect-mcp/protocol/Tools"
-import * as Parts from "../schema/Parts.js"
 import * as Document from "./Document.js"
+import * as Parts from "./Parts.js"
 import * as Schemas from "./Schemas.js"
 
 export type Method = "get" | "put" | "post" | "delete" | "patch"

@@ -5,13 +5,11 @@
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
-import { ByteBuffer } from "@effect-mcp/jsonrpc/unstable/ByteBuffer"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
-import * as Parts from "../schema/Parts.js"
-import { shortened } from "../text/ModelText.js"
-import { isJson } from "./Operations.js"
+import { isJson } from "../document/Operations.js"
+import * as Parts from "../document/Parts.js"
 
 /** A value for structured content, or content. */
 export type Answer = { readonly value: unknown; readonly text: string } | ToolResult.ToolResult
@@ -38,7 +36,7 @@ export const read = (
       const value = Either.try((): unknown => JSON.parse(text))
       return Either.isRight(value)
         ? { value: value.right, text }
-        : failure(`The API answered with text that is no JSON: ${shortened(text, MAX_DETAIL)}`)
+        : failure(`The API answered with text that is no JSON: ${Parts.shortened(text, MAX_DETAIL)}`)
     }
     const type = mediaType.split(";")[0]!.trim().toLowerCase()
     return type === "" || /^(text\/|application\/(xml|yaml|.+\+xml|.+\+yaml))/.test(type)
@@ -58,17 +56,26 @@ export const unexpected = (problem: string, text: string): ToolResult.ToolResult
 
 const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: number) =>
   Effect.suspend(() => {
-    const buffer = new ByteBuffer(maxBytes)
+    let bytes = new Uint8Array(0)
+    let size = 0
     let isCut = false
-    const reading = Stream.runForEachWhile(response.stream, (chunk) =>
-      Effect.sync(() => {
-        isCut = !buffer.add(chunk)
-        return !isCut
-      }))
-    return reading.pipe(
+    // Pieces are copied: one of a single byte would take a hundred as an object of its own.
+    const add = (piece: Uint8Array): boolean => {
+      const end = Math.min(size + piece.length, maxBytes)
+      isCut = end < size + piece.length
+      if (end > bytes.length) {
+        const larger = new Uint8Array(Math.min(Math.max(end, 2 * bytes.length), maxBytes))
+        larger.set(bytes)
+        bytes = larger
+      }
+      bytes.set(piece.subarray(0, end - size), size)
+      size = end
+      return !isCut
+    }
+    return Stream.runForEachWhile(response.stream, (piece) => Effect.sync(() => add(piece))).pipe(
       // No body at all is an empty one.
       Effect.catchTag("ResponseError", (error) => error.reason === "EmptyBody" ? Effect.void : Effect.fail(error)),
-      Effect.map(() => ({ bytes: buffer.all, isCut }))
+      Effect.map(() => ({ bytes: bytes.subarray(0, size), isCut }))
     )
   })
 
@@ -113,12 +120,12 @@ const detailOf = (mediaType: string, bytes: Uint8Array): string => {
   if (/html/i.test(mediaType) || !/json|text|xml/i.test(mediaType)) return ""
   const text = decode(bytes).trim()
   const value = isJson(mediaType) ? Either.getOrUndefined(Either.try((): unknown => JSON.parse(text))) : undefined
-  const words = Parts.isSchema(value)
+  const words = Parts.isObject(value)
     ? [value.title, value.detail, value.message, value.error, value.error_description]
       .filter((one) => typeof one === "string" && one !== "")
     : []
-  const rest = Parts.isSchema(value) ? Object.keys(value).filter((key) => !ordinary.includes(key)) : []
-  return shortened(words.length > 0 && rest.length === 0 ? [...new Set(words)].join(": ") : text, MAX_DETAIL)
+  const rest = Parts.isObject(value) ? Object.keys(value).filter((key) => !ordinary.includes(key)) : []
+  return Parts.shortened(words.length > 0 && rest.length === 0 ? [...new Set(words)].join(": ") : text, MAX_DETAIL)
 }
 
 const ordinary = ["title", "detail", "message", "error", "error_description", "type", "status", "code", "statusCode"]

@@ -8,8 +8,8 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
-import * as Parts from "../schema/Parts.js"
-import type { Body, Operation, Parameter } from "./Operations.js"
+import type { Body, Operation, Parameter } from "../document/Operations.js"
+import * as Parts from "../document/Parts.js"
 import * as Parameters from "./Parameters.js"
 
 /** Left: what is wrong with the arguments, as a sentence for a model. */
@@ -90,18 +90,23 @@ const bodyOf = (body: Body, value: unknown, inputSchema: JsonObject): Either.Eit
     }
     case "multipart": {
       const form = new FormData()
-      const schema = Parts.properties(inputSchema).get(body.argument) ?? {}
-      const properties = Parts.properties(Parts.target(inputSchema, schema.$ref) ?? schema)
+      const property = propertyOf(inputSchema, body.argument)
+      const schema = Parts.target(inputSchema, property.$ref) ?? property
       for (const [name, one] of fields(value)) {
-        for (const item of Array.isArray(one) ? one : [one]) form.append(name, part(item, properties.get(name)))
+        for (const item of Array.isArray(one) ? one : [one]) form.append(name, part(item, propertyOf(schema, name)))
       }
       return Either.right(HttpBodies.formData(form))
     }
   }
 }
 
+const propertyOf = ({ properties }: JsonObject, name: string): JsonObject => {
+  const property = Parts.isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  return Parts.isObject(property) ? property : {}
+}
+
 const fields = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
-  Parts.isSchema(value) ? Object.entries(value).filter(([, one]) => one !== undefined && one !== null) : []
+  Parts.isObject(value) ? Object.entries(value).filter(([, one]) => one !== undefined && one !== null) : []
 
 const field = (name: string): Parameter => ({
   argument: name,
@@ -112,9 +117,9 @@ const field = (name: string): Parameter => ({
   isJson: false
 })
 
-const part = (value: unknown, schema: JsonObject = {}): string | Blob => {
+const part = (value: unknown, schema: JsonObject): string | Blob => {
   if (typeof value !== "string") return JSON.stringify(value)
-  const { contentEncoding } = Parts.isSchema(schema.items) ? schema.items : schema
+  const { contentEncoding } = Parts.isObject(schema.items) ? schema.items : schema
   const bytes = contentEncoding === "base64" ? Either.getOrUndefined(Encoding.decodeBase64(value)) : undefined
   return bytes === undefined ? value : new Blob([new Uint8Array(bytes)])
 }

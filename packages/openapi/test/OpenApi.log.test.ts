@@ -2,10 +2,10 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
-import * as OpenApi from "@effect-mcp/ai/OpenApi"
+import * as OpenApi from "@effect-mcp/openapi/OpenApi"
 import { Effect, Logger } from "effect"
 import { inspect } from "node:util"
-import { petstore } from "./openapi/Petstore.js"
+import { petstore } from "./Petstore.js"
 
 describe("The tools of an OpenAPI document", () => {
   it.effect("write into the log why a request failed, and no address, header or argument", () =>

@@ -4,8 +4,8 @@
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
-import * as Parts from "../schema/Parts.js"
 import * as Document from "./Document.js"
+import * as Parts from "./Parts.js"
 
 /** A client cannot write what is read only, and an answer does not have what is write only. */
 export type Direction = "request" | "response"
@@ -95,14 +95,14 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
   }
 
   const child = (value: unknown, pointer: string): unknown =>
-    Parts.isSchema(value) ? convert({ value, pointer }) : typeof value === "boolean" ? value : {}
+    Parts.isObject(value) ? convert({ value, pointer }) : typeof value === "boolean" ? value : {}
 
   const member = (name: string, value: unknown, pointer: string): unknown =>
     one.includes(name) || name === "items"
       ? child(value, pointer)
       : many.includes(name) && Array.isArray(value)
       ? value.map((item, index) => child(item, `${pointer}/${index}`))
-      : byName.includes(name) && Parts.isSchema(value)
+      : byName.includes(name) && Parts.isObject(value)
       ? Parts.fromEntries(
         Object.entries(value).map(([key, item]) => [key, child(item, `${pointer}/${Document.key(key)}`)])
       )
@@ -134,9 +134,9 @@ const visible = (
   direction: Direction
 ): JsonObject => {
   const hint = direction === "request" ? "readOnly" : "writeOnly"
-  if (!Parts.isSchema(schema.properties)) return schema
+  if (!Parts.isObject(schema.properties)) return schema
   const hidden = Object.entries(schema.properties).filter(([name, property]) =>
-    Parts.isSchema(property) &&
+    Parts.isObject(property) &&
     (property.$ref === undefined
         ? property
         : Document.lookUp(document, property.$ref, `${pointer}/properties/${Document.key(name)}`).value)[hint] === true

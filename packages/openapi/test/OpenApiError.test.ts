@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as OpenApi from "@effect-mcp/ai/OpenApi"
-import type { OpenApiError } from "@effect-mcp/ai/OpenApiError"
+import * as OpenApi from "@effect-mcp/openapi/OpenApi"
+import type { OpenApiError } from "@effect-mcp/openapi/OpenApiError"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Cause, Chunk, Effect, Exit } from "effect"
-import { petstore } from "./openapi/Petstore.js"
+import { petstore } from "./Petstore.js"
 
 /** A document with one operation. */
 const one = (operation: JsonObject, path = "/a", more: JsonObject = {}) => ({

@@ -1,14 +1,14 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
-import * as OpenApi from "@effect-mcp/ai/OpenApi"
+import * as OpenApi from "@effect-mcp/openapi/OpenApi"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import type { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as ServerSession from "@effect-mcp/server/ServerSession"
 import { Context, Effect, Fiber, Layer, TestClock } from "effect"
-import type { Reply } from "./openapi/Petstore.js"
-import { json, petstore, serve } from "./openapi/Petstore.js"
+import type { Reply } from "./Petstore.js"
+import { json, petstore, serve } from "./Petstore.js"
 import { client, eras } from "./Serving.js"
 
 const text = ({ content }: CallToolResult): string =>

@@ -1,9 +1,9 @@
+import * as Issue from "@effect-mcp/protocol/Issue"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
-import * as Issue from "../../src/schema/Issue.js"
 
 const issue = <A, I>(schema: Schema.Schema<A, I>, value: unknown, all = true): ParseResult.ParseIssue =>
   Either.getOrThrow(Either.flip(ParseResult.decodeUnknownEither(schema)(value, { errors: all ? "all" : "first" })))

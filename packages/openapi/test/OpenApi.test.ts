@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelSchema from "@effect-mcp/ai/ModelSchema"
-import * as OpenApi from "@effect-mcp/ai/OpenApi"
+import * as OpenApi from "@effect-mcp/openapi/OpenApi"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Effect, Either } from "effect"
-import { petstore } from "./openapi/Petstore.js"
+import { petstore } from "./Petstore.js"
 
 const tools = <R = never>(document: unknown, options: OpenApi.Options<R> = {}) =>
   Effect.map(

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { OpenApiError } from "../OpenApiError.js"
-import * as Parts from "../schema/Parts.js"
+import * as Parts from "./Parts.js"
 
 export interface Document {
   readonly root: JsonObject
@@ -23,7 +23,7 @@ export const refuse = (pointer: string, problem: string): never => {
 }
 
 export const make = (root: unknown): Document => {
-  if (!Parts.isSchema(root)) {
+  if (!Parts.isObject(root)) {
     return refuse("", typeof root === "string" ? "is text: parse the JSON or YAML first" : "is not an object")
   }
   if (root.swagger !== undefined) {
@@ -44,7 +44,7 @@ export const member = ({ pointer, value }: At, name: string): At | undefined => 
   const inner = value[name]
   if (inner === undefined) return undefined
   const at = `${pointer}/${key(name)}`
-  return Parts.isSchema(inner) ? { value: inner, pointer: at } : refuse(at, "is not an object")
+  return Parts.isObject(inner) ? { value: inner, pointer: at } : refuse(at, "is not an object")
 }
 
 /** The members of an object, each of which must be an object. */
@@ -60,7 +60,7 @@ export const elements = ({ pointer, value }: At, name: string): ReadonlyArray<At
   const at = `${pointer}/${key(name)}`
   return Array.isArray(list)
     ? list.map((one, index) =>
-      Parts.isSchema(one)
+      Parts.isObject(one)
         ? { value: one, pointer: `${at}/${index}` }
         : refuse(`${at}/${index}`, "is not an object")
     )
@@ -98,3 +98,34 @@ export const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined
 
 export const shown = (value: string): string => JSON.stringify(value.slice(0, 200))
+
+/** `own` is the server of one operation. */
+export const baseOf = (document: Document, given: string | undefined, own?: At | undefined): URL => {
+  if (given !== undefined) return checkedUrl(given, "", "the option \"baseUrl\"")
+  const server = own ?? elements({ value: document.root, pointer: "" }, "servers")[0]
+  const url = text(server?.value.url)
+  if (server === undefined || url === undefined) {
+    return refuse("/servers", "names no server: give the option \"baseUrl\"")
+  }
+  const variables = new Map(members(member(server, "variables")))
+  const filled = url.replace(/\{([^{}]*)\}/g, (_, name: string) => {
+    const value = variables.get(name)?.value.default
+    return typeof value === "string"
+      ? value
+      : refuse(server.pointer, `has no default for the variable {${name.slice(0, 100)}} of its URL`)
+  })
+  return checkedUrl(filled, `${server.pointer}/url`, "the URL of the server")
+}
+
+const checkedUrl = (text: string, pointer: string, what: string): URL => {
+  if (!URL.canParse(text)) {
+    return refuse(
+      pointer,
+      `needs an absolute URL, and ${what} is ${shown(text)}: give the option "baseUrl"`
+    )
+  }
+  const url = new URL(text)
+  return /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
+    ? url
+    : refuse(pointer, `needs a URL of http or https without a user, and ${what} has another`)
+}

@@ -15,9 +15,9 @@ import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import type * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { isMcpError } from "@effect-mcp/protocol/McpError"
-import * as Issue from "@effect-mcp/protocol/unstable/Issue"
 import { forOperator } from "@effect-mcp/server/ClientLogger"
 import type * as Feature from "@effect-mcp/server/Feature"
 import * as McpServer from "@effect-mcp/server/McpServer"
@@ -26,18 +26,16 @@ import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as ModelNames from "./list/ModelNames.js"
-import * as Answer from "./openapi/Answer.js"
-import * as Document from "./openapi/Document.js"
-import * as Operations from "./openapi/Operations.js"
-import * as Request from "./openapi/Request.js"
-import * as RequestFailure from "./openapi/RequestFailure.js"
-import * as Servers from "./openapi/Servers.js"
+import * as Answer from "./call/Answer.js"
+import * as Request from "./call/Request.js"
+import * as Document from "./document/Document.js"
+import * as Operations from "./document/Operations.js"
+import * as Parts from "./document/Parts.js"
 import { OpenApiError } from "./OpenApiError.js"
-import * as ModelText from "./text/ModelText.js"
 
 /** An operation of the document. */
 export interface Operation {
@@ -125,7 +123,7 @@ export const make = <R = never>(
  *
  * @example
  * ```ts
- * import * as OpenApi from "@effect-mcp/ai/OpenApi"
+ * import * as OpenApi from "@effect-mcp/openapi/OpenApi"
  * import * as McpServer from "@effect-mcp/server/McpServer"
  * import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
  * import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -169,18 +167,18 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
     .flatMap((found) => {
       const operation = operationOf(found)
       const wanted = naming(operation)
-      return wanted === undefined ? [] : [{ found, operation, wanted, key: found.at.pointer }]
+      return wanted === undefined ? [] : [{ found, operation, wanted }]
     })
   const readOne = Operations.reader(document, options.outputs !== false)
-  const names = ModelNames.assign(chosen)
-  const made = chosen.map(({ found, key, operation }) => {
+  const taken = new Set<string>()
+  const made = chosen.map(({ found, operation, wanted }) => {
     const one = readOne(found)
-    return Either.mapBoth(define(names.get(key)!, one, operation, options), {
+    return Either.mapBoth(define(freeName(wanted, taken), one, operation, options), {
       onLeft: (reason) => ({ operation, reason }),
       onRight: (definition): OperationTool<R> => ({
         operation,
         definition,
-        call: caller(one, operation, definition, Servers.base(document, options.baseUrl, one.server), options)
+        call: caller(one, operation, definition, Document.baseOf(document, options.baseUrl, one.server), options)
       })
     })
   })
@@ -201,6 +199,21 @@ const operationOf = ({ id, method, path, tags, title }: Operations.Found): Opera
 const defaultName = ({ id, method, path }: Operation): string =>
   id ?? `${method}${path.replace(/[{}]/g, "").replace(/\/+$/, "").replace(/[^A-Za-z0-9]+/g, "_")}`
 
+const MAX_NAME = 64
+
+/** A name that every known model API accepts. One that is cut ends with a hash, one that is taken gets a number. */
+const freeName = (wanted: string, taken: Set<string>): string => {
+  const safe = wanted.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
+  const end = `_${(Hash.string(wanted) >>> 0).toString(36)}`
+  const name = safe.length <= MAX_NAME ? safe : safe.slice(0, MAX_NAME - end.length) + end
+  let free = name
+  for (let number = 2; taken.has(free); number++) {
+    free = `${name.slice(0, MAX_NAME - 1 - String(number).length)}_${number}`
+  }
+  taken.add(free)
+  return free
+}
+
 const define = (
   name: string,
   { annotations, description, inputSchema, outputSchema }: Operations.Operation,
@@ -209,8 +222,8 @@ const define = (
 ): Either.Either<Tool.Tool<string, JsonObject, JsonObject, unknown, never>, string> => {
   const described = {
     annotations,
-    ...(operation.summary === undefined ? undefined : { title: ModelText.shortened(operation.summary, 200) }),
-    ...(description === undefined ? undefined : { description: ModelText.shortened(description, maxDescription) }),
+    ...(operation.summary === undefined ? undefined : { title: Parts.shortened(operation.summary, 200) }),
+    ...(description === undefined ? undefined : { description: Parts.shortened(description, maxDescription) }),
     ...describe?.(operation)
   }
   const attempt = (output: JsonObject | undefined) =>
@@ -281,13 +294,13 @@ const caller = <R>(
                 forOperator(
                   Effect.logWarning(`${called} was not sent: the option \`request\` failed`, Cause.fail(error))
                 ),
-                Answer.failure(RequestFailure.NOT_SENT)
+                Answer.failure(NOT_SENT)
               ),
           onSuccess: (completed) =>
             Effect.catchAll(send(completed), (error) =>
               Effect.as(
-                forOperator(Effect.logWarning(`${called} failed: ${RequestFailure.toLog(error)}`)),
-                Answer.failure(RequestFailure.toModel(error))
+                forOperator(Effect.logWarning(`${called} failed: ${failureForLog(error)}`)),
+                Answer.failure(failureForModel(error))
               ))
         })
     })
@@ -314,4 +327,29 @@ const execute = (
 const textOf = ({ content }: ToolResult.ToolResult): string => {
   const [first] = content
   return first?.type === "text" ? first.text : ""
+}
+
+// The error holds the whole request, with the credentials of the application and what a user wrote, and loggers write every
+// member of an error: the log and the model read other words.
+
+const failureForModel = (error: HttpClientError): string =>
+  error._tag === "RequestError" && error.reason === "Transport"
+    ? "The API could not be reached."
+    : error._tag === "RequestError"
+    ? NOT_SENT
+    : "The answer of the API could not be read."
+
+const NOT_SENT = "The request to the API could not be sent."
+
+const failureForLog = ({ _tag, cause, reason }: HttpClientError): string =>
+  [`${_tag} (${reason})`, causes(cause, MAX_CAUSES).join(", ")].filter((text) => text !== "").join(": ")
+
+const MAX_CAUSES = 5
+
+/** The outermost first. */
+const causes = (cause: unknown, left: number): ReadonlyArray<string> => {
+  if (left === 0 || !(cause instanceof Error)) return []
+  // Errors with a code tell of connections. Others quote their input: `fetch` does so with an invalid header.
+  const isCoded = "code" in cause && typeof cause.code === "string"
+  return [isCoded ? `${cause.name}: ${cause.message}` : cause.name, ...causes(cause.cause, left - 1)]
 }

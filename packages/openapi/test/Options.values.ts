@@ -1,0 +1,40 @@
+/**
+ * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
+ * accepted, and what a layer then requires; nothing runs.
+ */
+import { type HttpClient, HttpClientRequest } from "@effect/platform"
+import * as OpenApi from "@effect-mcp/openapi/OpenApi"
+import type * as OpenApiError from "@effect-mcp/openapi/OpenApiError"
+import type { Registry } from "@effect-mcp/server/Registry"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import type { Layer } from "effect"
+import { Context, Effect } from "effect"
+import { expectTypeOf } from "vitest"
+
+/** A new option is missing here until it has a value. */
+type Every<O> = { readonly [K in keyof O]-?: Exclude<O[K], undefined> }
+
+class Vault extends Context.Tag("test/Vault")<Vault, { readonly token: Effect.Effect<string, Error> }>() {}
+
+const api = {
+  baseUrl: "https://api.example.com",
+  name: ({ id, method }) => method === "delete" ? undefined : id,
+  tags: ["pets"],
+  describe: ({ summary }) => ({ description: summary, annotations: { readOnlyHint: true } }),
+  request: (request) =>
+    Effect.flatMap(
+      Effect.zipRight(RequestContext, Vault),
+      ({ token }) => Effect.map(token, (token) => HttpClientRequest.bearerToken(request, token))
+    ),
+  outputs: false,
+  timeout: "10 seconds",
+  maxBytes: 100_000,
+  maxDescription: 500
+} satisfies Every<OpenApi.Options<RequestContext | Vault>>
+
+const Api = OpenApi.layer({}, api)
+expectTypeOf(Api).toEqualTypeOf<
+  Layer.Layer<never, OpenApiError.OpenApiError, Vault | HttpClient.HttpClient | Registry>
+>()
+
+export const used = OpenApi.make({}, api)
