@@ -11,6 +11,7 @@ const ARROWS = {
   node: ["auth"],
   testing: ["server", "client"],
   openapi: ["server"],
+  skills: ["server", "client"],
   proxy: ["server", "client"],
   redis: ["server"],
   sql: ["server"],
@@ -31,10 +32,11 @@ const FOLDERS = {
     ["runtime"],
     ["features", "http"],
     ["nodes"],
-    ["legacy", "modern", "skills"],
+    ["legacy", "modern"],
     ["dispatch"]
   ],
-  client: [["http", "session", "skills"], ["legacy", "modern"], ["negotiation"], ["group"]],
+  client: [["http", "session"], ["legacy", "modern"], ["negotiation"], ["group"]],
+  skills: [["format"], ["server", "client"]],
   auth: [["discovery"], ["identity"], ["flow"], ["resource"]]
 }
 
@@ -157,6 +159,13 @@ export default {
       from: { path: src("server", "WebHandler\\.ts$") },
       to: { path: "@effect/platform", reachable: true }
     },
+    ...[["Server", "client"], ["Client", "server"]].map(([half, other]) => ({
+      name: `half-${half}`,
+      comment: `who imports the ${half.toLowerCase()} half of an extension does not load the ${other}`,
+      severity: "error",
+      from: { path: src("(skills|apps)", `\\w+${half}\\.ts$`) },
+      to: { path: src(other), reachable: true }
+    })),
     {
       name: "resolved",
       comment: "every import can be resolved",

@@ -11,7 +11,8 @@ export const OFF_BARREL = {
   "node/CredentialDirectory": "loads package auth, which servers do not need",
   "node/LoopbackBrowser": "loads package auth, which servers do not need",
   "client/Remote": "loads the HTTP client of @effect/platform",
-  "server/Skills": "loads the file system of @effect/platform",
+  "skills/SkillsClient": "loads package client, which servers do not need",
+  "skills/SkillsServer": "loads package server and the file system of @effect/platform",
   "server/HttpEndpoint": "loads the HTTP server of @effect/platform",
   "sql/PgNodes": "loads @effect/sql-pg, which servers over SQLite do not need",
   "testing/TestAuthorizationServer": "loads jose and @effect/platform, which tests without authorization do not need"

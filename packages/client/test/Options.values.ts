@@ -14,7 +14,6 @@ import * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
 import type * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
 import * as ServersConfig from "@effect-mcp/client/ServersConfig"
-import * as Skills from "@effect-mcp/client/Skills"
 import type * as TaskCalls from "@effect-mcp/client/TaskCalls"
 import * as Tasks from "@effect-mcp/client/Tasks"
 import * as Extension from "@effect-mcp/protocol/Extension"
@@ -61,10 +60,6 @@ const start = { ...toolCall, ttl: "1 hour" } satisfies Every<TaskCalls.StartOpti
 const attach = { timeout: "1 minute", tool: "report" } satisfies Every<TaskCalls.AttachOptions>
 
 const view = { ...call, maxLength: 100_000 } satisfies Every<Apps.ViewOptions>
-
-const skills = { maxFiles: 10, maxBytes: 100_000, maxFrontMatter: 1000, allowDynamic: true } satisfies Every<
-  Skills.Options
->
 
 const elicitation = { settings: { form: {} } } satisfies Every<Features.ElicitationOptions>
 
@@ -210,6 +205,5 @@ export const used = Effect.flatMap(ClientSession.connect(connector, session), (s
     session.readResource("notes://today", call),
     Apps.read(session, "ui://weather/view.html", view),
     Tasks.start(session, "report", {}, start),
-    session.tasks.attach("1", attach),
-    Skills.make(session, skills).get("skill://one", call)
+    session.tasks.attach("1", attach)
   ]))

@@ -41,7 +41,7 @@ export interface Hints {
  */
 export const onlyForSender: Hints = { cacheScope: "private" }
 
-/** @internal */
+/** The hints that options mean, for a result that a handler makes itself. */
 export const toHints = (options: CacheOptions | undefined): Hints | undefined =>
   options === undefined ? undefined : {
     ttlMs: options.ttl === undefined ? undefined : Duration.toMillis(options.ttl),

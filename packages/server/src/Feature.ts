@@ -12,8 +12,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as SurroundedRegistry from "./features/SurroundedRegistry.js"
+import * as Surroundings from "./features/Surroundings.js"
 import type { HttpRefusal } from "./HttpRefusal.js"
-import type { RegistryService } from "./Registry.js"
+import type { Registered, RegistryService } from "./Registry.js"
 import { Registry } from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
 import * as Returned from "./runtime/Returned.js"
@@ -123,3 +124,14 @@ export const visible =
         (request: Context.Context<never>) => Context.merge(own, request)
       )
     }))
+
+/** Whether there are requests that do not see an entry of the registry: what is made of it must not be cached for other clients. */
+export const mayBeHidden: (entry: Registered) => boolean = Surroundings.mayBeHidden
+
+/** Whether the request sees an entry of the registry, with or without the scopes to use it. It needs what handlers have. */
+export const isVisible: (entry: Registered) => Effect.Effect<boolean, unknown> = Surroundings.isVisible
+
+/** Those entries of the registry that the request sees. A check around several entries runs once. */
+export const onlyVisible: <A extends Registered>(
+  entries: Iterable<readonly [key: string, entry: A]>
+) => Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>, unknown> = Surroundings.visible

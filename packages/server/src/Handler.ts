@@ -78,8 +78,6 @@ export const request = <M extends AnyMethod, Handled extends Effect.Effect<Resul
 /**
  * As `request`, for a handler that several features of a server register, and one serves: the next one when that is removed.
  * What surrounds a feature does not surround it. Its results are sent without a check.
- *
- * @internal
  */
 export const shared = <Params, Result extends object>(
   method: Extension.Request<"client", Params, Result>,

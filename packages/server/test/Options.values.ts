@@ -27,11 +27,10 @@ import type * as ServerOptions from "@effect-mcp/server/ServerOptions"
 import * as ServerSession from "@effect-mcp/server/ServerSession"
 import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
 import * as SharedLimits from "@effect-mcp/server/SharedLimits"
-import * as Skills from "@effect-mcp/server/Skills"
 import * as Tasks from "@effect-mcp/server/Tasks"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as WebHandler from "@effect-mcp/server/WebHandler"
-import { Context, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 
 /** A new option is missing here until it has a value. */
@@ -107,7 +106,7 @@ const options = {
   cache: serverCache,
   rounds,
   capabilities: { experimental: { "example.com/x": {} } },
-  extensions: [Tasks.extension, Skills.extension, Apps.extension],
+  extensions: [Tasks.extension, Apps.extension],
   session: Layer.effect(Basket, Effect.as(Effect.all([RequestContext, User, Db]), [])),
   middleware: Middleware.compose(
     RateLimit.middleware("tools", perTool),
@@ -128,24 +127,6 @@ const app = {
   html,
   visibility: ["model", "app"]
 } satisfies Every<Apps.Options<never, Db>>
-
-const skill = {
-  description: "Refund an order",
-  instructions: html,
-  frontmatter: { license: "MIT" },
-  files: { "forms/large.md": "Order, amount", "prices.md": html },
-  maxFiles: 10,
-  maxBytes: 100_000,
-  maxSkills: 1
-} satisfies Every<Skills.Options>
-
-const files = { prefix: "acme", maxFiles: 10, maxBytes: 100_000, maxSkills: 10 } satisfies Every<Skills.FilesOptions>
-
-const directory = { ...files, dotfiles: false, maxEntries: 1000 } satisfies Every<Skills.DirectoryOptions>
-
-const skills = { cache, pageSize: 10, reload: Stream.flatMap(Audit, () => Stream.never) } satisfies Every<
-  Skills.LayerOptions<Audit>
->
 
 const tasks = { maxRunning: 5, ttl: "1 hour", maxTtl: "1 day", pollInterval: "1 second" } satisfies Every<Tasks.Options>
 
@@ -171,8 +152,6 @@ const features = Layer.mergeAll(
     { complete: { day: () => Effect.map(Audit, () => ["monday"]) } }
   ),
   Apps.tool(Tool.make("show"), app, () => Effect.void),
-  Skills.layer(Skills.make("refunds", { ...skill, instructions: html }), skills),
-  Skills.layer(Effect.succeed([])),
   Layer.provide(Tasks.layer(tasks), TaskStore.layerMemory())
 )
 
@@ -249,5 +228,3 @@ export const asked = Effect.flatMap(
   ServerSession.ServerSession,
   ({ askAsTask }) => askAsTask(Ask.confirm("Sure?"), question)
 )
-
-export const made = [Skills.fromDirectory("skills", directory), Skills.fromFiles({}, files), Skills.make("one", skill)]

@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
 import type { ClientSessionService } from "../ClientSession.js"
-import * as Pages from "../session/Pages.js"
+import * as Pages from "../Pages.js"
 import type { ServerLists } from "./Entries.js"
 import { noLists } from "./Entries.js"
 

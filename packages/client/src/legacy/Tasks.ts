@@ -22,11 +22,11 @@ import * as Either from "effect/Either"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
 import { invalidResult, TaskEnded } from "../ClientError.js"
+import * as Pages from "../Pages.js"
 import type { Calls } from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import type { EraTasks } from "../session/EraTasks.js"
 import { goneOr } from "../session/EraTasks.js"
-import * as Pages from "../session/Pages.js"
 
 export interface Options {
   readonly calls: Calls

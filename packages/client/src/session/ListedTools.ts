@@ -14,7 +14,7 @@ import * as Either from "effect/Either"
 import { identity } from "effect/Function"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
-import * as Pages from "./Pages.js"
+import * as Pages from "../Pages.js"
 import type { TimeLeft } from "./TimeLeft.js"
 
 /** What is known of a tool. Each time that it is listed, it is another object. */

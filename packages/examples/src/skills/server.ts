@@ -5,7 +5,7 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Skills from "@effect-mcp/server/Skills"
+import * as Skills from "@effect-mcp/skills/SkillsServer"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -9,9 +9,9 @@ import type { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as CacheOptions from "../CacheOptions.js"
+import * as Page from "../Page.js"
 import type { Entries, Registered } from "../Registry.js"
 import * as Route from "../runtime/Route.js"
-import * as Page from "./Page.js"
 import * as Surroundings from "./Surroundings.js"
 
 /** The page after a cursor, as the result of a method: the same object as long as no entry changes. */

@@ -1,0 +1,101 @@
+/**
+ * The extension `io.modelcontextprotocol/skills`: a server lists skills, directories of instructions and files for a model,
+ * and the client reads their files as resources. An entry has the digest and the size of each file of its skill.
+ *
+ * `SkillsServer` serves skills, `SkillsClient` reads and verifies them: import the one that the program needs.
+ *
+ * @see https://modelcontextprotocol.io/seps/2640-skills-extension
+ * @since 0.1.0
+ */
+import * as Extension from "@effect-mcp/protocol/Extension"
+import { Integer } from "@effect-mcp/protocol/Json"
+import * as Meta from "@effect-mcp/protocol/Meta"
+import { PaginatedParams } from "@effect-mcp/protocol/Pagination"
+import { ListResourcesResult, Resource } from "@effect-mcp/protocol/Resources"
+import * as Schema from "effect/Schema"
+
+const Uri = Resource.fields.uri
+
+export interface SkillResource extends Schema.Schema.Type<typeof SkillResource> {}
+
+/** A file of a skill. */
+export const SkillResource = Schema.Struct({
+  uri: Uri,
+  /** Of the bytes of the file: `sha256:` and 64 lowercase hexadecimal digits. */
+  digest: Schema.String,
+  /** In bytes. */
+  size: Integer
+})
+
+export interface Frontmatter extends Schema.Schema.Type<typeof Frontmatter> {}
+
+/** The YAML at the beginning of `SKILL.md` as JSON, with all members that its author wrote. */
+export const Frontmatter = Schema.Struct(
+  { name: Schema.String, description: Schema.String },
+  { key: Schema.String, value: Schema.Unknown }
+)
+
+export interface Skill extends Schema.Schema.Type<typeof Skill> {}
+
+/** The entry of a skill. */
+export const Skill = Schema.Struct({
+  /** The URI of its `SKILL.md`. */
+  uri: Uri,
+  frontmatter: Frontmatter,
+  /** All files of the skill, `SKILL.md` among them; `dynamic` when its content is generated and has no digests. */
+  resources: Schema.Union(Schema.Array(SkillResource), Schema.Literal("dynamic"))
+})
+
+/** The hints for caches, which results have from 2026-07-28 on. */
+const hintFields = {
+  ttlMs: Schema.optional(Schema.Finite),
+  cacheScope: Schema.optional(Schema.Literal("public", "private"))
+}
+
+const UriParams = { uri: Uri, ...Meta.request }
+
+/** The extension. A server declares in its settings whether it lists directories. */
+export const extension = Extension.make("io.modelcontextprotocol/skills", {
+  settings: { server: Schema.Struct({ directoryRead: Schema.optional(Schema.Boolean) }) },
+  requests: {
+    list: Extension.request("skills/list", {
+      declaredBy: "server",
+      isCacheable: true,
+      params: PaginatedParams,
+      result: Schema.Struct({
+        skills: Schema.Array(Skill),
+        nextCursor: Schema.optional(Schema.String),
+        ...hintFields,
+        ...Meta.any
+      })
+    }),
+    get: Extension.request("skills/get", {
+      declaredBy: "server",
+      isCacheable: true,
+      params: Schema.Struct(UriParams),
+      result: Schema.Struct({ skill: Skill, ...hintFields, ...Meta.any })
+    }),
+    readDirectory: Extension.request("resources/directory/read", {
+      declaredBy: "server",
+      params: Schema.Struct({ ...UriParams, cursor: Schema.optional(Schema.String) }),
+      result: ListResourcesResult
+    })
+  }
+})
+
+/** The file at the root of every skill. */
+export const FILE = "SKILL.md"
+
+/** The media type of a directory among resources. */
+export const DIRECTORY = "inode/directory"
+
+/** What every client must accept of one skill, and no server should exceed. */
+export const limits = { files: 512, bytes: 16 * 1024 * 1024 } as const
+
+/**
+ * Whether a name follows the rules of Agent Skills: at most 64 lowercase letters, digits and single hyphens, with a letter or
+ * a digit at both ends.
+ *
+ * @see https://agentskills.io/specification#name-field
+ */
+export const isName = (name: string): boolean => /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(name)

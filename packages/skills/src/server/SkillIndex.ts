@@ -1,0 +1,125 @@
+/**
+ * What a server knows of its skills: their entries and their directories, computed from the resources that are registered at
+ * the moment. A skill is as visible as its `SKILL.md`, and each of its files as the resource of that file.
+ */
+import type * as Resources from "@effect-mcp/protocol/Resources"
+import * as Feature from "@effect-mcp/server/Feature"
+import * as Page from "@effect-mcp/server/Page"
+import type { RegisteredResource, RegistryService } from "@effect-mcp/server/Registry"
+import * as SkillUri from "../format/SkillUri.js"
+import type { Skill } from "../Skill.js"
+import * as Skills from "../Skills.js"
+
+/** The resource of a file of a skill. */
+export interface FileResource extends RegisteredResource {
+  readonly skill: Skill<any>
+  readonly stored: Skills.SkillResource | undefined
+}
+
+export const isFile = (resource: RegisteredResource | undefined): resource is FileResource =>
+  resource !== undefined && "skill" in resource
+
+/** Whether a resource is the `SKILL.md` that a skill has its URI from. */
+export const isSkill = (resource: RegisteredResource | undefined): resource is FileResource =>
+  isFile(resource) && resource.skill.uri === resource.advertised.uri
+
+export interface Index {
+  readonly revision: number
+  /** All files, by URI. */
+  readonly files: ReadonlyArray<[uri: string, file: FileResource]>
+  /** In the order of their URIs. */
+  readonly skills: ReadonlyArray<readonly [uri: string, skill: FileResource]>
+  readonly entryOf: (skill: FileResource) => Skills.Skill
+  /** Whether there are requests that do not see all files. */
+  readonly isFiltered: boolean
+  readonly directories: Directories
+}
+
+/** The children of directories by the URIs of the directories, and by their own. */
+export type Directories = ReadonlyMap<string, ReadonlyMap<string, Resources.Resource>>
+
+/** The index of a registry: the same object until a resource is added or removed. */
+export const make = ({ resources }: RegistryService): () => Index => {
+  let known: Index | undefined
+  return () => known?.revision === resources.revision ? known : known = compute(resources.revision, [...resources])
+}
+
+const compute = (revision: number, all: ReadonlyArray<readonly [string, RegisteredResource]>): Index => {
+  const files = all.filter((entry): entry is [string, FileResource] => isFile(entry[1]))
+  const skills = Page.sorted(files.filter(([, file]) => isSkill(file)))
+  const byRoot = new Map(
+    skills.map(([uri, skill]) => [SkillUri.root(uri)!, { skill, files: [] as Array<FileResource> }])
+  )
+  for (const [uri, file] of files) {
+    for (const directory of ancestors(uri)) {
+      const around = byRoot.get(directory)
+      // A skill inside of another one may be hidden from a request that sees the other one.
+      if (around !== undefined && (!Feature.mayBeHidden(file) || file.around === around.skill.around)) {
+        around.files.push(file)
+      }
+    }
+  }
+  const entries = new Map<FileResource, Skills.Skill>()
+  let directories: Directories | undefined
+  return {
+    revision,
+    files,
+    skills,
+    isFiltered: files.some(([, file]) => Feature.mayBeHidden(file)),
+    entryOf: (skill) => {
+      let entry = entries.get(skill)
+      if (entry === undefined) {
+        entries.set(skill, entry = entryOf(skill.skill, byRoot.get(SkillUri.root(skill.skill.uri)!)!.files))
+      }
+      return entry
+    },
+    get directories() {
+      return directories ??= directoriesOf(files)
+    }
+  }
+}
+
+const entryOf = ({ frontmatter, uri }: Skill<any>, files: ReadonlyArray<FileResource>): Skills.Skill => {
+  const resources = files.flatMap(({ stored }) => stored === undefined ? [] : [stored])
+  return {
+    uri,
+    frontmatter,
+    resources: resources.length < files.length ? "dynamic" : resources.sort((a, b) => a.uri < b.uri ? -1 : 1)
+  }
+}
+
+/** The directories that these files are in, with those between and above them. */
+export const directoriesOf = (files: ReadonlyArray<readonly [string, FileResource]>): Directories => {
+  const directories = new Map<string, Map<string, Resources.Resource>>()
+  const add = (directory: string, child: Resources.Resource): void => {
+    const children = directories.get(directory)
+    if (children === undefined) directories.set(directory, new Map([[child.uri, child]]))
+    else children.set(child.uri, child)
+  }
+  const addAncestors = (uri: string): void => {
+    const [, ...above] = ancestors(uri)
+    let child = ancestors(uri)[0]
+    for (const directory of above) {
+      add(directory, { uri: child!, name: decodeURIComponent(SkillUri.nameOf(child!)), mimeType: Skills.DIRECTORY })
+      child = directory
+    }
+  }
+  for (const [uri, file] of files) {
+    add(ancestors(uri)[0]!, file.advertised)
+    addAncestors(uri)
+    if (!isSkill(file)) continue
+    for (const empty of file.skill.emptyDirectories) {
+      if (!directories.has(empty)) directories.set(empty, new Map())
+      addAncestors(`${empty}/`)
+    }
+  }
+  return directories
+}
+
+/** The URIs of the directories that a URI is in, the innermost first. */
+const ancestors = (uri: string): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  const first = uri.indexOf("://") + 3
+  for (let end = uri.lastIndexOf("/"); end > first; end = uri.lastIndexOf("/", end - 1)) found.push(uri.slice(0, end))
+  return found
+}

@@ -1,0 +1,73 @@
+/**
+ * The requests of the extension: `skills/list`, `skills/get` and `resources/directory/read`. They show each request the skills
+ * and the files that it sees. The files themselves are resources, read by `resources/read`.
+ *
+ * @see https://modelcontextprotocol.io/seps/2640-skills-extension
+ */
+import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import * as Version from "@effect-mcp/protocol/Version"
+import type { Hints } from "@effect-mcp/server/CacheOptions"
+import * as Feature from "@effect-mcp/server/Feature"
+import * as Handler from "@effect-mcp/server/Handler"
+import * as Page from "@effect-mcp/server/Page"
+import type { Registry, RegistryService } from "@effect-mcp/server/Registry"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Skills from "../Skills.js"
+import * as SkillIndex from "./SkillIndex.js"
+
+export interface Options {
+  readonly pageSize: number
+  readonly hints: Hints | undefined
+}
+
+export const layer = (
+  registry: RegistryService,
+  { hints, pageSize }: Options
+): Layer.Layer<never, never, Registry> => {
+  const { get, list, readDirectory } = Skills.extension.requests
+  const index = SkillIndex.make(registry)
+
+  /** Adds the hints for caches, which only results of the modern era have; the server adds those that are missing. */
+  const hinted = <A extends object>(isPrivate: boolean, result: A) =>
+    Effect.map(RequestContext, ({ version }): A & Hints =>
+      Version.isModern(version)
+        ? { ...hints, ...(isPrivate ? { cacheScope: "private" } : undefined), ...result }
+        : result)
+
+  return Layer.mergeAll(
+    Handler.shared(list, ({ cursor }) =>
+      Effect.gen(function*() {
+        const { entryOf, skills } = index()
+        const isFiltered = skills.some(([, skill]) => Feature.mayBeHidden(skill))
+        const seen = isFiltered ? Page.sorted(yield* Feature.onlyVisible(skills)) : skills
+        const { items, ...page } = yield* Page.make("skills", seen, cursor, pageSize)
+        return yield* hinted(isFiltered, { skills: items.map(entryOf), ...page })
+      })),
+    Handler.shared(get, ({ uri }) =>
+      Effect.gen(function*() {
+        const found = registry.resources.get(uri)
+        if (!SkillIndex.isSkill(found) || !(yield* Feature.isVisible(found))) {
+          const message = `No skill is served at ${shortened(uri)}: give the URI of its ${Skills.FILE}`
+          return yield* new InvalidParams({ message })
+        }
+        return yield* hinted(Feature.mayBeHidden(found), { skill: index().entryOf(found) })
+      })),
+    Handler.shared(readDirectory, ({ cursor, uri }) =>
+      Effect.gen(function*() {
+        const { directories, files, isFiltered } = index()
+        const children = (isFiltered ? SkillIndex.directoriesOf(yield* Feature.onlyVisible(files)) : directories).get(
+          uri
+        )
+        if (children === undefined) {
+          const message = `${shortened(uri)} is no directory of a skill: its URI has no slash at the end`
+          return yield* new InvalidParams({ message })
+        }
+        const { items, ...page } = yield* Page.make("directory", Page.sorted(children), cursor, pageSize)
+        return { resources: items, ...page }
+      }))
+  )
+}
+
+const shortened = (uri: string): string => uri.length > 128 ? `${uri.slice(0, 128)}…` : uri
