@@ -12,10 +12,11 @@ const ARROWS = {
   testing: ["server", "client"],
   openapi: ["server"],
   skills: ["server", "client"],
-  proxy: ["server", "client"],
+  apps: ["server", "client"],
+  proxy: ["apps"],
   redis: ["server"],
   sql: ["server"],
-  ai: ["server", "client"],
+  ai: ["apps"],
   auth: ["server", "client"]
 }
 

@@ -10,6 +10,8 @@ import { eras, publishesEras, readWorkspace, root, scope } from "./workspace.mjs
 export const OFF_BARREL = {
   "node/CredentialDirectory": "loads package auth, which servers do not need",
   "node/LoopbackBrowser": "loads package auth, which servers do not need",
+  "apps/AppsClient": "loads package client, which servers do not need",
+  "apps/AppsServer": "loads package server, which hosts do not need",
   "client/Remote": "loads the HTTP client of @effect/platform",
   "skills/SkillsClient": "loads package client, which servers do not need",
   "skills/SkillsServer": "loads package server and the file system of @effect/platform",

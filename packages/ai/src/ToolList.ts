@@ -7,12 +7,12 @@
  *
  * @since 0.1.0
  */
+import * as Apps from "@effect-mcp/apps/Apps"
 import type { CallToolOptions } from "@effect-mcp/client/CallOptions"
 import type { ClientError } from "@effect-mcp/client/ClientError"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { ClientSessionGroupService } from "@effect-mcp/client/ClientSessionGroup"
 import type * as Definition from "@effect-mcp/definition/Definition"
-import * as Apps from "@effect-mcp/protocol/Apps"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-export * as Apps from "./Apps.js"
 export * as CallOptions from "./CallOptions.js"
 export * as Client from "./Client.js"
 export * as ClientError from "./ClientError.js"

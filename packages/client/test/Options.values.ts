@@ -3,7 +3,6 @@
  * accepted, and what a layer then requires; nothing runs.
  */
 import { Headers, type HttpClient } from "@effect/platform"
-import * as Apps from "@effect-mcp/client/Apps"
 import type * as CallOptions from "@effect-mcp/client/CallOptions"
 import * as Client from "@effect-mcp/client/Client"
 import type { ConnectError } from "@effect-mcp/client/ClientError"
@@ -58,8 +57,6 @@ const toolCall = { ...call, checkOutput: false } satisfies Every<CallOptions.Cal
 const start = { ...toolCall, ttl: "1 hour" } satisfies Every<TaskCalls.StartOptions>
 
 const attach = { timeout: "1 minute", tool: "report" } satisfies Every<TaskCalls.AttachOptions>
-
-const view = { ...call, maxLength: 100_000 } satisfies Every<Apps.ViewOptions>
 
 const elicitation = { settings: { form: {} } } satisfies Every<Features.ElicitationOptions>
 
@@ -203,7 +200,6 @@ export const used = Effect.flatMap(ClientSession.connect(connector, session), (s
     Stream.runHead(session.listen(Shop.notifications.closed, listen)),
     session.callTool("report", {}, toolCall),
     session.readResource("notes://today", call),
-    Apps.read(session, "ui://weather/view.html", view),
     Tasks.start(session, "report", {}, start),
     session.tasks.attach("1", attach)
   ]))

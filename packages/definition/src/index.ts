@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-export * as AppView from "./AppView.js"
 export * as Definition from "./Definition.js"
 export * as Form from "./Form.js"
 export * as Prompt from "./Prompt.js"

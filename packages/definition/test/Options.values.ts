@@ -2,7 +2,6 @@
  * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
  * accepted; nothing runs.
  */
-import * as AppView from "@effect-mcp/definition/AppView"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import * as Resource from "@effect-mcp/definition/Resource"
@@ -67,16 +66,6 @@ const prompt = {
   arguments: { city: Schema.String, days: Schema.optional(Schema.NumberFromString) }
 } satisfies Every<Prompt.Options<Schema.Struct.Fields>>
 
-const { contentMeta: _meta, mimeType: _type, ...ofView } = resource
-const view = {
-  ...ofView,
-  uri: "ui://weather/view.html",
-  csp: { connectDomains: ["https://api.example.com"] },
-  permissions: { geolocation: {} },
-  domain: "weather.example.com",
-  prefersBorder: true
-} satisfies Every<AppView.Options>
-
 const block = { annotations: { priority: 1 }, meta } satisfies Every<ToolResult.BlockOptions>
 
 export const definitions = [
@@ -88,11 +77,8 @@ export const definitions = [
     ...resourceDescription,
     parameters: { day: Schema.NumberFromString }
   }),
-  Prompt.make("prompt", prompt),
-  AppView.make("view", view)
+  Prompt.make("prompt", prompt)
 ]
-
-export const metas = AppView.meta(AppView.make("view", view), { visibility: ["model", "app"] })
 
 export const results = [
   ToolResult.text("sunny", block),

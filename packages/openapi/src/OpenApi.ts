@@ -188,12 +188,12 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
   }
 }
 
-const operationOf = ({ id, method, path, tags, title }: Operations.Found): Operation => ({
+const operationOf = ({ id, method, path, summary, tags }: Operations.Found): Operation => ({
+  id,
   method,
   path,
-  id,
-  tags,
-  summary: title
+  summary,
+  tags
 })
 
 const defaultName = ({ id, method, path }: Operation): string =>
@@ -219,7 +219,7 @@ const define = (
   { annotations, description, inputSchema, outputSchema }: Operations.Operation,
   operation: Operation,
   { describe, maxDescription = 2_000 }: Options<any>
-): Either.Either<Tool.Tool<string, JsonObject, JsonObject, unknown, never>, string> => {
+): Either.Either<OperationTool["definition"], string> => {
   const described = {
     annotations,
     ...(operation.summary === undefined ? undefined : { title: Parts.shortened(operation.summary, 200) }),
@@ -230,13 +230,12 @@ const define = (
     Either.try({
       try: () =>
         // The API itself checks formats, and its answers need not have them.
-        RawTool.make(name, { ...described, inputSchema, outputSchema: output, formats: false }) as Tool.Tool<
-          string,
-          JsonObject,
-          JsonObject,
-          unknown,
-          never
-        >,
+        RawTool.make(name, {
+          ...described,
+          inputSchema,
+          outputSchema: output,
+          formats: false
+        }) as OperationTool["definition"],
       catch: (cause) => `cannot be described by JSON Schemas: ${String(cause instanceof Error ? cause.message : cause)}`
     })
   return outputSchema === undefined || JSON.stringify(outputSchema).length > MAX_OUTPUT
@@ -255,7 +254,7 @@ const caller = <R>(
   base: URL,
   { maxBytes = 1_048_576, request: complete, timeout = "30 seconds" }: Options<R>
 ): OperationTool<R>["call"] => {
-  const encode = success === undefined ? undefined : Schema.encodeUnknownEither(success as never)
+  const encode = success === undefined ? undefined : Schema.encodeUnknownEither(success as Schema.Schema<unknown>)
   const send = (request: HttpClientRequest) =>
     Effect.gen(function*() {
       const client = yield* HttpClient.HttpClient

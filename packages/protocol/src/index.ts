@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-export * as Apps from "./Apps.js"
 export * as Capabilities from "./Capabilities.js"
 export * as Completion from "./Completion.js"
 export * as Content from "./Content.js"

@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-export * as Apps from "./Apps.js"
 export * as Ask from "./Ask.js"
 export * as Authenticator from "./Authenticator.js"
 export * as CacheOptions from "./CacheOptions.js"

@@ -1,9 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as AppView from "@effect-mcp/definition/AppView"
-import * as Tool from "@effect-mcp/definition/Tool"
 import * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Apps from "@effect-mcp/server/Apps"
+import * as Feature from "@effect-mcp/server/Feature"
 import * as Handler from "@effect-mcp/server/Handler"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
@@ -311,8 +309,8 @@ describe("A breaking change of an extension", () => {
 describe("A server", () => {
   it.effect("warns of an extension that its features use and that it was not given, in its revisions", () => {
     const { layer, lines } = logbook()
-    const view = AppView.make("map", { uri: "ui://map" })
-    const map = Apps.tool(Tool.make("map"), { view }, () => Effect.succeed("map"))
+    const Shapes = Extension.make("com.example/shapes", {})
+    const map = Feature.make(({ describe }) => describe({ offers: [], extension: Shapes.id }))
     const later = Extension.make("com.example/later", {
       since: "2026-07-28",
       requests: { one: Extension.request("one", { params: Schema.Struct({}), result: Schema.Struct({}) }) }
@@ -321,13 +319,13 @@ describe("A server", () => {
     const build = (server: Layer.Layer<any, never, never>) => Effect.scoped(Layer.build(Layer.provide(server, layer)))
     return Effect.gen(function*() {
       yield* build(serve(features(), { extensions: [given] }))
-      yield* build(serve(map, { extensions: [Apps.extension] }))
+      yield* build(serve(map, { extensions: [Shapes] }))
       yield* build(serve(one, { versions: ["2025-11-25"] }))
       assert.deepStrictEqual(lines, [])
       yield* build(serve(Layer.mergeAll(features(), map, one), { versions: ["2026-07-28"] }))
       assert.deepStrictEqual(
         lines.map(({ message }) => String(message)).sort(),
-        ["com.example/later", ID, "io.modelcontextprotocol/ui"].map((id) =>
+        ["com.example/later", ID, Shapes.id].map((id) =>
           `Features of this server use the extension "${id}", which the server was not given: ` +
           "add it to the option `extensions`"
         )

@@ -2,12 +2,10 @@
  * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
  * accepted, and what a layer then requires; nothing runs.
  */
-import * as AppView from "@effect-mcp/definition/AppView"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
-import * as Apps from "@effect-mcp/server/Apps"
 import * as Ask from "@effect-mcp/server/Ask"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
 import type * as CacheOptions from "@effect-mcp/server/CacheOptions"
@@ -106,7 +104,7 @@ const options = {
   cache: serverCache,
   rounds,
   capabilities: { experimental: { "example.com/x": {} } },
-  extensions: [Tasks.extension, Apps.extension],
+  extensions: [Tasks.extension],
   session: Layer.effect(Basket, Effect.as(Effect.all([RequestContext, User, Db]), [])),
   middleware: Middleware.compose(
     RateLimit.middleware("tools", perTool),
@@ -121,12 +119,6 @@ const options = {
   & Every<McpServer.Options<Basket, never, OfSession, Trace, OfMiddleware, User, Db | Audit, Tenant, Basket | Db>>
 
 const html = Effect.flatMap(Db, ({ find }) => find)
-
-const app = {
-  view: AppView.make("view", { uri: "ui://shop/view.html" }),
-  html,
-  visibility: ["model", "app"]
-} satisfies Every<Apps.Options<never, Db>>
 
 const tasks = { maxRunning: 5, ttl: "1 hour", maxTtl: "1 day", pollInterval: "1 second" } satisfies Every<Tasks.Options>
 
@@ -151,7 +143,6 @@ const features = Layer.mergeAll(
     () => html,
     { complete: { day: () => Effect.map(Audit, () => ["monday"]) } }
   ),
-  Apps.tool(Tool.make("show"), app, () => Effect.void),
   Layer.provide(Tasks.layer(tasks), TaskStore.layerMemory())
 )
 

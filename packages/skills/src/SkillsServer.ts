@@ -21,6 +21,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Bytes from "./format/Content.js"
 import * as SkillDirectory from "./server/SkillDirectory.js"
 import * as SkillFiles from "./server/SkillFiles.js"
 import * as SkillRegistration from "./server/SkillRegistration.js"
@@ -196,13 +197,8 @@ export const make = <
 const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : content
 
-const concat = (head: string, content: string | Uint8Array): Uint8Array => {
-  const [first, second] = [bytesOf(head), bytesOf(content)]
-  const all = new Uint8Array(first.length + second.length)
-  all.set(first)
-  all.set(second, first.length)
-  return all
-}
+const concat = (head: string, content: string | Uint8Array): Uint8Array =>
+  Bytes.concat([bytesOf(head), bytesOf(content)])
 
 const stored = (label: string, content: string | Uint8Array): SkillFiles.Source => ({
   label,

@@ -3,7 +3,8 @@
  * reads the view, and calls a tool for it. Then a client that shows no views calls the same tool.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Apps, Client } from "@effect-mcp/client"
+import * as Apps from "@effect-mcp/apps/AppsClient"
+import { Client } from "@effect-mcp/client"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import type { Version } from "@effect-mcp/protocol"
 import { Chunk, Console, Effect, Stream } from "effect"

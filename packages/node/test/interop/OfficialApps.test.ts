@@ -3,15 +3,15 @@
  * their view reach a server of Effect MCP, through the official client or through that of Effect MCP.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Apps from "@effect-mcp/client/Apps"
+import * as Apps from "@effect-mcp/apps/AppsClient"
+import * as ServerApps from "@effect-mcp/apps/AppsServer"
+import * as AppView from "@effect-mcp/apps/AppView"
 import * as Client from "@effect-mcp/client/Client"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as AppView from "@effect-mcp/definition/AppView"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import type { Version } from "@effect-mcp/protocol/Version"
-import * as ServerApps from "@effect-mcp/server/Apps"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Client as Official, InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"

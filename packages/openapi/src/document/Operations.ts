@@ -40,7 +40,7 @@ export interface Found {
   readonly path: string
   readonly id: string | undefined
   readonly tags: ReadonlyArray<string>
-  readonly title: string | undefined
+  readonly summary: string | undefined
   readonly item: Document.At
   readonly at: Document.At
 }
@@ -74,7 +74,7 @@ export const find = (document: Document.Document): ReadonlyArray<Found> => {
         path,
         id: Document.text(operation.value.operationId),
         tags: Parts.strings(operation.value.tags),
-        title: Document.text(operation.value.summary) ?? Document.text(item.value.summary),
+        summary: Document.text(operation.value.summary) ?? Document.text(item.value.summary),
         item,
         at: operation
       }]
@@ -91,7 +91,7 @@ export const reader = (document: Document.Document, outputs: boolean): (found: F
 
 const read = (
   document: Document.Document,
-  { at, item, method, path, title }: Found,
+  { at, item, method, path, summary }: Found,
   requests: Schemas.Store,
   responses: Schemas.Store | undefined
 ): Operation => {
@@ -134,7 +134,7 @@ const read = (
     method,
     path,
     server: Document.elements(at, "servers")[0] ?? Document.elements(item, "servers")[0],
-    description: describe(title, Document.text(value.description), value.deprecated === true),
+    description: describe(summary, Document.text(value.description), value.deprecated === true),
     annotations: annotations(method),
     parameters,
     body,

@@ -2,8 +2,8 @@
  * Registers one entry of an upstream with the server: what the server lists, and how a call of a client goes on to the upstream
  * and its result comes back. `Mirror` decides which entries are registered, and until when.
  */
+import * as Apps from "@effect-mcp/apps/Apps"
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
-import * as Apps from "@effect-mcp/protocol/Apps"
 import type { Suggestions } from "@effect-mcp/protocol/Completion"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"

@@ -6,6 +6,17 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 
+/** Pieces as one. */
+export const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
+}
+
 /** `sha256:` and 64 lowercase hexadecimal digits. */
 export const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
   Effect.map(

@@ -84,13 +84,8 @@ const sourceOf = (fs: FileSystem.FileSystem, own: string, label: string, maxByte
       if ((yield* fs.realPath(own)) !== own) return undefined
       const { size, type } = yield* fs.stat(own)
       if (type !== "File" || size > max) return undefined
-      const chunks = Array.from(yield* Stream.runCollect(fs.stream(own, { bytesToRead: FileSystem.Size(max + 1) })))
-      const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0))
-      let at = 0
-      for (const chunk of chunks) {
-        all.set(chunk, at)
-        at += chunk.length
-      }
+      const pieces = yield* Stream.runCollect(fs.stream(own, { bytesToRead: FileSystem.Size(max + 1) }))
+      const all = Content.concat([...pieces])
       return all.length > max ? undefined : all
     })
   return {

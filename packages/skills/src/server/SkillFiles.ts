@@ -85,7 +85,7 @@ export const build = <R = never>(
       Effect.gen(function*() {
         const main = `${root}/${Skills.FILE}`
         const text = yield* load(main)
-        const frontmatter = yield* readFrontMatter(sources.get(main)!.label, text, nameOf(root))
+        const frontmatter = yield* readFrontMatter(sources.get(main)!.label, text, SkillUri.nameOf(root))
         const others = files.filter((path) => path !== main)
         return {
           uri: yield* uriOf(main),
@@ -115,7 +115,7 @@ const fileOf = <R>(
     const stored = { digest: yield* Content.sha256(bytes), size: bytes.length }
     return {
       uri,
-      mimeType: mediaTypeOf(nameOf(path), Either.isRight(Content.text(bytes))),
+      mimeType: mediaTypeOf(SkillUri.nameOf(path), Either.isRight(Content.text(bytes))),
       stored: isDynamic === true ? undefined : stored,
       read: read === undefined ? Effect.succeed(bytes) : read(uri, stored)
     }
@@ -167,8 +167,6 @@ const refuse = (file: string, problem: string): Effect.Effect<never, SkillError>
   Effect.fail(new SkillError({ file, problem }))
 
 const parent = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
-
-const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
 /** The directories that a path is in, the innermost first. */
 const ancestors = (path: string): ReadonlyArray<string> => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Apps from "@effect-mcp/protocol/Apps"
+import * as Apps from "@effect-mcp/apps/Apps"
 import { Schema } from "effect"
 
 const tool = (_meta?: Record<string, unknown>) => _meta === undefined ? {} : { _meta }
@@ -49,6 +49,8 @@ describe("Apps.ofView", () => {
     const ui = { csp: { connectDomains }, permissions: { camera: {} }, domain: "a.example.com", prefersBorder: false }
     assert.deepStrictEqual(Apps.ofView(ui), { ui, leftOut: [] })
     assert.deepStrictEqual(Apps.ofView({}), { ui: {}, leftOut: [] })
+    assert.deepStrictEqual<unknown>(Apps.ofView({ domain: null, more: 1 }), { ui: { more: 1 }, leftOut: [] })
+    assert.deepStrictEqual(Apps.ofView({ permissions: { camera: true } }).ui, { permissions: {} })
     assert.deepStrictEqual(Apps.ofView("all"), { ui: {}, leftOut: ["it is not an object"] })
     const { leftOut, ui: rest } = Apps.ofView({
       csp: { connectDomains: [7, "https://a.example", "x y"], frameDomains: "https://a.example" },

@@ -1,20 +1,16 @@
 /**
  * A view of MCP Apps as a value: the resource of an HTML document that hosts show with the results of a tool. Tools name their
- * view in `meta`.
+ * view in `meta`. `AppsServer` serves views and their tools, `AppsClient` reads them.
  *
- * `Apps` of the server package serves views and their tools, `Apps` of the client package reads them.
- *
- * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
  * @since 0.1.0
  */
-import type { ToolUi, ViewUi, ViewUri, Visibility } from "@effect-mcp/protocol/Apps"
-import * as Apps from "@effect-mcp/protocol/Apps"
+import * as Resource from "@effect-mcp/definition/Resource"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import * as Resource from "./Resource.js"
-import { quoted } from "./text/Quoted.js"
+import type { ToolUi, ViewUi, ViewUri, Visibility } from "./Apps.js"
+import * as Apps from "./Apps.js"
 
 export interface AppView<Name extends string> extends Resource.Resource<Name> {
   readonly uri: ViewUri
@@ -31,13 +27,12 @@ export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeTyp
 
 /**
  * Declares a view. Its URI begins with `ui://`; its media type is that of views. `McpServer.resource` serves it: the handler
- * gives the document, as text or bytes.
- *
- * Throws as `Resource.make` does, and when an origin in `csp` is not one.
+ * gives the document, as text or bytes. Throws as `Resource.make` does, and when an origin in `csp` is not one.
  *
  * @example
  * ```ts
- * import { AppView, Tool } from "@effect-mcp/definition"
+ * import { AppView } from "@effect-mcp/apps"
+ * import { Tool } from "@effect-mcp/definition"
  * import { Schema } from "effect"
  *
  * const Map = AppView.make("map", {
@@ -72,16 +67,15 @@ export const make = <const Name extends string>(name: Name, options: Options): A
   return { ...resource, uri }
 }
 
+const quoted = (text: string): string => `"${text.length > 100 ? `${text.slice(0, 100)}…` : text}"`
+
 const decode = Schema.decodeUnknownEither(Apps.ViewUi)
 
-/**
- * What a tool says in its `meta`: the view that shows its results, and which sides may call it. A tool with the visibility
- * `["app"]` is for views only; hosts do not give it to the model.
- */
+/** What a tool says in its `meta`: the view that shows its results, and which sides may call it. */
 export const meta = (
   view: AppView.Any | ViewUri,
   options: {
-    /** Default: the model and the views of the server. */
+    /** A tool for `["app"]` is for views only. Default: the model and the views of the server. */
     readonly visibility?: ReadonlyArray<Visibility> | undefined
   } = {}
 ): { readonly ui: ToolUi } => ({

@@ -2,22 +2,21 @@
  * The extension `io.modelcontextprotocol/ui`, MCP Apps: a tool names a view, an HTML document that hosts show with the results
  * of the tool. What tools and views say in `_meta.ui`, and how a client reads it.
  *
- * `AppView` of the definition package defines views, `Apps` of the server package serves them, and `Apps` of the client
- * package reads them. What a view and its host send each other is not part of this library.
+ * `AppView` defines views, `AppsServer` serves them, and `AppsClient` reads them: import the half that the program needs. What a
+ * view and its host send each other is not part of this library.
  *
  * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
  * @since 0.1.0
  */
+import * as Extension from "@effect-mcp/protocol/Extension"
+import * as Issue from "@effect-mcp/protocol/Issue"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { Tool } from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as Extension from "./Extension.js"
-import type { JsonObject } from "./Json.js"
-import * as Mend from "./schema/Mend.js"
-import { harmless, readAs, sieved } from "./schema/Mendable.js"
-import type { Tool } from "./Tools.js"
 
-/** The media type of views. */
 export const MEDIA_TYPE = "text/html;profile=mcp-app"
 
 /** Whether a media type is that of views, however it is written. */
@@ -26,7 +25,6 @@ export const isMediaType = (text: string): boolean => {
   return type === "text/html" && parameters.some((one) => one === "profile=mcp-app" || one === `profile="mcp-app"`)
 }
 
-/** The URI of a view. */
 export type ViewUri = `ui://${string}`
 
 export const isViewUri = (u: unknown): u is ViewUri => typeof u === "string" && /^ui:\/\/\P{Cc}+$/u.test(u)
@@ -46,12 +44,9 @@ export interface ToolUi extends Schema.Schema.Type<typeof ToolUi> {}
 
 export const ToolUi = Schema.Struct({
   /** The view that shows the results of the tool. */
-  resourceUri: harmless(Schema.optional(ViewUri)),
+  resourceUri: Schema.optional(ViewUri),
   /** Default: both. */
-  visibility: readAs(
-    (value) => typeof value === "string" ? [value] : value,
-    harmless(Schema.optional(sieved(Schema.Array(Schema.Literal("model", "app")))))
-  )
+  visibility: Schema.optional(Schema.Array(Schema.Literal("model", "app")))
 })
 
 /**
@@ -65,7 +60,9 @@ export const Source: Schema.Schema<string> = Schema.String.pipe(
   })
 )
 
-const sources = harmless(Schema.optional(sieved(Schema.Array(Source)).pipe(Schema.maxItems(256))))
+const Sources = Schema.Array(Source).pipe(Schema.maxItems(256))
+
+const sources = Schema.optional(Sources)
 
 /** The origins that a view needs; every other one is blocked. */
 export interface Csp extends Schema.Schema.Type<typeof Csp> {}
@@ -81,7 +78,7 @@ export const Csp = Schema.Struct({
   baseUriDomains: sources
 })
 
-const permission = harmless(Schema.optional(Schema.Struct({})))
+const permission = Schema.optional(Schema.Struct({}))
 
 /** What a view would like to use in the browser. Hosts may refuse. */
 export interface Permissions extends Schema.Schema.Type<typeof Permissions> {}
@@ -93,28 +90,26 @@ export const Permissions = Schema.Struct({
   clipboardWrite: permission
 })
 
+const Domain = Schema.String.pipe(Schema.maxLength(2048))
+
 /** What a view says in `_meta.ui`. */
 export interface ViewUi extends Schema.Schema.Type<typeof ViewUi> {}
 
 export const ViewUi = Schema.Struct({
-  csp: harmless(Schema.optional(Csp)),
-  permissions: harmless(Schema.optional(Permissions)),
+  csp: Schema.optional(Csp),
+  permissions: Schema.optional(Permissions),
   /** An origin of its own for the view. Each host has its own format. */
-  domain: harmless(Schema.optional(Schema.String.pipe(Schema.maxLength(2048)))),
+  domain: Schema.optional(Domain),
   /** Whether the host should draw a border and a background. */
-  prefersBorder: harmless(Schema.optional(Schema.Boolean))
+  prefersBorder: Schema.optional(Schema.Boolean)
 })
 
-/**
- * The extension, for the option `extensions` of a server and of a client. A client that is given it declares that it shows
- * views of `MEDIA_TYPE`. Tools have `_meta` from 2025-06-18 on.
- */
+/** The extension. A client that is given it declares that it shows views. Tools have `_meta` from 2025-06-18 on. */
 export const extension = Extension.declare(
   Extension.make("io.modelcontextprotocol/ui", {
     since: "2025-06-18",
     settings: {
       client: Schema.Struct({
-        /** The media types that the client shows. */
         mimeTypes: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
       })
     }
@@ -133,16 +128,18 @@ export const declaredView = ({ _meta }: Pick<Tool, "_meta">): unknown => {
 
 const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
-const decodeTool = Mend.decoder(ToolUi, "client")
+const isVisibility = Schema.is(Schema.Literal("model", "app"))
 
 /** What a tool says of its view and of its callers. What is not valid counts as absent. */
 export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibility: ReadonlyArray<Visibility> } => {
-  const { _meta } = tool
-  const { visibility = ["model", "app"] } = _meta === undefined
-    ? {}
-    : Either.getOrElse(decodeTool(_meta.ui), (): ToolUi => ({}))
   const resourceUri = declaredView(tool)
-  return { ...(isViewUri(resourceUri) ? { resourceUri } : undefined), visibility }
+  const ui = tool._meta?.ui
+  const given = isObject(ui) ? ui.visibility : undefined
+  const visibility = typeof given === "string" ? [given] : given
+  return {
+    ...(isViewUri(resourceUri) ? { resourceUri } : undefined),
+    visibility: Array.isArray(visibility) ? visibility.filter(isVisibility) : ["model", "app"]
+  }
 }
 
 /** Whether a model may get the tool. A host MUST NOT give a model the others. */
@@ -151,13 +148,52 @@ export const isForModel = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).v
 /** Whether views of the same server may call the tool. A host MUST refuse their calls of the others. */
 export const isForApp = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("app")
 
-const decodeView = Mend.decoder(ViewUi, "client")
+/** What is valid of a value that a server wrote; `undefined` for nothing. It tells `leave` what it leaves out. */
+type Read = (value: unknown, path: string, leave: Leave) => unknown
 
-/** What the `_meta` of a view says, and what was left out of it because it is not valid. */
+type Leave = (path: string, why: () => string) => undefined
+
+const valid = (schema: Schema.Schema<any>): Read => {
+  const validate = Schema.validateEither(schema)
+  return (value, path, leave) =>
+    Either.getOrElse(
+      validate(value),
+      ({ issue }) => leave(path, () => Issue.explain(issue, { quotes: false }).sentence)
+    )
+}
+
+const members = (of: Readonly<Record<string, Read>>): Read => (value, path, leave) =>
+  isObject(value)
+    ? Object.fromEntries(
+      Object.entries(value).map(([name, one]) => {
+        const read = Object.hasOwn(of, name) ? of[name] : undefined
+        const at = path === "" ? name : `${path}.${name}`
+        return [name, read === undefined ? one : one === null ? undefined : read(one, at, leave)] as const
+      }).filter(([, one]) => one !== undefined)
+    )
+    : leave(path, () => "Expected an object")
+
+const [readSource, readSources] = [valid(Source), valid(Sources)]
+
+const readView = members({
+  csp: members(Record.map(Csp.fields, (): Read => (value, path, leave) => {
+    const isKept = (one: unknown, index: number) => readSource(one, `${path}.${index}`, leave) !== undefined
+    return readSources(Array.isArray(value) ? value.filter(isKept) : value, path, leave)
+  })),
+  permissions: members(Record.map(Permissions.fields, () => members({}))),
+  domain: valid(Domain),
+  prefersBorder: valid(Schema.Boolean)
+})
+
+const MAX_LEFT_OUT = 10
+
+/** What the `_meta` of a view says, and what was left out of it because it is not valid: the first ten places. */
 export const ofView = (ui: unknown): { readonly ui: ViewUi; readonly leftOut: ReadonlyArray<string> } => {
-  let leftOut: ReadonlyArray<string> = []
-  const decoded = decodeView(ui, ({ places }) => {
-    leftOut = places.map(({ message, path }) => `${path}: ${message}`)
+  if (!isObject(ui)) return { ui: {}, leftOut: ["it is not an object"] }
+  const leftOut: Array<string> = []
+  const read = readView(ui, "", (path, why) => {
+    if (leftOut.length < MAX_LEFT_OUT) leftOut.push(`${path}: was left out: ${why()}`)
+    return undefined
   })
-  return Either.isRight(decoded) ? { ui: decoded.right, leftOut } : { ui: {}, leftOut: ["it is not an object"] }
+  return { ui: read as ViewUi, leftOut }
 }

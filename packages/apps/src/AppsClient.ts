@@ -4,11 +4,12 @@
  *
  * A client that shows views is given `extension` among its `extensions`.
  *
- * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
  * @since 0.1.0
  */
+import type { CallOptions, CallToolOptions } from "@effect-mcp/client/CallOptions"
+import type { ClientError } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import * as Apps from "@effect-mcp/protocol/Apps"
 import type { ResourceContents } from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
@@ -18,9 +19,7 @@ import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { CallOptions, CallToolOptions } from "./CallOptions.js"
-import type { ClientError } from "./ClientError.js"
-import type { ClientSessionService } from "./ClientSession.js"
+import * as Apps from "./Apps.js"
 
 /** The extension, for the option `extensions` of a client: it declares that the client shows views. */
 export const extension: typeof Apps.extension = Apps.extension
@@ -47,9 +46,7 @@ export interface ViewOptions extends CallOptions {
 
 /**
  * The view of a tool, from the session with the server that lists the tool; `None` for a tool without one. Fails with reason
- * `Decode` when the tool names something else than a view, and when its server does not give a document of the media type of
- * views.
- *
+ * `Decode` when the tool names something else than a view, and when its server gives no document of the media type of views.
  * The metadata of the document comes first. Where it has none, the client looks for that of the resource in the list.
  */
 export const view = (
@@ -118,10 +115,7 @@ export const callTool = (
     ? session.callTool(name, args, options)
     : Effect.fail(new InvalidParams({ message: "Invalid params: views may not call this tool" }))
 
-/**
- * The content security policy of a view: what its metadata names, and nothing else. Send it as the header
- * `Content-Security-Policy` with the document.
- */
+/** The header `Content-Security-Policy` for the document of a view: what its metadata names, and nothing else. */
 export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
   const { baseUriDomains, connectDomains, frameDomains, resourceDomains } = csp ?? {}
   const and = (sources: ReadonlyArray<string> = []) => sources.map((source) => ` ${source}`).join("")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as AppView from "@effect-mcp/definition/AppView"
+import * as AppView from "@effect-mcp/apps/AppView"
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import * as Tool from "@effect-mcp/definition/Tool"
 

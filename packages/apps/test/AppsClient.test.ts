@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Apps from "@effect-mcp/client/Apps"
+import * as Apps from "@effect-mcp/apps/AppsClient"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -7,7 +7,6 @@ import type { Tool } from "@effect-mcp/protocol/Tools"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Effect, Encoding, Fiber, Option } from "effect"
-import { beside, connect, envelope } from "./modern/ModernServer.js"
 
 const ID = "io.modelcontextprotocol/ui"
 const uri = "ui://weather/map.html"
@@ -40,6 +39,9 @@ interface Connected {
 const capabilities = { tools: {}, resources: {} }
 const extensions = [Apps.extension]
 
+/** Runs an effect beside the script, from its first step on. */
+const beside = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tap(Effect.fork(effect), Effect.yieldNow())
+
 const answering = (server: TestPeer, members: JsonObject): Connected["answer"] => (method, result) =>
   Effect.gen(function*() {
     const { id, params } = yield* server.expectRequest(method)
@@ -53,7 +55,10 @@ const eras = {
     ({ client, server }): Connected => ({ client, server, answer: answering(server, {}) })
   ),
   "2026-07-28": Effect.map(
-    connect(capabilities, { extensions }),
+    Effect.tap(
+      TestClient.make({ version: "2026-07-28", capabilities, client: { extensions } }),
+      ({ server }) => Effect.addFinalizer(() => server.hangUp)
+    ),
     ({ client, server }): Connected => ({
       client,
       server,
@@ -198,7 +203,9 @@ describe("Apps.extension of a client", () => {
       const { client, server } = yield* eras["2026-07-28"]
       yield* beside(Effect.either(client.callTool("t")))
       assert.deepStrictEqual(
-        envelope(yield* server.expectRequest("tools/call"))["io.modelcontextprotocol/clientCapabilities"],
+        ((yield* server.expectRequest("tools/call")).params?._meta as JsonObject)[
+          "io.modelcontextprotocol/clientCapabilities"
+        ],
         { extensions: { [ID]: { mimeTypes: [mimeType] } } }
       )
     }))

@@ -2,22 +2,20 @@
  * MCP Apps: tools whose results a view shows, an HTML document of the server, in hosts that can. Other clients get the same
  * results as text.
  *
- * The server needs `extension` among its `extensions`. `AppView` of the definition package defines views, which
- * `McpServer.resource` and `McpServer.implement` serve, too.
+ * The server needs `extension` among its `extensions`. `McpServer.resource` and `McpServer.implement` serve views, too.
  *
- * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
  * @since 0.1.0
  */
-import * as AppView from "@effect-mcp/definition/AppView"
 import type * as Tool from "@effect-mcp/definition/Tool"
-import * as Apps from "@effect-mcp/protocol/Apps"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as Feature from "@effect-mcp/server/Feature"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { RequestContext } from "@effect-mcp/server/RequestContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Feature from "./Feature.js"
-import * as McpServer from "./McpServer.js"
-import { RequestContext } from "./RequestContext.js"
+import * as Apps from "./Apps.js"
+import * as AppView from "./AppView.js"
 
 /** The extension, for the option `extensions` of a server. */
 export const extension: typeof Apps.extension = Apps.extension
@@ -63,8 +61,10 @@ export interface Options<E = never, R = never> {
  *
  * @example
  * ```ts
- * import { AppView, Tool } from "@effect-mcp/definition"
- * import { Apps, McpServer } from "@effect-mcp/server"
+ * import { AppView } from "@effect-mcp/apps"
+ * import * as Apps from "@effect-mcp/apps/AppsServer"
+ * import { Tool } from "@effect-mcp/definition"
+ * import { McpServer } from "@effect-mcp/server"
  * import { Effect, Layer, Schema } from "effect"
  *
  * const Clock = AppView.make("clock", { uri: "ui://clock/clock.html" })

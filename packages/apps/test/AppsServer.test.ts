@@ -1,17 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as AppView from "@effect-mcp/definition/AppView"
+import * as Apps from "@effect-mcp/apps/AppsServer"
+import * as AppView from "@effect-mcp/apps/AppView"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as Tool from "@effect-mcp/definition/Tool"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
-import * as Apps from "@effect-mcp/server/Apps"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Effect, Layer, Schema } from "effect"
-import * as Modern from "./modern/Modern.js"
-import { connect, serve } from "./Serving.js"
 
 const ID = "io.modelcontextprotocol/ui"
 const mimeTypes = ["text/html;profile=mcp-app"]
@@ -37,6 +35,11 @@ const features = Layer.mergeAll(
   )
 ).pipe(Layer.provide(Layer.succeed(Pages, html)))
 
+const serve = <E, R>(features: Layer.Layer<never, E, R>, options?: McpServer.Options) =>
+  McpServer.layer({ name: "test", version: "0.0.0" }, features, options)
+
+const textOf = ({ content }: JsonObject) => (content as ReadonlyArray<{ readonly text: string }>)[0]?.text
+
 const server = serve(features, { extensions: [Apps.extension] })
 
 type Send = (method: string, params?: JsonObject) => Effect.Effect<JsonObject, TransportError>
@@ -52,8 +55,8 @@ const eras = {
     }),
   "2026-07-28": (extensions: JsonObject) =>
     Effect.gen(function*() {
-      const peer = yield* Modern.connect
-      const send: Send = (method, params) => Modern.result(peer, method, params, { capabilities: { extensions } })
+      const peer = (yield* TestPeer.client()).modern({ capabilities: { extensions } })
+      const send: Send = (method, params) => Effect.flatMap(peer.request(method, params), peer.expectResult)
       return { send, capabilities: (yield* send("server/discover")).capabilities }
     })
 } as const
@@ -110,7 +113,7 @@ for (const [version, client] of Object.entries(eras)) {
         ) {
           const { send } = yield* client(extensions)
           const shows = yield* send("tools/call", { name: "shows" })
-          assert.strictEqual(Modern.text(shows), String(isSupported), JSON.stringify(extensions))
+          assert.strictEqual(textOf(shows), String(isSupported), JSON.stringify(extensions))
           assert.deepStrictEqual(named(yield* send("tools/list")), isSupported ? all : ["forecast", "shows"])
         }
       }).pipe(Effect.scoped, Effect.provide(server)))
@@ -120,7 +123,7 @@ for (const [version, client] of Object.entries(eras)) {
         const { capabilities, send } = yield* client({ [ID]: { mimeTypes } })
         assert.notProperty(capabilities, "extensions")
         assert.deepStrictEqual(named(yield* send("tools/list")), ["forecast", "shows"])
-        assert.strictEqual(Modern.text(yield* send("tools/call", { name: "shows" })), "false")
+        assert.strictEqual(textOf(yield* send("tools/call", { name: "shows" })), "false")
       }).pipe(Effect.scoped, Effect.provide(serve(features))))
 
     it.effect("has a counterpart in a definition: the tool names its view, which is one of the resources", () =>
@@ -174,7 +177,8 @@ describe("The document of a view", () => {
     )
     const feature = Apps.tool(Tool.make("a"), { view: Map, html: document }, () => Effect.succeed("a"))
     return Effect.gen(function*() {
-      const peer = yield* connect()
+      const peer = yield* TestPeer.client()
+      yield* peer.initialize()
       const { contents } = yield* peer.expectResult(yield* peer.request("resources/read", { uri }))
       assert.strictEqual((contents as ReadonlyArray<JsonObject>)[0]?.text, "one")
       assert.strictEqual((yield* peer.expectError(yield* peer.request("resources/read", { uri }))).message, "gone")
