@@ -24,10 +24,8 @@ const host = (version: Version.Version) =>
       const result = yield* client.callTool(tool.name, { city: "Bergen" })
       yield* Console.log("  the model reads", result.content)
       const view = yield* Effect.flatten(Apps.view(client, tool))
-      yield* Console.log(
-        `  the view ${view.uri} begins ${view.html.split("\n")[0]} and shows`,
-        result.structuredContent
-      )
+      const [first] = view.html.split("\n")
+      yield* Console.log(`  the view ${view.uri} begins ${first} and shows`, result.structuredContent)
       yield* Console.log(`  its policy: ${Apps.contentSecurityPolicy(view)}`)
     }
 

@@ -15,11 +15,7 @@ export const Forecast = Tool.make("forecast", {
   annotations: { readOnlyHint: true }
 })
 
-export const Chart = AppView.make("chart", {
-  uri: "ui://weather/chart.html",
-  description: "The temperatures as a chart",
-  prefersBorder: true
-})
+export const Chart = AppView.make("chart", { uri: "ui://weather/chart.html", prefersBorder: true })
 
 export const Later = Tool.make("later", {
   description: "The days after a forecast.",

@@ -9,8 +9,7 @@ import { Effect, Layer } from "effect"
 import { Chart, Forecast, Later } from "./contract.js"
 import { page } from "./page.js"
 
-const celsius = (city: string, from: number) =>
-  Array.from({ length: 3 }, (_, day) => (city.length * 7 + (from + day) * 5) % 23)
+const celsius = (city: string, from: number) => [0, 1, 2].map((day) => (city.length * 7 + (from + day) * 5) % 23)
 
 const ForecastLive = Apps.tool(
   Forecast,
