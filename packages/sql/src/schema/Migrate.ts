@@ -9,7 +9,7 @@ import * as Schedule from "effect/Schedule"
 import * as Attempt from "../connection/Attempt.js"
 import * as Transactions from "../connection/Transactions.js"
 import { SqlStoreError } from "../SqlStoreError.js"
-import type { Changes } from "./Changes.js"
+import type { Changes } from "./Schema.js"
 
 /** Milliseconds for all changes, and to wait for those of other nodes. */
 export const TIMEOUT = 60_000

@@ -1,10 +1,23 @@
 /**
  * The tables of all services: for each service, the changes of its tables.
  *
- * A change that was released is never edited: the next one follows it.
+ * A change that was released is never edited: the next one follows it. Statements run in PostgreSQL and in SQLite, or ask for the
+ * dialect.
  */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import type { Identifier } from "@effect/sql/Statement"
 import * as Effect from "effect/Effect"
-import type { Changes } from "./Changes.js"
+
+interface Tables {
+  /** Without transformations of names. */
+  readonly sql: SqlClient
+  /** The name of a table, or of an index, behind the prefix. */
+  readonly table: (name: string) => Identifier
+}
+
+/** The changes of one service, in order. The version of its tables is the number of the changes that were made. */
+export type Changes = ReadonlyArray<(tables: Tables) => Effect.Effect<unknown, SqlError>>
 
 /**
  * The tables of `SqlChangeBus`: the number of the last change, and the last changes.
