@@ -14,7 +14,6 @@ import * as Method from "@effect-mcp/protocol/Method"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import * as Feature from "./Feature.js"
 import type { RequestContext } from "./RequestContext.js"
@@ -181,7 +180,7 @@ const withSchemas = <R>(
 ): HandlerFeature<R> => {
   const { name } = method
   const decode = SchemaParser.decodeUnknown(schemas.params)
-  const encode = ParseResult.encodeUnknown(schemas.result)
+  const encode = SchemaParser.encodeUnknown(schemas.result)
   return register(
     method,
     (_, raw) =>

@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
 import type { UriTemplate } from "@effect-mcp/definition/UriTemplate"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Suggestions } from "@effect-mcp/protocol/Completion"
@@ -23,7 +24,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import * as Scope from "effect/Scope"
 import type { Hints } from "./CacheOptions.js"
 import { FeatureError } from "./FeatureError.js"
@@ -356,7 +356,7 @@ export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
     updated: updates.call,
     onUpdate: updates.add,
     notify: ({ filter, key, name, params: schema }, given) =>
-      Effect.matchEffect(ParseResult.encodeUnknown(schema)(given), {
+      Effect.matchEffect(SchemaParser.encodeUnknown(schema)(given), {
         onFailure: (issue) =>
           Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`),
         onSuccess: (params: JsonObject) =>

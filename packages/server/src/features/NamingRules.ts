@@ -1,12 +1,11 @@
 /**
  * Logs a warning for each part of a definition that breaks a rule of the specification: the name of a tool, the keys of
  * `_meta`, the `src` of an icon. The definition is registered all the same, because most clients accept such names.
- * The rules are in `ToolName` and `MetaKey` of `@effect-mcp/protocol`.
+ * The rules of keys are in `MetaKey` of `@effect-mcp/protocol`.
  */
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
-import * as ToolName from "@effect-mcp/protocol/unstable/ToolName"
 import * as Effect from "effect/Effect"
 import * as Subject from "../runtime/Subject.js"
 
@@ -20,7 +19,7 @@ export const warn = (
     readonly icons?: ReadonlyArray<Icon> | undefined
   }
 ): Effect.Effect<void> => {
-  const ofName = kind === "tool" ? ToolName.problem(name) : undefined
+  const ofName = kind === "tool" ? nameProblem(name) : undefined
   const problems = [
     ...(ofName === undefined ? [] : [ofName]),
     ...Object.keys(_meta ?? {}).flatMap((key) => {
@@ -37,4 +36,17 @@ export const warn = (
   return Effect.forEach(problems, (problem) => Effect.logWarning(`The ${kind} "${name}": ${problem}`), {
     discard: true
   })
+}
+
+/** The longest valid name, in characters. */
+const MAX_LENGTH = 128
+
+/** What is wrong with a name; `undefined` when it is valid. */
+export const nameProblem = (name: string): string | undefined => {
+  if (name === "") return "the name is empty"
+  if (name.length > MAX_LENGTH) return `the name has ${name.length} characters, and ${MAX_LENGTH} are allowed`
+  const wrong = /[^A-Za-z0-9_.-]/u.exec(name)
+  return wrong === null
+    ? undefined
+    : `the name contains "${wrong[0]}", and only letters, digits, "_", "-" and "." are allowed`
 }

@@ -8,6 +8,7 @@ import type * as Tool from "@effect-mcp/definition/Tool"
 import type { ToolResult } from "@effect-mcp/definition/ToolResult"
 import { isToolResult } from "@effect-mcp/definition/ToolResult"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import { InvalidParams, ofIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
@@ -16,7 +17,6 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import type * as ParseResult from "effect/ParseResult"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
 import * as Reply from "../runtime/Reply.js"
 import * as Returned from "../runtime/Returned.js"
@@ -143,7 +143,7 @@ const call = (
     if (Either.isEither(decoded)) {
       return Either.isRight(decoded)
         ? run(decoded.right)
-        : Effect.succeed(refused(name, decoded.left as ParseResult.ParseIssue))
+        : Effect.succeed(refused(name, decoded.left as ParseIssue))
     }
     return Effect.matchEffect(decoded, {
       onFailure: (issue) => Effect.succeed(refused(name, issue)),
@@ -168,7 +168,7 @@ const failed = (
 }
 
 // Also up to 2025-06-18, whose hosts show their model results, and no errors.
-const refused = (name: string, issue: ParseResult.ParseIssue): Tools.CallToolResult => ({
+const refused = (name: string, issue: ParseIssue): Tools.CallToolResult => ({
   content: [{ type: "text", text: ofIssue(issue, `arguments for ${Subject.tool(name)}`).message }],
   isError: true
 })

@@ -33,7 +33,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
 import type { Refuses } from "../Authenticator.js"
 import type * as HttpExchange from "../http/HttpExchange.js"
 import * as Reply from "../runtime/Reply.js"
@@ -288,6 +288,6 @@ const extended = (
   if (known?.extension !== extension || !ExtensionTable.isIn(known, version)) return undefined
   const required = Capabilities.missing(clientCapabilities, ExtensionTable.capability(extension))
   if (required !== undefined) return new MissingClientCapability({ required })
-  const encoded = ParseResult.encodeUnknownEither(schema)(value)
+  const encoded = Schema.encodeUnknownEither(schema)(value)
   return Either.isLeft(encoded) ? undefined : { ...encoded.right, resultType: type }
 }

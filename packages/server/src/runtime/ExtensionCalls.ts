@@ -17,7 +17,6 @@ import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import type { AskError } from "../ServerSession.js"
 
 /** What is known of a client. */
@@ -110,6 +109,6 @@ const encode = (
   params: unknown
 ): Effect.Effect<JsonObject> =>
   Effect.catchAll(
-    ParseResult.encodeUnknown(schema)(params),
+    SchemaParser.encodeUnknown(schema)(params),
     (issue) => Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
   )

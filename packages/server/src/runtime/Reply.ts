@@ -24,7 +24,6 @@ import type { Era, Version } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
-import type * as ParseResult from "effect/ParseResult"
 import type { Hints } from "../CacheOptions.js"
 import type * as Feature from "../Feature.js"
 import { HttpRefusal } from "../HttpRefusal.js"
@@ -152,7 +151,7 @@ const WRONG = "it does not conform"
 export const unchecked = new WeakSet<object>()
 
 // Where it is wrong, and not with which value, which may be a secret.
-const wrongAt = ({ issue }: ParseResult.ParseError): string => {
+const wrongAt = ({ issue }: { readonly issue: McpError.ParseIssue }): string => {
   const paths = Issue.places(issue).flatMap(({ path }) => path === "" ? [] : [path])
   return paths.length === 0 ? WRONG : `see ${[...new Set(paths)].join(", ")}`
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest"
-import * as ToolName from "../../src/rules/ToolName.js"
+import * as NamingRules from "../../src/features/NamingRules.js"
 
-describe("ToolName", () => {
+describe("The name of a tool", () => {
   it.each(["a", "getUser", "DATA_EXPORT_v2", "admin.tools.list", "a-b", "9", "x".repeat(128)])(
     "SHOULD accept %s",
-    (name) => expect(ToolName.problem(name)).toBeUndefined()
+    (name) => expect(NamingRules.nameProblem(name)).toBeUndefined()
   )
 
   it.each([
@@ -16,5 +16,5 @@ describe("ToolName", () => {
     ["é", "contains \"é\""],
     ["a🙂", "contains \"🙂\""],
     ["a\n", "contains \"\n\""]
-  ])("SHOULD NOT accept %j", (name, why) => expect(ToolName.problem(name)).toContain(why))
+  ])("SHOULD NOT accept %j", (name, why) => expect(NamingRules.nameProblem(name)).toContain(why))
 })
