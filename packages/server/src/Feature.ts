@@ -125,13 +125,13 @@ export const visible =
       )
     }))
 
-/** Whether there are requests that do not see an entry of the registry: what is made of it must not be cached for other clients. */
+/** Whether there are requests that do not see an entry of the registry: what is made of it is not cached for other clients. */
 export const mayBeHidden: (entry: Registered) => boolean = Surroundings.mayBeHidden
 
-/** Whether the request sees an entry of the registry, with or without the scopes to use it. It needs what handlers have. */
-export const isVisible: (entry: Registered) => Effect.Effect<boolean, unknown> = Surroundings.isVisible
+/** Whether the request sees an entry of the registry, with or without the scopes to use it. For handlers. */
+export const isVisible: (entry: Registered) => Effect.Effect<boolean> = Surroundings.isVisible
 
-/** Those entries of the registry that the request sees. A check around several entries runs once. */
+/** Those entries of the registry that the request sees. A check around several entries runs once. For handlers. */
 export const onlyVisible: <A extends Registered>(
   entries: Iterable<readonly [key: string, entry: A]>
-) => Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>, unknown> = Surroundings.visible
+) => Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>> = Surroundings.visible

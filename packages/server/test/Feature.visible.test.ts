@@ -4,6 +4,7 @@ import * as Definition from "@effect-mcp/definition/Definition"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
+import * as Extension from "@effect-mcp/protocol/Extension"
 import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as Feature from "@effect-mcp/server/Feature"
@@ -56,6 +57,37 @@ const server = <E, R>(features: Layer.Layer<never, E, R>, version: typeof eras[n
 for (const version of eras) {
   describe(`A feature that a request does not see, for clients of ${version}`, () => {
     const hidden = everything(Effect.void).pipe(Feature.visible(isAdmin))
+
+    it.effect("is not among what a handler gets of the registry, which can tell", () =>
+      Effect.gen(function*() {
+        const Entries = Extension.make("com.example/entries", {
+          requests: {
+            seen: Extension.request("entries/seen", {
+              params: Schema.Struct({}),
+              result: Schema.Struct({ seen: Schema.Array(Schema.String), all: Schema.Array(Schema.Boolean) })
+            })
+          }
+        })
+        const seen = Layer.unwrapEffect(Effect.map(Registry.Registry, ({ tools }) =>
+          Handler.request(Entries.requests.seen, () =>
+            Effect.gen(function*() {
+              const seen = (yield* Feature.onlyVisible(tools)).map(([name]) => name)
+              const all = yield* Effect.forEach(tools.values(), Feature.isVisible)
+              return { seen, all: [...all, ...Array.from(tools.values(), Feature.mayBeHidden)] }
+            }))))
+        const given = { versions: [version], middleware: userOf, extensions: [Entries] } as const
+        for (const [name, expected] of [["guest", ["act"]], ["admin", ["act", "tool"]]] as const) {
+          yield* Effect.gen(function*() {
+            const { request } = yield* Client.Client
+            const { all, seen } = yield* request(Entries.requests.seen, {})
+            assert.deepStrictEqual(seen, expected)
+            assert.deepStrictEqual(all, [true, name === "admin", false, true])
+          }).pipe(Effect.provide(TestServer.layer(nothing, Layer.mergeAll(hidden, act(Effect.void), seen), {
+            ...given,
+            client: { clientInfo: { name, version: "1" }, extensions: [Entries] }
+          })))
+        }
+      }))
 
     it.effect("is in no list, and using it fails as if the server did not have it", () =>
       Effect.gen(function*() {

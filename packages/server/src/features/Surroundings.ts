@@ -92,7 +92,7 @@ export const openScopesOf = (entry: Registered): ReadonlyArray<string> =>
 export const mayBeHidden = ({ around }: Registered): boolean => around !== undefined && checksOf(around) > 0
 
 /** Whether the request sees the entry, with or without the scopes to use it. */
-export const isVisible = ({ around = [] }: Registered): Effect.Effect<boolean, unknown> =>
+export const isVisible = ({ around = [] }: Registered): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     let visible = false
     const checks = around.slice(0, checksOf(around)).filter(({ _tag }) => _tag !== "Requirement")
@@ -106,7 +106,7 @@ export const isVisible = ({ around = [] }: Registered): Effect.Effect<boolean, u
 /** Those of the entries that the request sees. What surrounds several entries runs once. */
 export const visible = <A extends Registered>(
   entries: Iterable<readonly [key: string, entry: A]>
-): Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>, unknown> =>
+): Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>> =>
   Effect.suspend(() => {
     const all = [...entries]
     const distinct = new Map(all.flatMap(([, entry]) => mayBeHidden(entry) ? [[entry.around, entry] as const] : []))
