@@ -145,7 +145,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
       "MUST be followed by one initialized notification, before any other request",
     "ClientSession.initialize_result": "the latest revision that has it, with the client's name and capabilities"
   },
-  "client/test/ClientSession.pages.test.ts": {
+  "client/test/Pages.test.ts": {
     "Client.list_tools, cursor": "ends every list up to 2025-11-25, and leads to a page from 2026-07-28 on: ${version}"
   },
   "client/test/Remote.resuming.test.ts": {
