@@ -4,9 +4,9 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Apps from "@effect-mcp/apps/AppsClient"
-import { Client } from "@effect-mcp/client"
+import * as Client from "@effect-mcp/client/Client"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type { Version } from "@effect-mcp/protocol"
+import type * as Version from "@effect-mcp/protocol/Version"
 import { Chunk, Console, Effect, Stream } from "effect"
 import { fileURLToPath } from "node:url"
 

@@ -4,7 +4,7 @@
  */
 import * as Apps from "@effect-mcp/apps/AppsServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import { McpServer } from "@effect-mcp/server"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Layer } from "effect"
 import { Chart, Forecast, Later } from "./contract.js"
 import { page } from "./page.js"

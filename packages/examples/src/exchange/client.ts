@@ -4,7 +4,8 @@
  */
 import { FetchHttpClient } from "@effect/platform"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Client, HttpRefused } from "@effect-mcp/client"
+import * as Client from "@effect-mcp/client/Client"
+import * as HttpRefused from "@effect-mcp/client/HttpRefused"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Console, Effect } from "effect"

@@ -2,11 +2,15 @@
  * A protected server that calls another one for its users. It never passes on the token that a client has sent: that token is
  * for the gateway. The authorization server exchanges it for one that is for the upstream.
  */
-import { Authorization, CredentialStore, JwtVerifier, ResourceServer, TokenExchange } from "@effect-mcp/auth"
-import { Client } from "@effect-mcp/client"
+import * as Authorization from "@effect-mcp/auth/Authorization"
+import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
+import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
+import * as TokenExchange from "@effect-mcp/auth/TokenExchange"
+import * as Client from "@effect-mcp/client/Client"
 import * as Remote from "@effect-mcp/client/Remote"
-import { Tool } from "@effect-mcp/definition"
-import { McpServer } from "@effect-mcp/server"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 
 interface Settings {

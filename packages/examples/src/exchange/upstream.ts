@@ -2,10 +2,11 @@
  * A protected server with the accounts of its users. Clients reach it through the gateway, which acts for them; the access token
  * names both.
  */
-import type { AccessToken } from "@effect-mcp/auth"
-import { JwtVerifier, ResourceServer } from "@effect-mcp/auth"
-import { Tool } from "@effect-mcp/definition"
-import { McpServer } from "@effect-mcp/server"
+import type * as AccessToken from "@effect-mcp/auth/AccessToken"
+import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
+import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Schema } from "effect"
 
 /** RFC 8693: `act` names the server that acts for the user. */

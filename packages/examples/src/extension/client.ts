@@ -3,9 +3,10 @@
  * not, in both eras. It reaches the server in its own process.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Client, Features } from "@effect-mcp/client"
-import { Extension } from "@effect-mcp/protocol"
-import { InProcess } from "@effect-mcp/server"
+import * as Client from "@effect-mcp/client/Client"
+import * as Features from "@effect-mcp/client/Features"
+import * as Extension from "@effect-mcp/protocol/Extension"
+import * as InProcess from "@effect-mcp/server/InProcess"
 import { Console, Effect, Either, Layer, Option, Stream } from "effect"
 import { Jobs } from "./contract.js"
 import { Server } from "./server.js"

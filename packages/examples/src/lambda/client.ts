@@ -3,8 +3,13 @@
  * invocation. With the SDK of a cloud, `invoke` would be a call over the network.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Client } from "@effect-mcp/client"
-import { Connector, JsonRpcError, LocalError, Message, MessageText, Transport } from "@effect-mcp/jsonrpc"
+import * as Client from "@effect-mcp/client/Client"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Console, Effect, FiberMap, Queue, Stream } from "effect"
 import { handler } from "./function.js"
 

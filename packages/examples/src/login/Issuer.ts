@@ -3,8 +3,8 @@
  * once, without a page.
  */
 import { HttpServer } from "@effect/platform"
-import { PlatformHttpServer } from "@effect-mcp/node"
-import type { AuthorizationServerOptions } from "@effect-mcp/testing"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
+import type * as AuthorizationServerOptions from "@effect-mcp/testing/AuthorizationServerOptions"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Effect, Layer } from "effect"
 import { createServer } from "node:http"

@@ -3,8 +3,8 @@
  * server that is deployed reads its URL from its configuration, and needs no such thing.
  */
 import { HttpServer } from "@effect/platform"
-import { PlatformHttpServer } from "@effect-mcp/node"
-import type { Dispatcher } from "@effect-mcp/server"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
+import type * as Dispatcher from "@effect-mcp/server/Dispatcher"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import { Effect, Layer } from "effect"
 import { createServer } from "node:http"

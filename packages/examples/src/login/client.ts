@@ -4,8 +4,9 @@
  */
 import { FetchHttpClient } from "@effect/platform"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Authorization, AuthorizationCode } from "@effect-mcp/auth"
-import { Client } from "@effect-mcp/client"
+import * as Authorization from "@effect-mcp/auth/Authorization"
+import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
+import * as Client from "@effect-mcp/client/Client"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as CredentialDirectory from "@effect-mcp/node/CredentialDirectory"
 import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"

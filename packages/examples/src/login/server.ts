@@ -2,10 +2,12 @@
  * A protected server: each request needs an access token, the user of the token is a service of the handlers, and a tool names
  * the scope that it requires.
  */
-import type { AccessToken } from "@effect-mcp/auth"
-import { JwtVerifier, ResourceServer } from "@effect-mcp/auth"
-import { Tool } from "@effect-mcp/definition"
-import { Feature, McpServer } from "@effect-mcp/server"
+import type * as AccessToken from "@effect-mcp/auth/AccessToken"
+import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
+import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as Feature from "@effect-mcp/server/Feature"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Layer, Schema } from "effect"
 
 class User extends Context.Tag("login/User")<User, AccessToken.AccessToken>() {}
