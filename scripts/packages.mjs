@@ -12,6 +12,7 @@ const temporary = mkdtempSync(join(tmpdir(), "effect-mcp-packages-"))
 process.on("exit", () => rmSync(temporary, { recursive: true, force: true }))
 
 const npm = process.platform === "win32" ? "npm.cmd" : "npm"
+const npx = npm.replace("npm", "npx")
 const tool = (path) => join(root, "node_modules", path)
 
 /** Runs a command to its end; a failure ends the script with its output. */
@@ -61,17 +62,15 @@ const write = (path, text) => {
 }
 const own = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).devDependencies
 write("package.json", JSON.stringify({ name: "empty", private: true }))
+const peers = { effect: "^3.22", "@effect/platform": "^0.97", "@effect/platform-node": "^0.108" }
+const compilers = { typescript: own.typescript, "@types/node": own["@types/node"] }
 run("install the tarballs", npm, [
   "install",
   "--no-audit",
   "--no-fund",
   "--silent",
   ...files,
-  "effect@^3.22",
-  "@effect/platform@^0.97",
-  "@effect/platform-node@^0.108",
-  `typescript@${own.typescript}`,
-  `@types/node@${own["@types/node"]}`
+  ...Object.entries({ ...peers, ...compilers }).map(([name, version]) => `${name}@${version}`)
 ], { cwd: project })
 done("the tarballs install into an empty project, with the versions that the README names")
 
@@ -82,9 +81,9 @@ const AddLive = McpServer.tool(Add, ({ a, b }) => Effect.succeed({ sum: a + b })
 const Server = McpServer.layer({ name: "packed", version: "1.0.0" }, AddLive)
 StdioServer.layer.pipe(Layer.provide(Server), Layer.launch, StdioServer.runMain)
 `
-const esm = program(`import { Tool } from "@effect-mcp/definition"
-import { StdioServer } from "@effect-mcp/node"
-import { McpServer } from "@effect-mcp/server"
+const esm = program(`import * as Tool from "@effect-mcp/definition/Tool"
+import * as StdioServer from "@effect-mcp/node/StdioServer"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Layer, Schema } from "effect"
 `)
 const cjs = program(`const { Tool } = require("@effect-mcp/definition")
@@ -147,6 +146,80 @@ run("load the package redis from a bundled file", process.execPath, ["redis.mjs"
 })
 done("the package redis loads from one bundled file")
 
+// Three packages are enough for a server, and for a client, also where a program sees nothing but its own dependencies.
+const roles = {
+  server: { packages: ["definition", "server", "node"], program: esm },
+  client: {
+    packages: ["definition", "client", "node"],
+    program: `import * as Client from "@effect-mcp/client/Client"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import { Effect } from "effect"
+
+const server = StdioClient.connector({ command: process.execPath, args: [${
+      JSON.stringify(join(project, "server.mjs"))
+    }] })
+const sum = Effect.flatMap(Client.Client, (client) => client.callTool("add", { a: 2, b: 3 }))
+Effect.runPromise(Effect.provide(sum, Client.layer(server))).then(
+  (result) => console.log(JSON.stringify(result)),
+  (error) => console.error(error)
+)
+`
+  }
+}
+const managers = {
+  pnpm: { version: "10.34.9", overrides: (all) => ({ pnpm: { overrides: all } }), exec: ["exec"] },
+  "@yarnpkg/cli-dist": {
+    version: "4.18.1",
+    overrides: (all) => ({ resolutions: all }),
+    exec: [],
+    files: { ".yarnrc.yml": "nodeLinker: pnp\nenableTelemetry: false\n", "yarn.lock": "" }
+  }
+}
+const tarballOf = Object.fromEntries(
+  packages.map(({ manifest }) => {
+    const name = `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`
+    return [manifest.name, `file:${files.find((file) => file.endsWith(name))}`]
+  })
+)
+for (const [manager, { exec, files: extra = {}, overrides, version }] of Object.entries(managers)) {
+  for (const [role, { packages: own, program: source }] of Object.entries(roles)) {
+    const cwd = join(temporary, `${role}-${manager.replace(/\W/g, "-")}`)
+    mkdirSync(cwd)
+    const put = (path, text) => writeFileSync(join(cwd, path), text)
+    const dependencies = Object.fromEntries(
+      own.map((name) => [`@effect-mcp/${name}`, tarballOf[`@effect-mcp/${name}`]])
+    )
+    put(
+      "package.json",
+      JSON.stringify({
+        name: role,
+        private: true,
+        type: "module",
+        dependencies: { ...dependencies, ...peers, ...compilers },
+        ...overrides(tarballOf)
+      })
+    )
+    put(
+      "tsconfig.json",
+      JSON.stringify({
+        compilerOptions: { module: "nodenext", target: "es2022", types: ["node"], strict: true, skipLibCheck: true },
+        files: ["main.ts"]
+      })
+    )
+    put("main.ts", source)
+    for (const [path, text] of Object.entries(extra)) put(path, text)
+    const on = (what, args, more) =>
+      run(`${what} a ${role} with ${manager}`, npx, ["--yes", `${manager}@${version}`, ...args], { cwd, ...more })
+    on("install", ["install"])
+    on("compile", [...exec, "tsc", "-p", "."])
+    on("run", [...exec, "node", "main.js"], {
+      input: role === "server" ? conversation : "",
+      expected: /"structuredContent":\{"sum":5\}/
+    })
+    done(`a ${role} of three packages works with ${manager}`)
+  }
+}
+
 // Every public module, types and values, so that each declaration of the tarballs is checked.
 const everything = packages.flatMap(({ manifest }) =>
   Object.keys(manifest.exports).filter((path) =>
@@ -196,7 +269,7 @@ for (
 
 const hidden = spawnSync(
   process.execPath,
-  ["--input-type=module", "-e", `import "@effect-mcp/server/runtime/Router"`],
+  ["--input-type=module", "-e", `import "@effect-mcp/server/runtime/Routes"`],
   {
     cwd: project,
     encoding: "utf8"
