@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { AuthorizationError } from "./AuthorizationError.js"
 import { CredentialStore } from "./CredentialStore.js"
+import * as Documents from "./discovery/Documents.js"
 import type { Dpop } from "./Dpop.js"
 import type { ServerTokens } from "./flow/ServerTokens.js"
 import * as ServersTokens from "./flow/ServerTokens.js"
@@ -89,40 +90,21 @@ export const layer = <R = never>(
       let isClosed = false
       yield* Effect.addFinalizer(() => Effect.sync(() => isClosed = true))
       const provided: Grant = {
-        isInteractive: grant.isInteractive,
-        isRegistered: grant.isRegistered,
+        ...grant,
         client: (request) => Effect.provide(grant.client(request), context),
         obtain: (request) => Effect.provide(grant.obtain(request), context)
       }
       const of = (url: string | URL): Effect.Effect<ServerTokens> =>
-        Effect.suspend(() => {
+        Effect.sync(() => {
           const { origin, pathname } = new URL(url)
           // Not resolved against the origin: a path with two slashes at its beginning would name another host.
           const server = new URL(`${origin}${pathname}`)
-          const known = servers.get(server.href)
-          if (known !== undefined) return Effect.succeed(known)
-          const policy = { server, allowPrivate: options.allowPrivateAddresses === true }
-          const making = ServersTokens.make(
-            {
-              documents: {
-                client,
-                policy,
-                timeout: options.requestTimeout ?? "30 seconds",
-                maxBytes: options.maxDocumentBytes ?? 256 * 1024
-              },
-              store,
-              grant: provided,
-              scopes: options.scopes ?? [],
-              dpop: options.dpop
-            },
-            scope
-          )
-          // Another fiber may have made them meanwhile.
-          return Effect.map(making, (made) => {
-            const first = servers.get(server.href) ?? made
-            servers.set(server.href, first)
-            return first
-          })
+          const { dpop, scopes = [] } = options
+          const documents = Documents.make(client, server, options)
+          const tokens = servers.get(server.href) ??
+            ServersTokens.make({ documents, store, grant: provided, scopes, dpop }, scope)
+          servers.set(server.href, tokens)
+          return tokens
         })
       // A login or a logout would be interrupted at once, and its caller with it, without a reason.
       const open = <A, E>(name: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>

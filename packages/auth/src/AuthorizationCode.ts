@@ -10,11 +10,12 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Redacted from "effect/Redacted"
-import { AuthorizationError } from "./AuthorizationError.js"
+import type { AuthorizationError } from "./AuthorizationError.js"
 import { Browser } from "./Browser.js"
 import type { ClientIdentity } from "./ClientIdentity.js"
 import { CredentialStore } from "./CredentialStore.js"
 import * as Sha256 from "./digest/Sha256.js"
+import { failure } from "./discovery/Failure.js"
 import * as Text from "./discovery/Text.js"
 import * as Policies from "./discovery/UrlPolicy.js"
 import * as AuthorizationResponse from "./flow/AuthorizationResponse.js"
@@ -79,11 +80,7 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
       for (const [name, value] of Object.entries(parameters)) endpoint.searchParams.set(name, value)
       const response = yield* Effect.timeoutFail(session.open(endpoint, Redacted.value(state)), {
         duration: loginTimeout,
-        onTimeout: () =>
-          new AuthorizationError({
-            reason: "Browser",
-            message: "The user did not log in in time; the option `loginTimeout` has the limit"
-          })
+        onTimeout: () => failure("Browser", "The user did not log in in time; the option `loginTimeout` has the limit")
       })
       const code = yield* AuthorizationResponse.read(response, { server, state })
       return yield* token(client, {
@@ -111,12 +108,7 @@ const authorizationEndpoint = (
 ): Effect.Effect<URL, AuthorizationError> => {
   const { authorizationEndpoint, codeChallengeMethods, issuer } = server
   const unsupported = (what: string) =>
-    Effect.fail(
-      new AuthorizationError({
-        reason: "UnsupportedServer",
-        message: `The authorization server ${Text.shorten(issuer)} ${what}`
-      })
-    )
+    failure("UnsupportedServer", `The authorization server ${Text.shorten(issuer)} ${what}`)
   if (authorizationEndpoint === undefined) return unsupported("has no authorization endpoint")
   // Revisions before 2025-11-25 did not require servers to publish it.
   if (codeChallengeMethods === undefined ? isPublished : !codeChallengeMethods.includes("S256")) {

@@ -32,14 +32,5 @@ export const secret = (options: Secret): Grant => make(options)
 /** Proves who the client is with a signature; no secret is sent. */
 export const privateKey = (options: Key): Grant => make({ ...options, authMethod: "private_key_jwt" })
 
-const make = (client: PreRegistered): Grant => ({
-  ...FixedClient.make(client),
-  obtain: (context) =>
-    Effect.zipRight(
-      FixedClient.check(client, context),
-      context.token(client, {
-        grant_type: "client_credentials",
-        ...(context.scopes === undefined ? undefined : { scope: context.scopes.join(" ") })
-      })
-    )
-})
+const make = (client: PreRegistered): Grant =>
+  FixedClient.make(client, () => Effect.succeed({ grant_type: "client_credentials" }))

@@ -12,8 +12,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { AuthorizationError } from "./AuthorizationError.js"
+import type { AuthorizationError } from "./AuthorizationError.js"
 import * as Sha256 from "./digest/Sha256.js"
+import { failure } from "./discovery/Failure.js"
 import { Tokens } from "./Tokens.js"
 
 export interface Registration extends Schema.Schema.Type<typeof Registration> {}
@@ -134,8 +135,4 @@ const nameOf = (kind: string, key: ReadonlyArray<string>): Effect.Effect<string>
   Effect.map(Sha256.hex(JSON.stringify(key)), (digest) => `${kind}-${digest}`)
 
 const failed = (what: string, cause: unknown) =>
-  new AuthorizationError({
-    reason: "Store",
-    message: `Stored credentials could not be ${what}: see the cause`,
-    cause
-  })
+  failure("Store", `Stored credentials could not be ${what}: see the cause`, { cause })

@@ -10,8 +10,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Jose from "jose"
-import { AuthorizationError } from "./AuthorizationError.js"
+import type { AuthorizationError } from "./AuthorizationError.js"
 import * as Sha256 from "./digest/Sha256.js"
+import { failure } from "./discovery/Failure.js"
 
 /** What proves, with each request, that the sender of a token has the key that the token is bound to. */
 export interface Prover {
@@ -96,5 +97,5 @@ const nonceOf = (proof: string | undefined): unknown =>
 const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, AuthorizationError> =>
   Effect.tryPromise({
     try: run,
-    catch: () => new AuthorizationError({ reason: "Signing", message: "A proof for DPoP could not be signed" })
+    catch: () => failure("Signing", "A proof for DPoP could not be signed")
   })

@@ -7,9 +7,10 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-import { AuthorizationError } from "./AuthorizationError.js"
+import type * as Redacted from "effect/Redacted"
+import type { AuthorizationError } from "./AuthorizationError.js"
 import type { Client, PreRegistered } from "./ClientIdentity.js"
+import { failure, refusal } from "./discovery/Failure.js"
 import * as Text from "./discovery/Text.js"
 import type { Grant, GrantContext } from "./Grant.js"
 import * as FixedClient from "./identity/FixedClient.js"
@@ -29,19 +30,12 @@ export interface Options<R = never> {
   readonly client: PreRegistered
 }
 
-export const make = <R = never>(options: Options<R>): Grant<R> => ({
-  ...FixedClient.make(options.client),
-  obtain: (context) =>
-    Effect.gen(function*() {
-      yield* FixedClient.check(options.client, context)
-      const assertion = yield* exchange(options, context)
-      return yield* context.token(options.client, {
-        grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-        assertion: Redacted.value(assertion),
-        ...(context.scopes === undefined ? undefined : { scope: context.scopes.join(" ") })
-      })
-    })
-})
+export const make = <R = never>(options: Options<R>): Grant<R> =>
+  FixedClient.make(options.client, (context) =>
+    Effect.map(exchange(options, context), (assertion) => ({
+      grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+      assertion
+    })))
 
 const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 
@@ -49,38 +43,29 @@ const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 const exchange = <R>(
   { provider }: Options<R>,
   { post, resource, scopes, server }: GrantContext
-): Effect.Effect<Redacted.Redacted<string>, AuthorizationError, R> =>
+): Effect.Effect<string, AuthorizationError, R> =>
   Effect.gen(function*() {
-    const subject = yield* Effect.mapError(
-      provider.subjectToken,
-      (cause) => refused("The application has no subject token for the identity provider", undefined, cause)
-    )
-    const { json = {}, status } = yield* post("the identity provider", provider.tokenEndpoint, {
+    const answer = yield* post("the identity provider", provider.tokenEndpoint, {
       form: {
         grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
         requested_token_type: ID_JAG,
-        subject_token: Redacted.value(subject),
+        subject_token: yield* FixedClient.given(
+          provider.subjectToken,
+          "The application has no subject token for the identity provider"
+        ),
         subject_token_type: `urn:ietf:params:oauth:token-type:${provider.subjectTokenType ?? "id_token"}`,
         audience: server.issuer,
         resource,
         ...(scopes === undefined ? undefined : { scope: scopes.join(" ") })
       }
     }, { client: provider.client, isConfigured: true })
-    const { access_token: token, error, issued_token_type: type } = json
-    if (status >= 200 && status < 300 && error === undefined && typeof token === "string" && token !== "") {
-      if (type === ID_JAG) return Redacted.make(token)
-      return yield* Effect.fail(refused("The identity provider issued another type of token than an ID-JAG"))
+    const { access_token: token, error, issued_token_type: type } = answer.json ?? {}
+    if (
+      answer.status >= 200 && answer.status < 300 && error === undefined && typeof token === "string" && token !== ""
+    ) {
+      return type === ID_JAG
+        ? token
+        : yield* failure("Denied", "The identity provider issued another type of token than an ID-JAG")
     }
-    const code = Text.errorCode(error)
-    return yield* Effect.fail(
-      refused(
-        `The identity provider gave no access to ${Text.shorten(resource)}: it answered with ${status}${
-          code === undefined ? "" : ` and "${code}"`
-        }`,
-        code
-      )
-    )
+    return yield* refusal("Denied", `The identity provider gave no access to ${Text.shorten(resource)}: it`, answer)
   })
-
-const refused = (message: string, error?: string, cause?: unknown) =>
-  new AuthorizationError({ reason: "Denied", message, error, cause })

@@ -6,8 +6,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-import { AuthorizationError } from "./AuthorizationError.js"
+import type * as Redacted from "effect/Redacted"
 import type { PreRegistered } from "./ClientIdentity.js"
 import type { Grant } from "./Grant.js"
 import * as FixedClient from "./identity/FixedClient.js"
@@ -41,23 +40,15 @@ const TYPE = "urn:ietf:params:oauth:token-type"
  *   })).pipe(Layer.provide(CredentialStore.layerMemory))
  * ```
  */
-export const make = <R = never>(options: Options<R>): Grant<R> => ({
-  ...FixedClient.make(options.client),
-  obtain: (context) =>
-    Effect.gen(function*() {
-      yield* FixedClient.check(options.client, context)
-      const token = yield* Effect.mapError(
-        options.subjectToken,
-        (cause) =>
-          new AuthorizationError({ reason: "Denied", message: "There is no token of the user to exchange", cause })
-      )
-      return yield* context.token(options.client, {
+export const make = <R = never>(options: Options<R>): Grant<R> =>
+  FixedClient.make(
+    options.client,
+    () =>
+      Effect.map(FixedClient.given(options.subjectToken, "There is no token of the user to exchange"), (token) => ({
         grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-        subject_token: Redacted.value(token),
+        subject_token: token,
         subject_token_type: `${TYPE}:${options.subjectTokenType ?? "access_token"}`,
         requested_token_type: `${TYPE}:access_token`,
-        ...(options.audience === undefined ? undefined : { audience: options.audience }),
-        ...(context.scopes === undefined ? undefined : { scope: context.scopes.join(" ") })
-      })
-    })
-})
+        ...(options.audience === undefined ? undefined : { audience: options.audience })
+      }))
+  )

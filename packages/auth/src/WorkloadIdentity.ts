@@ -6,8 +6,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-import { AuthorizationError } from "./AuthorizationError.js"
+import type * as Redacted from "effect/Redacted"
 import type { Grant } from "./Grant.js"
 import * as FixedClient from "./identity/FixedClient.js"
 
@@ -21,22 +20,12 @@ export interface Options<R = never> {
 }
 
 /** A token that the authorization server refuses fails the request: the program has no other. */
-export const make = <R = never>({ clientId = "", issuer, token }: Options<R>): Grant<R> => {
-  const client = { issuer, clientId }
-  return {
-    ...FixedClient.make(client),
-    obtain: (context) =>
-      Effect.gen(function*() {
-        yield* FixedClient.check(client, context)
-        const assertion = yield* Effect.mapError(
-          token,
-          (cause) => new AuthorizationError({ reason: "Denied", message: "The workload has no token", cause })
-        )
-        return yield* context.token(client, {
-          grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-          assertion: Redacted.value(assertion),
-          ...(context.scopes === undefined ? undefined : { scope: context.scopes.join(" ") })
-        })
-      })
-  }
-}
+export const make = <R = never>({ clientId = "", issuer, token }: Options<R>): Grant<R> =>
+  FixedClient.make(
+    { issuer, clientId },
+    () =>
+      Effect.map(FixedClient.given(token, "The workload has no token"), (assertion) => ({
+        grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        assertion
+      }))
+  )

@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
 import * as Effect from "effect/Effect"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { Wanted } from "./Challenge.js"
 import type { Documents } from "./Documents.js"
@@ -30,25 +31,19 @@ export const discover = Effect.fnUntraced(function*(
   wanted: Pick<Wanted, "resourceMetadata">,
   isKnown: (issuer: string) => boolean,
   documentsOf: (documents: Documents, issuer: string) => Documents = (documents) => documents
-) {
+): Effect.fn.Return<Discovered, AuthorizationError> {
   const { server } = documents.policy
   const metadata = yield* ResourceMetadata.find(documents, wanted.resourceMetadata)
   if (metadata === undefined) {
-    const discovered: Discovered = {
+    return {
       resource: ResourceMetadata.canonical(server),
       scopes: undefined,
       server: yield* ServerMetadata.findAtOrigin(documents),
       isPublished: false
     }
-    return discovered
   }
   const { authorizationServers, resource, scopes } = metadata
   const issuer = authorizationServers.find(isKnown) ?? authorizationServers[0]
-  const discovered: Discovered = {
-    resource,
-    scopes,
-    server: yield* ServerMetadata.find(documentsOf(documents, issuer), issuer),
-    isPublished: true
-  }
-  return discovered
+  const found = yield* ServerMetadata.find(documentsOf(documents, issuer), issuer)
+  return { resource, scopes, server: found, isPublished: true }
 })

@@ -16,9 +16,10 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Str from "effect/String"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Answer } from "../Grant.js"
 import type { RequestOptions } from "../TokenVerifier.js"
+import { failure } from "./Failure.js"
 import * as Text from "./Text.js"
 import type { UrlPolicy } from "./UrlPolicy.js"
 import * as Policies from "./UrlPolicy.js"
@@ -100,18 +101,14 @@ const exchange = (
     Effect.timeoutFail({
       duration: documents.timeout,
       onTimeout: () =>
-        new AuthorizationError({
-          reason: "Unreachable",
-          message: `There was no answer in time from ${where}; the option \`requestTimeout\` has the limit`
-        })
+        failure("Unreachable", `There was no answer in time from ${where}; the option \`requestTimeout\` has the limit`)
     }),
     Effect.scoped,
     PlatformClient.configure(false)
   )
 }
 
-const unreachable = (message: string) =>
-  Effect.fail(new AuthorizationError({ reason: "Unreachable", message: Str.capitalize(message) }))
+const unreachable = (message: string) => failure("Unreachable", Str.capitalize(message))
 
 /** A status of 0 is a redirect that a browser hides. */
 const isRedirect = ({ status }: HttpClientResponse.HttpClientResponse): boolean =>
@@ -126,13 +123,11 @@ const follow = (
 ): Effect.Effect<URL, AuthorizationError> => {
   const from = new URL(request.url)
   const refuse = (why: string) =>
-    Effect.fail(
-      new AuthorizationError({
-        reason: "UnsafeUrl",
-        message: Str.capitalize(
-          `${what}, ${Text.location(from)}, was redirected, and the client does not follow: ${why}`
-        )
-      })
+    failure(
+      "UnsafeUrl",
+      Str.capitalize(
+        `${what}, ${Text.location(from)}, was redirected, and the client does not follow: ${why}`
+      )
     )
   if (request.method !== "GET") return refuse("what the client posts is meant for this address only")
   if (redirects <= 0) return refuse("it was redirected too often")
@@ -162,6 +157,20 @@ const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined =
   return Predicate.isRecord(value) && !(value instanceof Json.Refused) ? value : undefined
 }
 
+export const make = (client: HttpClient.HttpClient, server: URL, options: RequestOptions): Documents => ({
+  client,
+  policy: { server, allowPrivate: options.allowPrivateAddresses === true },
+  timeout: options.requestTimeout ?? "30 seconds",
+  maxBytes: options.maxDocumentBytes ?? 256 * 1024,
+  headers: {}
+})
+
+/** For an address that the application gives: it has chosen that, as it has chosen the issuer. */
+export const at = (documents: Documents, address: string | undefined): Documents =>
+  address === undefined || !URL.canParse(address)
+    ? documents
+    : { ...documents, policy: { ...documents.policy, server: new URL(address) } }
+
 /** The host of the issuer is allowed, because the application has chosen it, and other private addresses only by option. */
 export const ofIssuer = (
   client: HttpClient.HttpClient,
@@ -169,11 +178,5 @@ export const ofIssuer = (
   options: RequestOptions
 ): Effect.Effect<Documents> =>
   URL.canParse(issuer)
-    ? Effect.succeed({
-      client,
-      policy: { server: new URL(issuer), allowPrivate: options.allowPrivateAddresses === true },
-      timeout: options.requestTimeout ?? "5 seconds",
-      maxBytes: options.maxDocumentBytes ?? 256 * 1024,
-      headers: {}
-    })
+    ? Effect.succeed(make(client, new URL(issuer), { requestTimeout: "5 seconds", ...options }))
     : Effect.dieMessage(`"${issuer}" is no issuer: an issuer is a URL, as in "https://login.example.com"`)

@@ -6,10 +6,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Str from "effect/String"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import * as Challenge from "./Challenge.js"
 import type { Documents } from "./Documents.js"
 import * as Document from "./Documents.js"
+import { failure } from "./Failure.js"
 import * as Text from "./Text.js"
 
 export interface ResourceMetadata {
@@ -78,5 +79,4 @@ const describes = (resource: string, server: URL): boolean => {
 /** The identifier of a server that publishes none: its URL without fragment, query and last slash. */
 export const canonical = ({ origin, pathname }: URL): string => `${origin}${pathname}`.replace(/\/$/, "")
 
-const invalid = (message: string) =>
-  Effect.fail(new AuthorizationError({ reason: "InvalidMetadata", message: Str.capitalize(message) }))
+const invalid = (message: string) => failure("InvalidMetadata", Str.capitalize(message))

@@ -6,11 +6,12 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-server-metadata-discovery
  */
 import * as Effect from "effect/Effect"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
 import * as Challenge from "./Challenge.js"
 import type { Documents } from "./Documents.js"
 import * as Document from "./Documents.js"
+import { failure } from "./Failure.js"
 import * as Text from "./Text.js"
 import * as Policies from "./UrlPolicy.js"
 
@@ -51,22 +52,15 @@ export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents) {
   const { origin } = documents.policy.server
   yield* Policies.check(documents.policy, "the authorization server", origin)
   const [address] = wellKnown(new URL(origin))
-  const json = yield* read(documents, address!, [origin, `${origin}/`])
-  if (json !== undefined) return yield* serverOf(documents, json["issuer"] as string, json)
-  return {
+  const json = (yield* read(documents, address!, [origin, `${origin}/`])) ?? {
     issuer: origin,
-    authorizationEndpoint: `${origin}/authorize`,
-    tokenEndpoint: `${origin}/token`,
-    registrationEndpoint: `${origin}/register`,
-    revocationEndpoint: undefined,
-    scopes: [],
-    grantTypes: undefined,
-    authMethods: ["none", "client_secret_basic", "client_secret_post"],
-    takesMetadataDocuments: false,
-    sendsIssuer: false,
-    codeChallengeMethods: ["S256"],
-    dpopAlgorithms: []
-  } satisfies AuthorizationServer
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    token_endpoint_auth_methods_supported: ["none", "client_secret_basic", "client_secret_post"],
+    code_challenge_methods_supported: ["S256"]
+  }
+  return yield* serverOf(documents, json["issuer"] as string, json)
 })
 
 /** The metadata at an address, which has to name one of these issuers; `undefined` when there is none. */
@@ -125,7 +119,7 @@ const serverOf = Effect.fnUntraced(function*(
   return metadata
 })
 
-const strings = (value: unknown): ReadonlyArray<string> | undefined =>
+export const strings = (value: unknown): ReadonlyArray<string> | undefined =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === "string").slice(0, 200) : undefined
 
-const invalid = (message: string) => Effect.fail(new AuthorizationError({ reason: "InvalidMetadata", message }))
+const invalid = (message: string) => failure("InvalidMetadata", message)

@@ -9,7 +9,8 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/security_best_practices
  */
 import * as Either from "effect/Either"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
+import { failure } from "./Failure.js"
 import * as Text from "./Text.js"
 
 export interface UrlPolicy {
@@ -29,19 +30,14 @@ export const check = (
   { allowPrivate, server }: UrlPolicy,
   what: string,
   text: string
-): Either.Either<URL, AuthorizationError> => {
-  const url = parse(text)
-  if (url === undefined) return refuse(what, "it is no absolute URL")
-  const why = whyNotBrowsable(url)
-  if (why !== undefined) return refuse(`${what}, ${Text.location(url)}`, why)
-  const isOwn = url.hostname === server.hostname || (isLoopback(url.hostname) && isLoopback(server.hostname))
-  return isOwn || allowPrivate || !isPrivate(url.hostname)
-    ? Either.right(url)
-    : refuse(
+): Either.Either<URL, AuthorizationError> =>
+  Either.flatMap(browsable(what, text), (url) => {
+    const isOwn = url.hostname === server.hostname || (isLoopback(url.hostname) && isLoopback(server.hostname))
+    return isOwn || allowPrivate || !isPrivate(url.hostname) ? Either.right(url) : refuse(
       `${what}, ${Text.location(url)}`,
       "it is a private address. A program that runs on the user's own machine may allow that with `allowPrivateAddresses`"
     )
-}
+  })
 
 /** A URL that the user's browser is going to open. */
 export const browsable = (what: string, text: string): Either.Either<URL, AuthorizationError> => {
@@ -59,7 +55,7 @@ const whyNotBrowsable = (url: URL): string | undefined => {
 }
 
 const refuse = (what: string, why: string) =>
-  Either.left(new AuthorizationError({ reason: "UnsafeUrl", message: `The client does not use ${what}: ${why}` }))
+  Either.left(failure("UnsafeUrl", `The client does not use ${what}: ${why}`))
 
 /** `URL` has already brought every notation of an IPv4 address to four decimal numbers. */
 const ipv4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/

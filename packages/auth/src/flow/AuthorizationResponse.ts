@@ -7,8 +7,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
+import { failure } from "../discovery/Failure.js"
 import * as Text from "../discovery/Text.js"
 
 /** What was recorded before the browser was opened. */
@@ -43,14 +44,12 @@ export const read = (
   if (parameters.has("error")) {
     const error = Text.errorCode(one("error"))
     const described = one("error_description")
-    return Effect.fail(
-      new AuthorizationError({
-        reason: "Denied",
-        message: `Access was denied by ${Text.shorten(server.issuer)}${error === undefined ? "" : ` with "${error}"`}${
-          described === undefined || described === "" ? "" : `: ${Text.shorten(described)}`
-        }`,
-        error
-      })
+    return failure(
+      "Denied",
+      `Access was denied by ${Text.shorten(server.issuer)}${error === undefined ? "" : ` with "${error}"`}${
+        described === undefined || described === "" ? "" : `: ${Text.shorten(described)}`
+      }`,
+      { error }
     )
   }
   const code = one("code")
@@ -58,9 +57,4 @@ export const read = (
 }
 
 const untrusted = (why: string) =>
-  Effect.fail(
-    new AuthorizationError({
-      reason: "UntrustedResponse",
-      message: `The response to the authorization request was not used: ${why}`
-    })
-  )
+  failure("UntrustedResponse", `The response to the authorization request was not used: ${why}`)

@@ -10,11 +10,7 @@ export type Scopes = ReadonlyArray<string>
 
 /** The challenge is not compared with what the resource supports. */
 export const choose = (challenged: Scopes | undefined, supported: Scopes | undefined): Scopes | undefined =>
-  challenged !== undefined && challenged.length > 0
-    ? challenged
-    : supported !== undefined && supported.length > 0
-    ? supported
-    : undefined
+  [challenged, supported].find((scopes) => scopes !== undefined && scopes.length > 0)
 
 /** What was requested before stays requested. */
 export const union = (before: Scopes | undefined, more: Scopes | undefined): Scopes | undefined =>

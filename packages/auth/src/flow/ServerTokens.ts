@@ -13,9 +13,10 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Wanted } from "../discovery/Challenge.js"
 import * as Challenge from "../discovery/Challenge.js"
+import { failure } from "../discovery/Failure.js"
 import * as Text from "../discovery/Text.js"
 import type { Grant } from "../Grant.js"
 import * as Scopes from "./Scopes.js"
@@ -49,220 +50,214 @@ const BEFORE_LOGIN: ReadonlySet<AuthorizationError["reason"]> = new Set(["Unreac
 const nothing: Wanted = { resourceMetadata: undefined, scopes: undefined, error: undefined, description: undefined }
 
 /** Closing the scope interrupts what is under way; what waits for it fails. */
-export const make = (settings: Settings, scope: Scope.Scope): Effect.Effect<ServerTokens> =>
-  Effect.gen(function*() {
-    const { documents: { policy: { server } }, dpop, grant, store } = settings
-    const state = yield* TokenState.make(server, store, dpop)
-    let hasBegun = false
-    let hasConsent = false
-    /** How many runs may ask the user; one that was interrupted may end after the next has begun. */
-    let logins = 0
-    const asking: Grant = {
-      isInteractive: grant.isInteractive,
-      isRegistered: (issuer) => grant.isRegistered(issuer),
-      client: (context) => grant.client(context),
-      obtain: (context) =>
-        Effect.suspend(() => {
-          hasBegun = true
-          const token: typeof context.token = (client, parameters) => {
-            hasConsent = true
-            return context.token(client, parameters)
-          }
-          return grant.obtain({ ...context, token })
-        })
-    }
-    const requests = TokenRequests.make({ ...settings, grant: asking }, state)
-    const run = SingleFlight.make<void, AuthorizationError>(scope, closed(server))
-    /** How many refusals of a request asked for a nonce only; by its body, which all attempts at a request have in common. */
-    const nonces = new WeakMap<Request["body"], number>()
-    let failed: { readonly error: AuthorizationError; readonly at: number } | undefined
-
-    /** Fails, and keeps the error: for a time, requests fail with it instead of opening the browser again. */
-    const fail = (error: AuthorizationError) =>
-      Effect.flatMap(Clock.currentTimeMillis, (at) => {
-        failed = { error, at }
-        return Effect.fail(error)
-      })
-
-    /** Renews tokens that expire. A failure leaves those there are. */
-    const renew = Effect.catchAll(requests.renew, (error) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        state.renewAt(now + PAUSE)).pipe(
-          Effect.zipRight(Effect.logDebug(`The token for ${Text.location(server)} was not renewed: ${error.message}`))
-        ))
-
-    const obtain = (need: Need): Effect.Effect<void, AuthorizationError> =>
-      Effect.gen(function*() {
-        const { attempt, missing, sent } = need
-        if (missing === undefined && attempt === 1 && sent !== undefined && (yield* state.adopt)) {
-          return
+export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
+  const { documents: { policy: { server } }, dpop, grant, store } = settings
+  const state = TokenState.make(server, store, dpop)
+  let hasBegun = false
+  let hasConsent = false
+  /** How many runs may ask the user; one that was interrupted may end after the next has begun. */
+  let logins = 0
+  const asking: Grant = {
+    ...grant,
+    obtain: (context) =>
+      Effect.suspend(() => {
+        hasBegun = true
+        const token: typeof context.token = (client, parameters) => {
+          hasConsent = true
+          return context.token(client, parameters)
         }
-        const now = yield* Clock.currentTimeMillis
-        // The user is not asked again at once after a login that failed.
-        if (grant.isInteractive && failed !== undefined && now - failed.at < PAUSE) {
-          return yield* failed.error
-        }
-        hasBegun = hasConsent = false
-        const isLogin = ({ reason }: AuthorizationError) =>
-          hasConsent || (hasBegun && !BEFORE_LOGIN.has(reason))
-        const requesting = Effect.catchIf(requests.obtain(need), isLogin, fail)
-        yield* grant.isInteractive
-          ? Effect.acquireUseRelease(Effect.sync(() => logins++), () => requesting, () => Effect.sync(() => logins--))
-          : requesting
+        return grant.obtain({ ...context, token })
       })
+  }
+  const requests = TokenRequests.make({ ...settings, grant: asking }, state)
+  const run = SingleFlight.make<void, AuthorizationError>(scope, closed(server))
+  /** How many refusals of a request asked for a nonce only; by its body, which all attempts at a request have in common. */
+  const nonces = new WeakMap<Request["body"], number>()
+  let failed: { readonly error: AuthorizationError; readonly at: number } | undefined
 
-    const isMet = ({ binding, tokens }: State, { missing, sent }: Need): boolean =>
-      tokens !== undefined && TokenState.authorization(tokens) !== sent &&
-      (missing === undefined || Scopes.covers(binding?.scopes, missing))
+  /** Fails, and keeps the error: for a time, requests fail with it instead of opening the browser again. */
+  const fail = (error: AuthorizationError) =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) => {
+      failed = { error, at }
+      return Effect.fail(error)
+    })
 
-    /** Why other tokens would be refused like those that were. */
-    const whyNot = ({ binding, isFresh, tokens }: State, { attempt, missing, sent, wanted }: Need) => {
-      if (tokens === undefined || TokenState.authorization(tokens) !== sent) return undefined
-      if (missing !== undefined) {
-        return Scopes.covers(binding?.scopes, missing) ? insufficient(server, missing) : undefined
+  /** Renews tokens that expire. A failure leaves those there are. */
+  const renew = Effect.catchAll(
+    requests.renew,
+    (error) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => state.renewAt(now + PAUSE)).pipe(
+        Effect.zipRight(Effect.logDebug(`The token for ${Text.location(server)} was not renewed: ${error.message}`))
+      )
+  )
+
+  const obtain = (need: Need): Effect.Effect<void, AuthorizationError> =>
+    Effect.gen(function*() {
+      const { attempt, missing, sent } = need
+      if (missing === undefined && attempt === 1 && sent !== undefined && (yield* state.adopt)) {
+        return
       }
-      if (attempt === 1 || !isFresh) return undefined
-      const why = Refusal.redact(wanted.description ?? "", Headers.fromInput({ authorization: sent }))
-      return notAccepted(server, binding?.issuer ?? "", binding?.resource ?? "", why)
+      const now = yield* Clock.currentTimeMillis
+      // The user is not asked again at once after a login that failed.
+      if (grant.isInteractive && failed !== undefined && now - failed.at < PAUSE) {
+        return yield* failed.error
+      }
+      hasBegun = hasConsent = false
+      const isLogin = ({ reason }: AuthorizationError) => hasConsent || (hasBegun && !BEFORE_LOGIN.has(reason))
+      const requesting = Effect.catchIf(requests.obtain(need), isLogin, fail)
+      yield* grant.isInteractive
+        ? Effect.acquireUseRelease(Effect.sync(() => logins++), () => requesting, () => Effect.sync(() => logins--))
+        : requesting
+    })
+
+  const isMet = ({ binding, tokens }: State, { missing, sent }: Need): boolean =>
+    tokens !== undefined && TokenState.authorization(tokens) !== sent &&
+    (missing === undefined || Scopes.covers(binding?.scopes, missing))
+
+  /** Why other tokens would be refused like those that were. */
+  const whyNot = ({ binding, isFresh, tokens }: State, { attempt, missing, sent, wanted }: Need) => {
+    if (tokens === undefined || TokenState.authorization(tokens) !== sent) return undefined
+    if (missing !== undefined) {
+      return Scopes.covers(binding?.scopes, missing) ? insufficient(server, missing) : undefined
     }
+    if (attempt === 1 || !isFresh) return undefined
+    const why = Refusal.redact(wanted.description ?? "", Headers.fromInput({ authorization: sent }))
+    return notAccepted(server, binding?.issuer ?? "", binding?.resource ?? "", why)
+  }
 
-    /** Whether there are other tokens than those that were refused. */
-    const satisfy = (need: Need): Effect.Effect<boolean, AuthorizationError> =>
-      Effect.gen(function*() {
-        // The run that this request joins may have begun for another need.
-        for (let round = 0; round < MAX_ATTEMPTS; round++) {
-          const known = yield* state.get
-          if (isMet(known, need)) return true
-          const error = whyNot(known, need)
-          if (error !== undefined) return yield* error.reason === "TokenRefused" ? fail(error) : error
-          let isOwn = false
-          yield* run.join(Effect.suspend(() => {
-            isOwn = true
-            return obtain(need)
-          }))
-          if (isOwn) return true
-        }
-        return false
-      })
+  /** Whether there are other tokens than those that were refused. */
+  const satisfy = (need: Need): Effect.Effect<boolean, AuthorizationError> =>
+    Effect.gen(function*() {
+      // The run that this request joins may have begun for another need.
+      for (let round = 0; round < MAX_ATTEMPTS; round++) {
+        const known = yield* state.get
+        if (isMet(known, need)) return true
+        const error = whyNot(known, need)
+        if (error !== undefined) return yield* error.reason === "TokenRefused" ? fail(error) : error
+        let isOwn = false
+        yield* run.join(Effect.suspend(() => {
+          isOwn = true
+          return obtain(need)
+        }))
+        if (isOwn) return true
+      }
+      return false
+    })
 
-    /** Whether there are other tokens than those that were refused, without asking the user. */
-    const refreshed = (sent: string | undefined, attempt: number): Effect.Effect<boolean, AuthorizationError> =>
+  /** Whether there are other tokens than those that were refused, without asking the user. */
+  const refreshed = (sent: string | undefined, attempt: number): Effect.Effect<boolean, AuthorizationError> =>
+    Effect.gen(function*() {
+      const { tokens } = yield* state.get
+      if (tokens === undefined) return false
+      if (TokenState.authorization(tokens) !== sent) return true
+      if (attempt > 1 || tokens.refreshToken === undefined) return false
+      yield* Effect.ignore(run.join(renew))
+      const { tokens: current } = yield* state.get
+      return current !== undefined && TokenState.authorization(current) !== sent
+    })
+
+  return {
+    headers: (request) =>
       Effect.gen(function*() {
         const { tokens } = yield* state.get
-        if (tokens === undefined) return false
-        if (TokenState.authorization(tokens) !== sent) return true
-        if (attempt > 1 || tokens.refreshToken === undefined) return false
-        yield* Effect.ignore(run.join(renew))
-        const { tokens: current } = yield* state.get
-        return current !== undefined && TokenState.authorization(current) !== sent
-      })
-
-    return {
-      headers: (request) =>
-        Effect.gen(function*() {
-          const { tokens } = yield* state.get
-          if (tokens === undefined) return {}
-          const { expiresAt, refreshToken, renewAt } = tokens
-          const now = yield* Clock.currentTimeMillis
-          if (renewAt !== undefined && now >= renewAt && (refreshToken !== undefined || !grant.isInteractive)) {
-            const renewing = Effect.ignore(run.join(renew))
-            // A token that is still valid is sent meanwhile. So is an expired one while the user may be asked: the timeouts of a
-            // request stand still only after it was refused.
-            if (now >= (expiresAt ?? 0) && logins === 0) yield* renewing
-            else if (!run.isRunning()) yield* Effect.forkIn(renewing, scope)
-          }
-          const { prover, tokens: current } = yield* state.get
-          if (current === undefined) return {}
-          const proof = current.type === "DPoP" && prover !== undefined
-            ? yield* prover.headers(request.method, request.url, current.accessToken)
-            : {}
-          // In the header of every request, and never in the query.
-          return { ...proof, authorization: TokenState.authorization(current) }
-        }),
-
-      onRefused: ({ headers, status }, request, refusals) =>
-        Effect.gen(function*() {
-          const { body } = request
-          if (refusals === 1) nonces.delete(body)
-          const earlier = nonces.get(body) ?? 0
-          const wanted = Challenge.wanted(headers["www-authenticate"])
-          const { prover } = yield* state.get
-          const isNewNonce = prover?.keepNonce(request.url, headers, request.headers["dpop"]) === true
-          if (isNewNonce && wanted.error === "use_dpop_nonce") {
-            // Requests without a body all have the same one.
-            if (body._tag !== "Empty") nonces.set(body, earlier + 1)
-            return true
-          }
-          const attempt = refusals - earlier
-          if (attempt > MAX_ATTEMPTS) return false
-          if (status === 403 && (wanted.error !== "insufficient_scope" || wanted.scopes === undefined)) return false
-          const sent = request.headers["authorization"]
-          // The end of a session is no reason to ask the user.
-          if (request.method === "DELETE" && grant.isInteractive) {
-            return status === 401 && (yield* refreshed(sent, attempt))
-          }
-          return yield* satisfy({
-            wanted,
-            sent,
-            missing: status === 403 ? wanted.scopes : undefined,
-            attempt,
-            version: request.headers["mcp-protocol-version"] ?? Version.latestLegacy
-          })
-        }),
-
-      login: Effect.gen(function*() {
-        const { tokens } = yield* state.get
+        if (tokens === undefined) return {}
+        const { expiresAt, refreshToken, renewAt } = tokens
         const now = yield* Clock.currentTimeMillis
-        if (tokens !== undefined && (tokens.expiresAt === undefined || tokens.expiresAt > now)) return
-        failed = undefined
-        const sent = tokens === undefined ? undefined : TokenState.authorization(tokens)
-        yield* satisfy({ wanted: nothing, sent, missing: undefined, attempt: 1, version: Version.latestLegacy })
+        if (renewAt !== undefined && now >= renewAt && (refreshToken !== undefined || !grant.isInteractive)) {
+          const renewing = Effect.ignore(run.join(renew))
+          // A token that is still valid is sent meanwhile. So is an expired one while the user may be asked: the timeouts of a
+          // request stand still only after it was refused.
+          if (now >= (expiresAt ?? 0) && logins === 0) yield* renewing
+          else if (!run.isRunning()) yield* Effect.forkIn(renewing, scope)
+        }
+        const { prover, tokens: current } = yield* state.get
+        if (current === undefined) return {}
+        const proof = current.type === "DPoP" && prover !== undefined
+          ? yield* prover.headers(request.method, request.url, current.accessToken)
+          : {}
+        // In the header of every request, and never in the query.
+        return { ...proof, authorization: TokenState.authorization(current) }
       }),
 
-      logout: Effect.suspend(() => {
-        failed = undefined
-        const revoke = Effect.catchAll(requests.revoke, ({ message }) =>
-          Effect.logDebug(`The tokens for ${Text.location(server)} were not revoked: ${message}`))
-        return run.replace(
-          loggedOut(server),
-          // Also when nothing waits for the authorization server any more.
-          Effect.uninterruptibleMask((restore) =>
-            Effect.zipRight(Effect.exit(restore(revoke)), state.forget)
-          )
-        )
-      })
-    }
-  })
+    onRefused: ({ headers, status }, request, refusals) =>
+      Effect.gen(function*() {
+        const { body } = request
+        if (refusals === 1) nonces.delete(body)
+        const earlier = nonces.get(body) ?? 0
+        const wanted = Challenge.wanted(headers["www-authenticate"])
+        const { prover } = yield* state.get
+        const isNewNonce = prover?.keepNonce(request.url, headers, request.headers["dpop"]) === true
+        if (isNewNonce && wanted.error === "use_dpop_nonce") {
+          // Requests without a body all have the same one.
+          if (body._tag !== "Empty") nonces.set(body, earlier + 1)
+          return true
+        }
+        const attempt = refusals - earlier
+        if (attempt > MAX_ATTEMPTS) return false
+        if (status === 403 && (wanted.error !== "insufficient_scope" || wanted.scopes === undefined)) return false
+        const sent = request.headers["authorization"]
+        // The end of a session is no reason to ask the user.
+        if (request.method === "DELETE" && grant.isInteractive) {
+          return status === 401 && (yield* refreshed(sent, attempt))
+        }
+        return yield* satisfy({
+          wanted,
+          sent,
+          missing: status === 403 ? wanted.scopes : undefined,
+          attempt,
+          version: request.headers["mcp-protocol-version"] ?? Version.latestLegacy
+        })
+      }),
 
-const loggedOut = (server: URL) =>
-  new AuthorizationError({
-    reason: "Denied",
-    message: `The login at ${Text.location(server)} was ended by a logout`
-  })
+    login: Effect.gen(function*() {
+      const { tokens } = yield* state.get
+      const now = yield* Clock.currentTimeMillis
+      if (tokens !== undefined && (tokens.expiresAt === undefined || tokens.expiresAt > now)) return
+      failed = undefined
+      const sent = tokens === undefined ? undefined : TokenState.authorization(tokens)
+      yield* satisfy({ wanted: nothing, sent, missing: undefined, attempt: 1, version: Version.latestLegacy })
+    }),
+
+    logout: Effect.suspend(() => {
+      failed = undefined
+      const revoke = Effect.catchAll(
+        requests.revoke,
+        ({ message }) => Effect.logDebug(`The tokens for ${Text.location(server)} were not revoked: ${message}`)
+      )
+      return run.replace(
+        loggedOut(server),
+        // Also when nothing waits for the authorization server any more.
+        Effect.uninterruptibleMask((restore) => Effect.zipRight(Effect.exit(restore(revoke)), state.forget))
+      )
+    })
+  }
+}
+
+const loggedOut = (server: URL) => failure("Denied", `The login at ${Text.location(server)} was ended by a logout`)
 
 const closed = (server: URL) =>
-  new AuthorizationError({
-    reason: "Closed",
-    message: `There is no token for ${
+  failure(
+    "Closed",
+    `There is no token for ${
       Text.location(server)
     }: the layer of \`Authorization\` has closed. Close the clients that use it before its scope ends`
-  })
+  )
 
 const insufficient = (server: URL, missing: Scopes.Scopes) =>
-  new AuthorizationError({
-    reason: "InsufficientScope",
-    message: `${Text.location(server)} still requires the scopes ${
+  failure(
+    "InsufficientScope",
+    `${Text.location(server)} still requires the scopes ${
       Text.shorten(missing.map((scope) => `"${scope}"`).join(", "))
     }, which were requested and not granted. When the user has got these rights, \`logout\` lets the next request log in again`,
-    error: "insufficient_scope"
-  })
+    { error: "insufficient_scope" }
+  )
 
 const notAccepted = (server: URL, issuer: string, resource: string, why: string) =>
-  new AuthorizationError({
-    reason: "TokenRefused",
-    message: `${Text.location(server)} refused a token that ${Text.shorten(issuer)} has just issued for ${
+  failure(
+    "TokenRefused",
+    `${Text.location(server)} refused a token that ${Text.shorten(issuer)} has just issued for ${
       Text.shorten(resource)
     }: ${
       why === "" ? "the server and its authorization server do not agree on who may use which token" : Text.shorten(why)
     }`
-  })
+  )

@@ -10,12 +10,13 @@ import * as Refusal from "@effect-mcp/client/unstable/Refusal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { Client } from "../ClientIdentity.js"
 import * as Challenge from "../discovery/Challenge.js"
 import type { Documents } from "../discovery/Documents.js"
 import * as Posts from "../discovery/Documents.js"
+import { failure, refusal } from "../discovery/Failure.js"
 import * as Text from "../discovery/Text.js"
 import type { Prover } from "../Dpop.js"
 import type { Answer } from "../Grant.js"
@@ -72,34 +73,27 @@ export const request = Effect.fnUntraced(function*(
 
 /** Reads the response of a token endpoint. */
 const read = (
-  { json = {}, status }: Answer,
+  answer: Answer,
   { issuer }: Pick<AuthorizationServer, "issuer">,
   now: number,
   isProven: boolean
 ): Effect.Effect<Tokens, AuthorizationError> => {
+  const { json = {}, status } = answer
   const { access_token: token, expires_in: expires, refresh_token: refresh, scope, token_type: type } = json
-  const error = Text.errorCode(json["error"])
+  const who = `The token endpoint of ${Text.shorten(issuer)}`
   if (status >= 500 || status === 429) {
-    return Effect.fail(
-      new AuthorizationError({
-        reason: "Unreachable",
-        message: `The token endpoint of ${
-          Text.shorten(issuer)
-        } answered with ${status}; it may serve the request later`,
-        error
-      })
-    )
+    return refusal("Unreachable", who, answer, "; it may serve the request later")
   }
   // Some servers answer an error with 200.
-  if (status < 200 || status >= 300 || error !== undefined) {
-    const described = json["error_description"]
-    const why = typeof described === "string" ? `: ${Text.shorten(described)}` : ""
-    return refused(issuer, `answered with ${status}${error === undefined ? "" : ` and "${error}"`}${why}`, error)
+  if (status < 200 || status >= 300 || Text.errorCode(json["error"]) !== undefined) {
+    return refusal("TokenRefused", who, answer)
   }
-  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) return refused(issuer, "issued no access token")
+  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
+    return failure("TokenRefused", `${who} issued no access token`)
+  }
   const kind = typeof type === "string" ? type.toLowerCase() : ""
   if (kind !== "bearer" && !(kind === "dpop" && isProven)) {
-    return refused(issuer, "issued a token of a type that this client cannot send")
+    return failure("TokenRefused", `${who} issued a token of a type that this client cannot send`)
   }
   const seconds = typeof expires === "string" ? Number(expires) : expires
   const millis = typeof seconds === "number" ? seconds * 1000 : 0
@@ -114,15 +108,6 @@ const read = (
     scopes: typeof scope === "string" ? Challenge.scopesOf(scope) : undefined
   })
 }
-
-const refused = (issuer: string, what: string, error?: string) =>
-  Effect.fail(
-    new AuthorizationError({
-      reason: "TokenRefused",
-      message: `The token endpoint of ${Text.shorten(issuer)} ${what}`,
-      error
-    })
-  )
 
 /** Parameters that an error may repeat. */
 const PUBLIC = new Set([

@@ -25,7 +25,7 @@ import type { State, TokenState } from "./TokenState.js"
 import { nothing } from "./TokenState.js"
 
 export interface Settings {
-  readonly documents: Omit<Documents, "headers">
+  readonly documents: Documents
   readonly store: CredentialStoreService
   readonly grant: Grant
   readonly scopes: Scopes.Scopes
@@ -134,23 +134,30 @@ export const make = (
       () => Effect.succeed(false)
     )
 
+  /** To ask the authorization server that was used last. */
+  const contextBefore = Effect.fnUntraced(
+    function*({ discovered, prover }: State, { issuer, resource, scopes }: Binding) {
+      const documents = trusting(documentsOf(Version.latestLegacy), issuer)
+      const found = discovered ?? { resource, server: yield* ServerMetadata.find(documents, issuer), isPublished: true }
+      return { documents, context: contextOf(found, { scopes, previousIssuer: undefined }, prover, documents) }
+    }
+  )
+
   const revoking = Effect.gen(function*() {
     const known = yield* state.get
     const { binding, tokens } = known
     if (binding === undefined || tokens === undefined) return
-    const documents = trusting(documentsOf(Version.latestLegacy), binding.issuer)
-    const discovered = yield* discoveredBefore(known, binding, documents)
-    const { revocationEndpoint: url } = discovered.server
+    const { context, documents } = yield* contextBefore(known, binding)
+    const { server } = context
+    const { revocationEndpoint: url } = server
     if (url === undefined) return
-    const more = { scopes: binding.scopes, previousIssuer: undefined }
-    const context = contextOf(discovered, more, undefined, documents)
     const client = yield* grant.client({ ...context, clientId: tokens.clientId })
     const [errors] = yield* Effect.partition(
       [{ token: tokens.refreshToken, hint: "refresh_token" }, { token: tokens.accessToken, hint: "access_token" }],
       ({ hint, token }) =>
         token === undefined ? Effect.void : TokenEndpoint.postForm(
           documents,
-          discovered.server,
+          server,
           "the revocation endpoint",
           url,
           client,
@@ -213,12 +220,9 @@ export const make = (
       const renewing = Effect.gen(function*() {
         if (yield* isReplaced(old)) return
         const known = yield* state.get
-        const { binding, prover, tokens } = known
+        const { binding, tokens } = known
         if (binding === undefined || tokens === undefined) return
-        const { issuer, scopes } = binding
-        const documents = trusting(documentsOf(Version.latestLegacy), issuer)
-        const discovered = yield* discoveredBefore(known, binding, documents)
-        const context = contextOf(discovered, { scopes, previousIssuer: undefined }, prover, documents)
+        const { context } = yield* contextBefore(known, binding)
         const { refreshToken } = tokens
         const keep: Keep = (next) => state.keep({ ...known, binding, tokens: next, isFresh: false })
         yield* refreshToken === undefined ? obtain(context, keep) : refresh(context, refreshToken, tokens, keep)
@@ -234,12 +238,6 @@ export const make = (
     })
   }
 }
-
-const discoveredBefore = ({ discovered }: State, { issuer, resource }: Binding, documents: Documents) =>
-  discovered !== undefined ? Effect.succeed(discovered) : Effect.map(
-    ServerMetadata.find(documents, issuer),
-    (server) => ({ resource, server, isPublished: true, scopes: undefined })
-  )
 
 const allowingPrivate = (documents: Documents): Documents => ({
   ...documents,

@@ -7,8 +7,8 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Binding, CredentialStoreService } from "../CredentialStore.js"
 import type { Discovered } from "../discovery/Discovery.js"
@@ -55,9 +55,6 @@ export const nothing = {
   prover: undefined
 } satisfies State
 
-const isSame = (one: Binding["key"], other: Binding["key"]): boolean =>
-  one === undefined || other === undefined ? one === other : Redacted.value(one) === Redacted.value(other)
-
 /** How tokens are sent. */
 export const authorization = ({ accessToken, type }: Tokens): string => `${type} ${Redacted.value(accessToken)}`
 
@@ -65,79 +62,75 @@ export const make = (
   server: URL,
   store: CredentialStoreService,
   dpop: Dpop | undefined
-): Effect.Effect<TokenState> =>
-  Effect.map(Ref.make<State | undefined>(undefined), (state) => {
-    const url = server.href
+): TokenState => {
+  const url = server.href
+  let state: State | undefined
 
-    const read = Effect.gen(function*() {
-      const binding = yield* store.bindings.get(url)
-      if (binding === undefined) return nothing
-      const tokens = yield* store.tokens.get(binding.issuer, binding.resource)
-      const prover = binding.key === undefined || dpop === undefined ? undefined : yield* dpop.prover(binding.key)
-      const isUsable = tokens?.type !== "DPoP" || prover !== undefined
-      return { ...nothing, binding, tokens: isUsable ? tokens : undefined, prover } satisfies State
-    })
-
-    const get = Effect.flatMap(Ref.get(state), (known) =>
-      known !== undefined ? Effect.succeed(known) : Effect.flatMap(read, (found) =>
-        // Another fiber may have read it meanwhile.
-        Ref.modify(state, (other) => [other ?? found, other ?? found])))
-
-    return {
-      get,
-      keep: (next) =>
-        Effect.gen(function*() {
-          const before = yield* Ref.getAndSet(state, next)
-          const { binding, tokens } = next
-          const { issuer, resource } = binding
-          const old = before?.binding
-          const storing = Effect.gen(function*() {
-            if (old !== undefined && (old.issuer !== issuer || old.resource !== resource)) {
-              yield* store.tokens.set(undefined, old.issuer, old.resource)
-            }
-            yield* store.bindings.set(binding, url)
-            yield* store.tokens.set(tokens, issuer, resource)
-          })
-          // A refresh token that was used must not stay there: sent again, it would end the login.
-          const isUsedUp = !isSame(before?.tokens?.refreshToken, tokens.refreshToken)
-          yield* Effect.catchAll(storing, (error) =>
-            Effect.zipRight(
-              isUsedUp ? Effect.ignore(store.tokens.set(undefined, issuer, resource)) : Effect.void,
-              Effect.logWarning(`The tokens for ${Text.location(server)} were not stored`, error)
-            ))
-        }),
-      adopt: Effect.gen(function*() {
-        const known = yield* get
-        const { binding, tokens } = known
-        if (binding === undefined || tokens === undefined) {
-          return false
-        }
-        const stored = yield* read
-        if (stored.tokens === undefined || authorization(stored.tokens) === authorization(tokens)) {
-          return false
-        }
-        const { issuer, key } = stored.binding
-        yield* Ref.set(state, {
-          ...stored,
-          discovered: issuer === binding.issuer ? known.discovered : undefined,
-          prover: isSame(key, binding.key) ? known.prover : stored.prover
-        })
-        const now = yield* Clock.currentTimeMillis
-        return stored.tokens.expiresAt === undefined || stored.tokens.expiresAt > now
-      }),
-      exclusive: store.exclusive,
-      renewAt: (millis) =>
-        Ref.update(state, (known) =>
-          known?.tokens === undefined ? known : { ...known, tokens: { ...known.tokens, renewAt: millis } }),
-      forget: Effect.gen(function*() {
-        const { binding, tokens } = yield* get
-        yield* Ref.set(state, nothing)
-        if (binding === undefined) {
-          return
-        }
-        yield* store.tokens.set(undefined, binding.issuer, binding.resource)
-        yield* Registered.retire(store, binding.issuer, tokens?.clientId)
-        yield* store.bindings.set(undefined, url)
-      })
-    }
+  const read = Effect.gen(function*() {
+    const binding = yield* store.bindings.get(url)
+    if (binding === undefined) return nothing
+    const tokens = yield* store.tokens.get(binding.issuer, binding.resource)
+    const prover = binding.key === undefined || dpop === undefined ? undefined : yield* dpop.prover(binding.key)
+    const isUsable = tokens?.type !== "DPoP" || prover !== undefined
+    return { ...nothing, binding, tokens: isUsable ? tokens : undefined, prover } satisfies State
   })
+
+  // Another fiber may have read it meanwhile.
+  const get = Effect.suspend(() =>
+    state !== undefined ? Effect.succeed(state) : Effect.map(read, (found) => state ??= found)
+  )
+
+  return {
+    get,
+    keep: (next) =>
+      Effect.gen(function*() {
+        const before = state
+        state = next
+        const { binding, tokens } = next
+        const { issuer, resource } = binding
+        const old = before?.binding
+        const storing = Effect.gen(function*() {
+          if (old !== undefined && (old.issuer !== issuer || old.resource !== resource)) {
+            yield* store.tokens.set(undefined, old.issuer, old.resource)
+          }
+          yield* store.bindings.set(binding, url)
+          yield* store.tokens.set(tokens, issuer, resource)
+        })
+        // A refresh token that was used must not stay there: sent again, it would end the login.
+        const isUsedUp = !Equal.equals(before?.tokens?.refreshToken, tokens.refreshToken)
+        yield* Effect.catchAll(storing, (error) =>
+          Effect.zipRight(
+            isUsedUp ? Effect.ignore(store.tokens.set(undefined, issuer, resource)) : Effect.void,
+            Effect.logWarning(`The tokens for ${Text.location(server)} were not stored`, error)
+          ))
+      }),
+    adopt: Effect.gen(function*() {
+      const known = yield* get
+      const { binding, tokens } = known
+      if (binding === undefined || tokens === undefined) return false
+      const stored = yield* read
+      if (stored.tokens === undefined || authorization(stored.tokens) === authorization(tokens)) return false
+      const { issuer, key } = stored.binding
+      state = {
+        ...stored,
+        discovered: issuer === binding.issuer ? known.discovered : undefined,
+        prover: Equal.equals(key, binding.key) ? known.prover : stored.prover
+      }
+      const now = yield* Clock.currentTimeMillis
+      return stored.tokens.expiresAt === undefined || stored.tokens.expiresAt > now
+    }),
+    exclusive: store.exclusive,
+    renewAt: (millis) =>
+      Effect.sync(() => {
+        if (state?.tokens !== undefined) state = { ...state, tokens: { ...state.tokens, renewAt: millis } }
+      }),
+    forget: Effect.gen(function*() {
+      const { binding, tokens } = yield* get
+      state = nothing
+      if (binding === undefined) return
+      yield* store.tokens.set(undefined, binding.issuer, binding.resource)
+      yield* Registered.retire(store, binding.issuer, tokens?.clientId)
+      yield* store.bindings.set(undefined, url)
+    })
+  }
+}

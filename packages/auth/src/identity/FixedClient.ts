@@ -1,30 +1,46 @@
 /**
- * A client that is known at one authorization server and has no other way to be known. What proves it is sent to that one only.
- * The grants of programs have one.
+ * The grants of programs: their client is known at one authorization server and has no other way to be known. What proves it is
+ * sent to that one only.
  */
 import * as Effect from "effect/Effect"
-import { AuthorizationError } from "../AuthorizationError.js"
+import * as Redacted from "effect/Redacted"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import type { PreRegistered } from "../ClientIdentity.js"
+import { failure } from "../discovery/Failure.js"
 import * as Text from "../discovery/Text.js"
 import type { Grant, GrantContext } from "../Grant.js"
 
-/** Fails when the MCP server uses another authorization server. */
-export const check = (
-  { issuer }: Pick<PreRegistered, "issuer">,
-  { server, url }: Pick<GrantContext, "server" | "url">
-): Effect.Effect<void, AuthorizationError> =>
-  server.issuer === issuer ? Effect.void : Effect.fail(
-    new AuthorizationError({
-      reason: "UnknownClient",
-      message: `This client is registered at ${Text.shorten(issuer)}, and the MCP server ${
+/** `form` has the parameters of a token request, but for the scopes. Everything fails where the MCP server uses another authorization server. */
+export const make = <R>(
+  client: PreRegistered,
+  form: (context: GrantContext) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError, R>
+): Grant<R> => {
+  const check = ({ server: { issuer }, url }: GrantContext): Effect.Effect<PreRegistered, AuthorizationError> =>
+    issuer === client.issuer ? Effect.succeed(client) : failure(
+      "UnknownClient",
+      `This client is registered at ${Text.shorten(client.issuer)}, and the MCP server ${
         Text.location(new URL(url))
-      } uses the authorization server ${Text.shorten(server.issuer)}; the client sends nothing there`
-    })
-  )
+      } uses the authorization server ${Text.shorten(issuer)}; the client sends nothing there`
+    )
+  return {
+    isInteractive: false,
+    isRegistered: (issuer) => issuer === client.issuer,
+    client: check,
+    obtain: (context) =>
+      Effect.zipRight(check(context), form(context)).pipe(
+        Effect.flatMap((parameters) =>
+          context.token(client, {
+            ...parameters,
+            ...(context.scopes === undefined ? undefined : { scope: context.scopes.join(" ") })
+          })
+        )
+      )
+  }
+}
 
-/** What every grant of such a client has. */
-export const make = (client: PreRegistered): Omit<Grant, "obtain"> => ({
-  isInteractive: false,
-  isRegistered: (issuer) => issuer === client.issuer,
-  client: (context) => Effect.as(check(client, context), client)
-})
+/** A token that the application has for the grant. */
+export const given = <R>(
+  token: Effect.Effect<Redacted.Redacted<string>, unknown, R>,
+  message: string
+): Effect.Effect<string, AuthorizationError, R> =>
+  Effect.mapBoth(token, { onFailure: (cause) => failure("Denied", message, { cause }), onSuccess: Redacted.value })

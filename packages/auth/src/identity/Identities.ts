@@ -4,9 +4,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Client, ClientIdentity } from "../ClientIdentity.js"
 import type { CredentialStoreService, Registration } from "../CredentialStore.js"
+import { failure } from "../discovery/Failure.js"
 import * as Text from "../discovery/Text.js"
 import type { GrantContext } from "../Grant.js"
 import * as Registered from "./Registered.js"
@@ -57,7 +58,7 @@ export const choose = Effect.fnUntraced(function*(
   }
   const given = yield* Effect.mapError(
     identity.ask({ issuer }),
-    (cause) => new AuthorizationError({ reason: "UnknownClient", message: "`ask` gave no client", cause })
+    (cause) => failure("UnknownClient", "`ask` gave no client", { cause })
   )
   const { authMethod, clientId, clientSecret, privateKey } = given
   // A key is not stored: `ask` gives it again.
@@ -88,4 +89,4 @@ const byDocument = (url: string): Effect.Effect<Client, AuthorizationError> => {
     : unknown("`metadataDocument` must be an https URL with a path")
 }
 
-const unknown = (message: string) => Effect.fail(new AuthorizationError({ reason: "UnknownClient", message }))
+const unknown = (message: string) => failure("UnknownClient", message)

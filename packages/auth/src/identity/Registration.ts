@@ -7,13 +7,14 @@
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { ClientIdentity } from "../ClientIdentity.js"
 import type { Registration } from "../CredentialStore.js"
+import { refusal } from "../discovery/Failure.js"
 import * as Text from "../discovery/Text.js"
 import { isLoopback } from "../discovery/UrlPolicy.js"
-import type { GrantContext } from "../Grant.js"
+import type { Answer, GrantContext } from "../Grant.js"
 
 const methods = ["none", "client_secret_basic", "client_secret_post"] as const
 
@@ -37,7 +38,7 @@ export const register = (
         application_type: applicationType(redirectUri)
       }
     })
-    return yield* read(answer.status, answer.json ?? {}, server, redirectUri)
+    return yield* read(answer, server, redirectUri)
   })
 
 /** A program on the user's machine, or a web application. */
@@ -47,25 +48,18 @@ const applicationType = (redirectUri: string): "native" | "web" => {
 }
 
 const read = (
-  status: number,
-  json: Readonly<Record<string, unknown>>,
+  answer: Answer,
   { issuer }: AuthorizationServer,
   redirectUri: string
 ): Effect.Effect<Registration, AuthorizationError> => {
+  const { json = {}, status } = answer
   const { client_id: clientId, client_secret: secret, client_secret_expires_at: expires } = json
   if (status < 200 || status >= 300 || typeof clientId !== "string" || clientId === "") {
-    const error = Text.errorCode(json["error"])
-    const why = typeof json["error_description"] === "string" ? `: ${Text.shorten(json["error_description"])}` : ""
-    return Effect.fail(
-      new AuthorizationError({
-        reason: "UnknownClient",
-        message: `The authorization server ${
-          Text.shorten(issuer)
-        } did not register this client: it answered with ${status}${
-          error === undefined ? "" : ` and "${error}"`
-        }${why}. Register the client by hand and give it as \`preRegistered\``,
-        error
-      })
+    return refusal(
+      "UnknownClient",
+      `The authorization server ${Text.shorten(issuer)} did not register this client: it`,
+      answer,
+      ". Register the client by hand and give it as `preRegistered`"
     )
   }
   const named = methods.find((one) => one === json["token_endpoint_auth_method"])

@@ -1,0 +1,26 @@
+/**
+ * Makes the errors of this package. Each stands for an effect that fails with it, too: it can be returned and yielded.
+ */
+import type { Reason } from "../AuthorizationError.js"
+import { AuthorizationError } from "../AuthorizationError.js"
+import type { Answer } from "../Grant.js"
+import * as Text from "./Text.js"
+
+export const failure = (
+  reason: Reason,
+  message: string,
+  more?: { readonly error?: string | undefined; readonly cause?: unknown }
+): AuthorizationError => new AuthorizationError({ reason, message, ...more })
+
+/** What an authorization server has answered is an error, which the message repeats. */
+export const refusal = (
+  reason: Reason,
+  who: string,
+  { json = {}, status }: Answer,
+  advice = ""
+): AuthorizationError => {
+  const error = Text.errorCode(json["error"])
+  const code = error === undefined ? "" : ` and "${error}"`
+  const why = typeof json["error_description"] === "string" ? `: ${Text.shorten(json["error_description"])}` : ""
+  return failure(reason, `${who} answered with ${status}${code}${why}${advice}`, { error })
+}
