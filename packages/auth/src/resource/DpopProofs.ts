@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Jose from "jose"
 import * as Sha256 from "../digest/Sha256.js"
+import * as ResourceMetadata from "../discovery/ResourceMetadata.js"
 
 export interface Options {
   readonly maxAge?: Duration.DurationInput | undefined
@@ -58,7 +59,10 @@ export const make = (
   const maxAge = Duration.toMillis(options.maxAge ?? "1 minute")
   const life = maxAge + 2 * clockTolerance
   const use = shared === undefined ? remembered(life, options.maxProofs ?? 100_000) : sharing(life, shared)
-  const nonces = options.nonce === undefined ? undefined : rotating(Duration.toMillis(options.nonce))
+  const secret = crypto.randomUUID()
+  const nonceLife = Duration.toMillis(options.nonce ?? 0)
+  /** Nobody without the secret knows one before its time. */
+  const nonceAt = (millis: number) => Sha256.base64Url(`${secret} ${Math.floor(millis / nonceLife)}`)
 
   return {
     check: Effect.fnUntraced(function*({ jkt, method, millis, proof, token, urls }) {
@@ -99,12 +103,13 @@ export const make = (
       if (typeof jti !== "string" || jti === "" || jti.length > MAX_ID) {
         return yield* invalid(`The proof of DPoP needs an id, of at most ${MAX_ID} characters`)
       }
-      if (nonces !== undefined && !nonces.accepts(nonce, millis)) {
-        return yield* new ProofError({
-          error: "use_dpop_nonce",
-          message: "The proof of DPoP needs the nonce of this server",
-          nonce: nonces.current(millis)
-        })
+      if (options.nonce !== undefined) {
+        const current = yield* nonceAt(millis)
+        // The one before is accepted, too.
+        if (nonce !== current && nonce !== (yield* nonceAt(millis - nonceLife))) {
+          const message = "The proof of DPoP needs the nonce of this server"
+          return yield* new ProofError({ error: "use_dpop_nonce", message, nonce: current })
+        }
       }
       if (!(yield* use(jkt, jti, millis))) return yield* invalid("The proof of DPoP was used before")
     })
@@ -162,26 +167,5 @@ const busy = (message: string): ProofError => new ProofError({ error: "busy", me
 const invalid = (message: string): ProofError => new ProofError({ error: "invalid_dpop_proof", message })
 
 /** A URL as it is compared: without query, fragment and a slash at the end. */
-export const normalized = (url: unknown): string => {
-  if (typeof url !== "string" || !URL.canParse(url)) return ""
-  const { origin, pathname } = new URL(url)
-  return `${origin}${pathname}`.replace(/\/$/, "")
-}
-
-/** Nonces that change; the one before is accepted, too. */
-const rotating = (life: number) => {
-  let [now, before] = [crypto.randomUUID() as string, undefined as string | undefined]
-  let since = -Infinity
-  const current = (millis: number): string => {
-    if (millis - since >= life) {
-      ;[now, before] = [crypto.randomUUID(), millis - since < 2 * life ? now : undefined]
-      since = millis
-    }
-    return now
-  }
-  return {
-    current,
-    accepts: (nonce: unknown, millis: number): boolean =>
-      nonce === current(millis) || (before !== undefined && nonce === before)
-  }
-}
+export const normalized = (url: unknown): string =>
+  typeof url === "string" && URL.canParse(url) ? ResourceMetadata.canonical(new URL(url)) : ""
