@@ -6,17 +6,17 @@
  * @since 0.1.0
  */
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { AuthorizationError } from "./AuthorizationError.js"
+import type { AuthorizationError } from "./AuthorizationError.js"
 import type { Client } from "./ClientIdentity.js"
 import * as Documents from "./discovery/Documents.js"
+import { failure } from "./discovery/Failure.js"
 import * as ServerMetadata from "./discovery/ServerMetadata.js"
 import * as Text from "./discovery/Text.js"
-import * as ClientAuthentication from "./identity/ClientAuthentication.js"
+import * as TokenEndpoint from "./flow/TokenEndpoint.js"
 import * as Refreshed from "./resource/Refreshed.js"
 import type { RequestOptions, TokenVerifier } from "./TokenVerifier.js"
 import * as Verifier from "./TokenVerifier.js"
@@ -51,14 +51,10 @@ export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
       request: ServerMetadata.document(documents, issuer),
       isSame: () => false,
       timeout: documents.timeout,
-      maxAge: "1 hour",
+      maxAge: Duration.toMillis("1 hour"),
       staleFor: Infinity,
-      interval: "30 seconds"
+      interval: QUIET
     }, yield* Effect.scope)
-    // The application has chosen an address that it gives, as it has chosen the issuer.
-    const endpointPolicy = options.endpoint === undefined || !URL.canParse(options.endpoint)
-      ? documents.policy
-      : { ...documents.policy, server: new URL(options.endpoint) }
     let running = 0
     let reported = -Infinity
 
@@ -70,19 +66,13 @@ export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
       }
       const methods = known["introspection_endpoint_auth_methods_supported"] ??
         known["token_endpoint_auth_methods_supported"]
-      const { headers, parameters } = yield* ClientAuthentication.prove(options.client, {
-        issuer,
-        authMethods: Array.isArray(methods) ? methods.filter((one) => typeof one === "string") : []
-      })
-      const { json, status } = yield* Documents.post(
-        { ...documents, policy: endpointPolicy },
+      const { json, status } = yield* TokenEndpoint.postForm(
+        Documents.at(documents, options.endpoint),
+        { issuer, authMethods: ServerMetadata.strings(methods) ?? [] },
         "the introspection endpoint",
         endpoint,
-        (request) =>
-          request.pipe(
-            HttpClientRequest.setHeaders(headers),
-            HttpClientRequest.bodyUrlParams({ ...parameters, token, token_type_hint: "access_token" })
-          )
+        options.client,
+        { token, token_type_hint: "access_token" }
       )
       return status === 200 && json !== undefined
         ? json
@@ -129,4 +119,4 @@ export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
 /** How long the log says nothing more after a failure. */
 const QUIET = Duration.toMillis("30 seconds")
 
-const failed = (message: string) => Effect.fail(new AuthorizationError({ reason: "Unreachable", message }))
+const failed = (message: string) => failure("Unreachable", message)

@@ -17,7 +17,8 @@ import * as Jose from "jose"
 import * as Documents from "./discovery/Documents.js"
 import type { Keys } from "./resource/KeySet.js"
 import * as KeySet from "./resource/KeySet.js"
-import type { RequestOptions, TokenError, TokenVerifier, Verified } from "./TokenVerifier.js"
+import type { Refreshed } from "./resource/Refreshed.js"
+import type { RequestOptions, TokenError, TokenVerifier } from "./TokenVerifier.js"
 import * as Verifier from "./TokenVerifier.js"
 
 /** The algorithms of signatures that are verified with a public key. */
@@ -46,10 +47,6 @@ export interface Options extends RequestOptions {
   readonly algorithms?: ReadonlyArray<Algorithm> | undefined
   /** Whether a token must have the type `at+jwt` of RFC 9068. Default: false; other types than `JWT` are refused. */
   readonly requireType?: boolean | undefined
-  /** How long a key set is used before it is requested again. Default: 10 minutes. */
-  readonly keysMaxAge?: Duration.DurationInput | undefined
-  /** How long a key set is used beyond that while it cannot be requested. Default: 1 hour. */
-  readonly keysStaleFor?: Duration.DurationInput | undefined
   /** How often tokens with unknown keys may cause a request for the key set, at most. Default: 30 seconds. */
   readonly refreshInterval?: Duration.DurationInput | undefined
 }
@@ -66,21 +63,16 @@ export const make = (options: Options = {}): TokenVerifier<HttpClient.HttpClient
     }
     const client = yield* HttpClient.HttpClient
     const scope = yield* Effect.scope
-    const keySets = new Map(
-      yield* Effect.forEach(
-        issuers,
-        (issuer) =>
-          Effect.map(
-            Documents.ofIssuer(client, issuer, options),
-            (documents) => [issuer, KeySet.make(issuer, documents, options, scope)] as const
-          )
-      )
-    )
+    const keySets = new Map<string, Refreshed<Keys>>()
+    for (const issuer of issuers) {
+      const documents = yield* Documents.ofIssuer(client, issuer, options)
+      keySets.set(issuer, KeySet.make(issuer, documents, options, scope))
+    }
 
     return Effect.fnUntraced(function*(redacted) {
       const token = Redacted.value(redacted)
       const unverified = yield* read(token)
-      const { claims, header: { alg, kid, typ } } = unverified
+      const { claims, header: { alg, typ } } = unverified
       const { iss: issuer } = claims
       const keySet = issuer === undefined ? undefined : keySets.get(issuer)
       if (issuer === undefined || keySet === undefined) {
@@ -94,21 +86,16 @@ export const make = (options: Options = {}): TokenVerifier<HttpClient.HttpClient
       if (typeof claims.exp !== "number") {
         return yield* Verifier.invalid("The access token does not say when it expires")
       }
-      const attempt = (keys: Keys): Effect.Effect<Verified | undefined> =>
-        Effect.map(
-          isSigned(token, KeySet.candidates(keys, alg, kid)),
-          (isSigned) => isSigned ? { issuer, claims, isCurrent: (millis) => keySet.isFresh(keys, millis) } : undefined
-        )
-
       const keys = yield* Effect.catchAll(keySet.get, () => Verifier.unavailable)
-      const verified = yield* attempt(keys)
-      if (verified !== undefined) return verified
+      const first = yield* KeySet.isSigned(keys, token)
       // A signature that is not valid is no reason to request the keys again: every client can make one.
-      const newer = KeySet.candidates(keys, alg, kid).length > 0
-        ? undefined
-        : yield* Effect.catchAll(keySet.newer(keys), () => Verifier.unavailable)
-      const again = newer === undefined ? undefined : yield* attempt(newer)
-      return again ?? (yield* Verifier.invalid("The signature of the access token is not valid"))
+      const newer = first === undefined
+        ? yield* Effect.catchAll(keySet.newer(keys), () => Verifier.unavailable)
+        : undefined
+      const isSigned = newer === undefined ? first : yield* KeySet.isSigned(newer, token)
+      return isSigned === true
+        ? { issuer, claims, isCurrent: (millis) => keySet.isFresh(newer ?? keys, millis) }
+        : yield* Verifier.invalid("The signature of the access token is not valid")
     })
   }))
 
@@ -130,14 +117,3 @@ const isType = (typ: unknown, required: boolean): boolean => {
   const name = typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : typ
   return name === "at+jwt" || (!required && (name === undefined || name === "jwt"))
 }
-
-/** Whether one of the keys has signed the token. */
-const isSigned = (token: string, keys: Keys): Effect.Effect<boolean> =>
-  Effect.reduce(
-    keys,
-    false,
-    (found, key) =>
-      found
-        ? Effect.succeed(true)
-        : Effect.isSuccess(Effect.tryPromise(() => Jose.compactVerify(token, key)))
-  )

@@ -100,8 +100,6 @@ const jwt = {
   keys: { "https://work.example.com": [{ kty: "EC" }] },
   algorithms: ["ES256"],
   requireType: true,
-  keysMaxAge: "10 minutes",
-  keysStaleFor: "1 hour",
   refreshInterval: "30 seconds"
 } satisfies Every<JwtVerifier.Options>
 

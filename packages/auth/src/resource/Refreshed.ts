@@ -6,10 +6,11 @@
  */
 import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { AuthorizationError } from "../AuthorizationError.js"
+import type { AuthorizationError } from "../AuthorizationError.js"
+import { failure } from "../discovery/Failure.js"
 
 export interface Refreshed<A> {
   readonly get: Effect.Effect<A, AuthorizationError>
@@ -29,23 +30,20 @@ export interface Options<A> {
   /** Whether a value that was requested again says the same. Then the one before stays the value. */
   readonly isSame: (before: A, after: A) => boolean
   readonly timeout: Duration.DurationInput
-  readonly maxAge: Duration.DurationInput
-  readonly staleFor: Duration.DurationInput
-  readonly interval: Duration.DurationInput
+  /** These are in milliseconds. */
+  readonly maxAge: number
+  readonly staleFor: number
+  readonly interval: number
 }
 
-/** How long a failure is the answer, before the next request. */
-const RETRY = Duration.toMillis("5 seconds")
+/** How long a problem is the answer, before the next request. */
+const RETRY = 5000
 
 export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> => {
-  const [maxAge, staleFor, interval] = [options.maxAge, options.staleFor, options.interval].map(Duration.toMillis) as [
-    number,
-    number,
-    number
-  ]
+  const { interval, maxAge, staleFor } = options
   const flight = SingleFlight.make<A, AuthorizationError>(scope)
   let current: { readonly value: A; readonly since: number } | undefined
-  let failure: { readonly error: AuthorizationError; readonly at: number } | undefined
+  let problem: { readonly error: AuthorizationError; readonly at: number } | undefined
   let attempted = -Infinity
 
   const request = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -54,15 +52,15 @@ export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> =
       Effect.timeoutFail({
         duration: options.timeout,
         onTimeout: () =>
-          new AuthorizationError({
-            reason: "Unreachable",
-            message: `There was no answer in time for ${options.what}; the option \`requestTimeout\` has the limit`
-          })
+          failure(
+            "Unreachable",
+            `There was no answer in time for ${options.what}; the option \`requestTimeout\` has the limit`
+          )
       }),
       Effect.matchEffect({
         onFailure: (error) =>
           Effect.flatMap(Clock.currentTimeMillis, (at) => {
-            failure = { error, at }
+            problem = { error, at }
             return Effect.zipRight(
               Effect.logWarning(`The server has not got ${options.what}: ${error.message}`),
               Effect.fail(error)
@@ -71,7 +69,7 @@ export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> =
         onSuccess: (after) =>
           Effect.sync(() => {
             const value = current !== undefined && options.isSame(current.value, after) ? current.value : after
-            failure = undefined
+            problem = undefined
             current = { value, since: now }
             return value
           })
@@ -84,7 +82,7 @@ export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> =
   const get = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const age = current === undefined ? Infinity : now - current.since
     if (current !== undefined && age < maxAge) return Effect.succeed(current.value)
-    const failed = failure !== undefined && now - failure.at < RETRY && !flight.isRunning() ? failure : undefined
+    const failed = problem !== undefined && now - problem.at < RETRY && !flight.isRunning() ? problem : undefined
     if (current === undefined || age >= maxAge + staleFor) {
       return failed === undefined
         ? join
@@ -104,7 +102,7 @@ export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> =
         if (flight.isRunning() || now - attempted >= interval) {
           return Effect.map(join, (value) => value === seen ? undefined : value)
         }
-        return failure === undefined ? Effect.succeed(undefined) : Effect.fail(failure.error)
+        return problem === undefined ? Effect.succeed(undefined) : Effect.fail(problem.error)
       }),
     isFresh: (value, millis) => current?.value === value && millis - current.since < maxAge
   }
