@@ -90,7 +90,8 @@ export const layer = <R = never>(
       let isClosed = false
       yield* Effect.addFinalizer(() => Effect.sync(() => isClosed = true))
       const provided: Grant = {
-        ...grant,
+        isInteractive: grant.isInteractive,
+        isRegistered: (issuer) => grant.isRegistered(issuer),
         client: (request) => Effect.provide(grant.client(request), context),
         obtain: (request) => Effect.provide(grant.obtain(request), context)
       }

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "./AuthorizationError.js"
+import type { AuthorizationServer } from "./AuthorizationServer.js"
 import { Browser } from "./Browser.js"
 import type { ClientIdentity } from "./ClientIdentity.js"
 import { CredentialStore } from "./CredentialStore.js"
@@ -18,7 +19,6 @@ import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
 import * as Text from "./discovery/Text.js"
 import * as Policies from "./discovery/UrlPolicy.js"
-import * as AuthorizationResponse from "./flow/AuthorizationResponse.js"
 import * as Scopes from "./flow/Scopes.js"
 import type { Grant, GrantContext } from "./Grant.js"
 import * as Identities from "./identity/Identities.js"
@@ -82,7 +82,7 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
         duration: loginTimeout,
         onTimeout: () => failure("Browser", "The user did not log in in time; the option `loginTimeout` has the limit")
       })
-      const code = yield* AuthorizationResponse.read(response, { server, state })
+      const code = yield* codeOf(response, server, state)
       return yield* token(client, {
         grant_type: "authorization_code",
         code: Redacted.value(code),
@@ -121,3 +121,49 @@ const authorizationEndpoint = (
 const random: Effect.Effect<Redacted.Redacted<string>> = Effect.sync(() =>
   Redacted.make(Encoding.encodeBase64Url(crypto.getRandomValues(new Uint8Array(32))))
 )
+
+/**
+ * The code of a response. First its state decides whether it is the answer to this request, then its issuer, which is that of the
+ * validated metadata (RFC 9207); only then its code or its error is read.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-response-validation
+ */
+const codeOf = (
+  parameters: URLSearchParams,
+  server: Pick<AuthorizationServer, "issuer" | "sendsIssuer">,
+  state: Redacted.Redacted<string>
+): Effect.Effect<Redacted.Redacted<string>, AuthorizationError> => {
+  // A parameter that is there twice has no value.
+  const one = (name: string): string | undefined => {
+    const [value, ...more] = parameters.getAll(name)
+    return more.length === 0 ? value : undefined
+  }
+  // A response to another login is read no further.
+  if (one("state") !== Redacted.value(state)) return untrusted("it has another `state`")
+  // Compared as text, whether or not the server says that it sends it.
+  const issuer = one("iss")
+  if (parameters.has("iss") ? issuer !== server.issuer : server.sendsIssuer) {
+    // Nothing else of the response is read.
+    return untrusted(
+      parameters.has("iss")
+        ? "its `iss` is not the issuer that the login was begun with"
+        : "it has no `iss`, which this authorization server always sends"
+    )
+  }
+  if (parameters.has("error")) {
+    const error = Text.errorCode(one("error"))
+    const described = one("error_description")
+    return failure(
+      "Denied",
+      `Access was denied by ${Text.shorten(server.issuer)}${error === undefined ? "" : ` with "${error}"`}${
+        described === undefined || described === "" ? "" : `: ${Text.shorten(described)}`
+      }`,
+      { error }
+    )
+  }
+  const code = one("code")
+  return code === undefined || code === "" ? untrusted("it has no code") : Effect.succeed(Redacted.make(code))
+}
+
+const untrusted = (why: string) =>
+  failure("UntrustedResponse", `The response to the authorization request was not used: ${why}`)

@@ -1,5 +1,6 @@
 /**
- * Makes the errors of this package. Each stands for an effect that fails with it, too: it can be returned and yielded.
+ * Makes the errors of this package. Each stands for an effect that fails with it, too: it can be returned and yielded. Their
+ * messages are made by who gives them; `Text` makes what a server says fit for them.
  */
 import type { Reason } from "../AuthorizationError.js"
 import { AuthorizationError } from "../AuthorizationError.js"
