@@ -316,7 +316,8 @@ describe("The keys of an issuer", () => {
       ["are for another algorithm", { alg: "ES384" }],
       ["are of another type", { kty: "RSA" }],
       ["are on another curve", { crv: "P-384" }],
-      ["are symmetric", { kty: "oct", k: "AAAA" }]
+      ["are symmetric", { kty: "oct", k: "AAAA" }],
+      ["are malformed", { x: "AAAA" }]
     ] satisfies ReadonlyArray<readonly [string, Jose.JWK]>
   ) {
     it.scoped(`MUST NOT verify when they ${what}, and keep no other key from it, however many they are`, () =>
