@@ -12,19 +12,22 @@ import type { CallToolOptions } from "@effect-mcp/client/CallOptions"
 import type { ClientError } from "@effect-mcp/client/ClientError"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { ClientSessionGroupService } from "@effect-mcp/client/ClientSessionGroup"
+import type { UnknownEntry } from "@effect-mcp/client/GroupError"
 import type * as Definition from "@effect-mcp/definition/Definition"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import * as Failures from "./list/Failures.js"
 import * as ModelNames from "./list/ModelNames.js"
-import * as Source from "./list/Source.js"
 import * as ModelSchema from "./ModelSchema.js"
 import * as Conversion from "./schema/Conversion.js"
 import * as Inlining from "./schema/Inlining.js"
@@ -88,7 +91,7 @@ export const make = (
   source: ClientSessionService | ClientSessionGroupService,
   options: Options = {}
 ): Effect.Effect<ToolList, ClientError> => {
-  const from = Source.make(source)
+  const from = sourceOf(source)
   return Effect.flatMap(from.list, (listed) => Effect.map(build(from, listed, options, new Map()), ({ list }) => list))
 }
 
@@ -111,7 +114,7 @@ export const follow = (
   options: Options = {}
 ): Effect.Effect<Following, ClientError, Scope.Scope> =>
   Effect.gen(function*() {
-    const from = Source.make(source)
+    const from = sourceOf(source)
     const changes = yield* from.changes
     const names = yield* Ref.make<ReadonlyMap<string, string>>(new Map())
     const read = Effect.gen(function*() {
@@ -131,8 +134,8 @@ export const follow = (
 
 /** The list, and one warning when the option `name` threw: servers choose how many tools there are. */
 const build = (
-  source: Source.Source,
-  listed: ReadonlyArray<Source.Listed>,
+  source: Source,
+  listed: ReadonlyArray<Listed>,
   options: Options,
   before: ReadonlyMap<string, string>
 ) =>
@@ -146,8 +149,8 @@ const build = (
   })
 
 const unsafeBuild = (
-  { call }: Source.Source,
-  listed: ReadonlyArray<Source.Listed>,
+  { call }: Source,
+  listed: ReadonlyArray<Listed>,
   options: Options,
   before: ReadonlyMap<string, string>
 ) => {
@@ -155,7 +158,7 @@ const unsafeBuild = (
   const isOpenAi = dialect.startsWith("openai")
   const { maxDescription = isOpenAi ? 1024 : 10_000, maxTools = isOpenAi ? 128 : 512 } = options
   const failed: Array<ToolList["skipped"][number]> = []
-  const chosen: Array<ModelNames.Named & Source.Listed & ModelSchema.ModelSchema> = []
+  const chosen: Array<ModelNames.Named & Listed & ModelSchema.ModelSchema> = []
   const keys = new Set<string>()
   const counts = new Map<string, number>()
   const eligible = listed.flatMap((one) => {
@@ -272,3 +275,62 @@ export const gemini = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   }]
 
 const described = (description: string) => description === "" ? undefined : { description }
+
+/** A tool, its server, and the name under which `call` knows it. */
+interface Listed {
+  readonly name: string
+  readonly server: string
+  readonly tool: Tools.Tool
+}
+
+interface Source {
+  readonly list: Effect.Effect<ReadonlyArray<Listed>, ClientError>
+  readonly call: (
+    name: string,
+    args: JsonObject,
+    options?: CallToolOptions
+  ) => Effect.Effect<Tools.CallToolResult, ClientError | UnknownEntry>
+  /** A value for each change after this effect; several changes may give one. */
+  readonly changes: Effect.Effect<Stream.Stream<unknown>, never, Scope.Scope>
+}
+
+const sourceOf = (source: ClientSessionService | ClientSessionGroupService): Source =>
+  "entries" in source ? ofGroup(source) : ofSession(source)
+
+const ofGroup = ({ callTool, changes, entries }: ClientSessionGroupService): Source => ({
+  list: Effect.map(
+    entries,
+    ({ tools }) => [...tools].map(([name, { server, value }]) => ({ name, server, tool: value }))
+  ),
+  call: callTool,
+  // The first value is what is listed already.
+  changes: latest(Stream.drop(changes, 1))
+})
+
+const ofSession = (session: ClientSessionService): Source => ({
+  list: session.serverCapabilities.tools === undefined
+    ? Effect.succeed([])
+    : Effect.map(
+      Stream.runCollect(session.tools),
+      (tools) =>
+        Chunk.toReadonlyArray(tools).map((tool) => ({ name: tool.name, server: session.serverInfo.name, tool }))
+    ),
+  call: session.callTool,
+  changes: Effect.zipLeft(
+    latest(Stream.filter(session.listChanges, (change) => change === "tools")),
+    raceFirst(session.awaitSubscription, Effect.sleep(SUBSCRIPTION_WAIT))
+  )
+})
+
+/** How long the list waits for the subscription that reports its changes. */
+const SUBSCRIPTION_WAIT = "5 seconds"
+
+/** The newest value that was not read yet: changes that come while the list is read cause one more reading. */
+const latest = <A>(changes: Stream.Stream<A>): Effect.Effect<Stream.Stream<A>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const queue = yield* Effect.acquireRelease(Queue.sliding<A>(1), Queue.shutdown)
+    yield* Effect.forkScoped(Stream.runForEach(changes, (change) => Queue.offer(queue, change)))
+    // The listener has started when this returns.
+    yield* Effect.yieldNow()
+    return Stream.fromQueue(queue)
+  })

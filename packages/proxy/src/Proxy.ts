@@ -37,7 +37,6 @@ import * as Followed from "./upstream/Followed.js"
 import * as Link from "./upstream/Link.js"
 import * as Links from "./upstream/Links.js"
 import * as Questions from "./upstream/Questions.js"
-import * as Supervisor from "./upstream/Supervisor.js"
 import * as UpstreamError from "./upstream/UpstreamError.js"
 
 /**
@@ -132,7 +131,7 @@ const make = <R>(
       Edition.childOf(scope, "parallel"),
       (closing, exit) => Scope.close(closing, exit)
     )
-    const supervisor = yield* Supervisor.make({
+    const supervisor = yield* Links.supervise({
       name,
       open: open(Questions.all, () => undefined),
       connectTimeout,

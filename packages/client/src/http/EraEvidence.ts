@@ -1,5 +1,5 @@
 /**
- * What the failure of an HTTP request shows about the era of its server. It loads no HTTP client, because `Discover` uses it
+ * What the failure of an HTTP request shows about the era of its server. It loads no HTTP client, because `Negotiation` uses it
  * for every transport.
  */
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"

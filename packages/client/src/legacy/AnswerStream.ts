@@ -2,8 +2,8 @@
  * An answer that comes on a stream of events, after the messages that the server sends before it. After the answer the
  * stream is read for a moment longer: when the server ends it, its connection can be used again.
  *
- * `Post` reads an answer with it when its response is a stream; `ResumedEvents` goes on where the stream is cut off. A token names
- * the place: a later connection reads the rest of the stream with it, as the answer to a request of its own.
+ * `Post` reads an answer with it when its response is a stream. It goes on where the stream is cut off. A token names the
+ * place: a later connection reads the rest of the stream with it, as the answer to a request of its own.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
@@ -18,6 +18,7 @@ import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Answer from "../http/Answer.js"
@@ -27,7 +28,6 @@ import * as ResumptionToken from "../http/ResumptionToken.js"
 import * as EventStream from "./EventStream.js"
 import type { HttpSession } from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
-import * as ResumedEvents from "./ResumedEvents.js"
 import * as ResumePoint from "./ResumePoint.js"
 
 /** How long the server may take to end the stream after the answer. */
@@ -60,7 +60,7 @@ export const resumeFrom = (
 
 /** Reads the events of a body. Succeeds after the answer; fails when the answer will not come. */
 export const read = (
-  { connection, session, watchSession }: Options,
+  options: Options,
   { body, onAnswer, onToken, place, request }: Reading & {
     readonly body: Stream.Stream<Events.Event, TransportError | EventStream.NoEventStream>
     /** Where the body begins, when an earlier connection has sent the request, under an id of its own. */
@@ -68,6 +68,7 @@ export const read = (
   }
 ): Effect.Effect<void, LocalError> =>
   Effect.gen(function*() {
+    const { connection, session, watchSession } = options
     const { method } = request
     const id = place?.requestId ?? request.id
     const outcome = yield* Deferred.make<void, LocalError>()
@@ -131,10 +132,7 @@ export const read = (
     /** Reads the rest, when the body has ended without the answer. */
     const resume = (cutBy: TransportError | undefined): Effect.Effect<void, TransportError> =>
       Effect.flatMap(isComplete, (isOver) =>
-        isOver ? Effect.void : Stream.runForEach(
-          ResumedEvents.make({ connection, session, method, point, cutBy, isComplete }),
-          onEvent
-        ))
+        isOver ? Effect.void : Stream.runForEach(resumed(options, method, point, cutBy, isComplete), onEvent))
 
     const reading = Effect.matchEffect(Stream.runForEach(body, onEvent), {
       onFailure: (error): Effect.Effect<void, LocalError> =>
@@ -160,13 +158,15 @@ export const read = (
       ))
 
     yield* raceFirst(
-      Effect.catchAll(reading, (error) => Deferred.fail(outcome, error)),
+      Effect.catchAll(reading, (error) =>
+        Deferred.fail(outcome, error)),
       ending
     ).pipe(
       // What fails here is the outcome, which is next.
       Effect.ignore,
       Effect.onInterrupt(() =>
-        Effect.flatMap(Deferred.isDone(outcome), (isOver) => isOver ? Effect.void : cancelQuestions)
+        Effect.flatMap(Deferred.isDone(outcome), (isOver) =>
+          isOver ? Effect.void : cancelQuestions)
       ),
       (racing) => watchSession(racing, Deferred.fail(outcome, new SessionExpired({ method })))
     )
@@ -182,3 +182,51 @@ const translated = (message: Message.Incoming, from: Message.RequestId, to: Mess
     message.params?.progressToken === from
     ? Message.notification(message.method, { ...message.params, progressToken: to })
     : message
+
+/**
+ * The events after the point where a stream was cut off; the consumer moves the point on with each event. Fails when the stream
+ * cannot be resumed, or when too many attempts brought nothing.
+ *
+ * @param firstCut What the stream was cut off by, if it did not end by itself.
+ * @param isComplete Whether nothing more is expected; fails when resuming cannot help.
+ */
+const resumed = (
+  { connection, session }: Options,
+  method: string,
+  point: Ref.Ref<ResumePoint.ResumePoint>,
+  firstCut: TransportError | undefined,
+  isComplete: Effect.Effect<boolean, TransportError>
+): Stream.Stream<Events.Event, TransportError> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const { maxResumes, reconnect } = connection.settings
+    const cutBy = yield* Ref.make(firstCut)
+    const pause = yield* ResumePoint.pauses(point, reconnect)
+
+    const fail = (why: string) =>
+      Effect.flatMap(Ref.get(cutBy), (cause) => Effect.fail(Answer.lost(method, why, cause)))
+
+    /** Waits and gives the point to resume from; ends with the answer. */
+    const next: Effect.Effect<ResumePoint.ResumePoint, Option.Option<TransportError>> = Effect.gen(function*() {
+      if (yield* Effect.mapError(isComplete, Option.some)) return yield* Effect.fail(Option.none())
+      const { attempts, lastEventId } = yield* Ref.get(point)
+      const why = (yield* Ref.get(cutBy))?.message ?? "it has ended"
+      const giveUp = (what: string) => Effect.mapError(fail(`${what}: ${why}`), Option.some)
+      if (lastEventId === undefined) return yield* giveUp("the stream cannot be resumed")
+      if (attempts >= maxResumes) return yield* giveUp(`${maxResumes} attempts to resume the stream brought nothing`)
+      yield* Effect.catchAll(pause, () => giveUp("the stream was not resumed"))
+      return yield* Ref.get(point)
+    })
+
+    const resume = ({ lastEventId }: ResumePoint.ResumePoint) =>
+      Stream.catchAll(EventStream.open(connection, session, lastEventId), (error) =>
+        error._tag === "TransportError"
+          ? Stream.execute(Ref.set(cutBy, error))
+          : Stream.execute(
+            Effect.flatMap(
+              isComplete,
+              (isOver) => isOver ? Effect.void : fail(`the stream cannot be resumed: ${error.message}`)
+            )
+          ))
+
+    return Stream.flatMap(Stream.repeatEffectOption(next), resume)
+  }))

@@ -1,26 +1,46 @@
 /**
- * Makes a session of the legacy era over an open conversation: makes the handshake (`Initialize`), unless an earlier
- * connection has made it, and answers the server's requests with the client's features.
+ * Makes a session of the legacy era over an open conversation: makes the handshake, unless an earlier connection has made it,
+ * answers the server's requests with the client's features, and calls tools as tasks of 2025-11-25.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import { declares } from "@effect-mcp/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
 import { getTaskPayload } from "@effect-mcp/protocol/legacy/TaskMethods"
+import type * as Method from "@effect-mcp/protocol/Method"
+import * as Tasks from "@effect-mcp/protocol/Tasks"
+import type { CallToolResult } from "@effect-mcp/protocol/Tools"
+import * as Mend from "@effect-mcp/protocol/unstable/Mend"
+import * as TaskPoll from "@effect-mcp/protocol/unstable/TaskPoll"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import type { ConnectError } from "../ClientError.js"
+import type { CallOptions } from "../CallOptions.js"
+import type { ClientError, ConnectError } from "../ClientError.js"
+import { fromCall, invalidResult, NoCommonVersion, TaskEnded } from "../ClientError.js"
+import * as Pages from "../Pages.js"
 import * as Calls from "../session/Calls.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
+import * as Decoding from "../session/Decoding.js"
+import type { EraTasks } from "../session/EraTasks.js"
+import { goneOr } from "../session/EraTasks.js"
 import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { EraHandlers, Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
 import * as InboundHandlers from "./InboundHandlers.js"
 import * as InboundTasks from "./InboundTasks.js"
-import * as Initialize from "./Initialize.js"
 import * as MethodTable from "./MethodTable.js"
-import * as Tasks from "./Tasks.js"
 
 export const connect = (
   { conversation, hub, scope, setEra, transport }: Opening,
@@ -39,7 +59,7 @@ export const connect = (
       scope
     )
     // Requests that arrive before the handshake is over are answered in the requested revision.
-    let version = resumed?.version ?? Initialize.requestedOf(versions)
+    let version = resumed?.version ?? requestedOf(versions)
     const handlers: EraHandlers = {
       onRequest: InboundHandlers.make({
         conversation,
@@ -59,13 +79,7 @@ export const connect = (
       ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
       : conversation
     const capabilities = DeclaredCapabilities.of(features, extensions.declared(version))
-    const facts = resumed ?? (yield* Initialize.run(outbound, {
-      clientInfo: options.clientInfo,
-      capabilities,
-      versions,
-      timeout: timeouts.get(Methods.initialize.name),
-      report: hub.report
-    }))
+    const facts = resumed ?? (yield* initialize(outbound, options, capabilities, hub.report))
     version = facts.version
     // A server that still starts would count as gone.
     setEra({ ...handlers, ping: Methods.ping.name })
@@ -97,7 +111,7 @@ export const connect = (
           subscribe: undefined
         }
       }),
-      tasks: Tasks.make({ calls, version, serverCapabilities: facts.serverCapabilities, report: hub.report }),
+      tasks: eraTasks(calls, facts, hub.report),
       notify: outbound.notify,
       notifications: hub.streams,
       report: hub.report,
@@ -108,3 +122,137 @@ export const connect = (
 
 const isSpoken = (prior: ServerFacts, versions: ReadonlyArray<LegacyVersion>): prior is ServerFacts<LegacyVersion> =>
   (versions as ReadonlyArray<string>).includes(prior.version)
+
+const eraTasks = (
+  calls: Calls.Calls,
+  { serverCapabilities, version }: ServerFacts<LegacyVersion>,
+  report: Decoding.Report
+): EraTasks => {
+  const request = <A>(
+    { name }: Pick<Method.Request, "name">,
+    decode: Method.Decode<A>,
+    params: Params | undefined,
+    options: CallOptions | undefined
+  ): Effect.Effect<A, ClientError> =>
+    Effect.flatMap(calls.request(name, params, options), (result) => decoded(name, decode, result))
+
+  const decoded = <A>(name: string, decode: Method.Decode<A>, result: Params): Effect.Effect<A, ClientError> =>
+    Decoding.decodeOrFail(name, decode, result, { report, onIssue: (issue) => invalidResult(`"${name}"`, issue) })
+
+  return {
+    // MUST NOT send `task` to a server that does not declare it.
+    decides: version === "2025-11-25" && declares(serverCapabilities, "tasks.requests.tools.call")
+      ? "client"
+      : undefined,
+    call: (params, options, task) =>
+      task === undefined
+        ? Effect.map(calls.call("tools/call", params, options), Either.right)
+        : Effect.flatMap(
+          calls.request(
+            Methods.callTool.name,
+            Methods.callTool.narrowParams(version)({ ...params, task }) as Params,
+            options
+          ),
+          (result): Effect.Effect<Either.Either<any, Tasks.Task>, ClientError> =>
+            result["task"] === undefined
+              ? Effect.map(decoded(Methods.callTool.name, Methods.callTool.decodeResult, result), Either.right)
+              : Effect.map(decoded(Methods.callTool.name, decodeCreated, result), ({ task }) => Either.left(task))
+        ),
+    open: (taskId, first, options) => {
+      const params = { taskId }
+      const limits = { timeout: options?.timeout }
+      const get = Effect.mapError(
+        request(TaskMethods.getTask, TaskMethods.getTask.decodeResult, params, limits),
+        goneOr(taskId)
+      )
+      const fetch = (isWaiting: boolean) =>
+        // The result has the type of that of the call.
+        request(
+          TaskMethods.getTaskPayload,
+          Methods.callTool.decodeResult,
+          params,
+          isWaiting ? { timeout: Duration.infinity } : limits
+        ).pipe(
+          // The server may have refused the parameters of the call, or it has the task no longer.
+          Effect.tapErrorTag("InvalidParams", () => get)
+        )
+      return Effect.map(TaskPoll.make<Tasks.Task, ClientError>(get, first), (poll) => ({
+        poll,
+        result: SingleFlight.make<CallToolResult, ClientError>().join(TaskPoll.result(
+          poll,
+          fetch,
+          ({ statusMessage }) => new TaskEnded({ taskId, reason: "Cancelled", statusMessage })
+        )),
+        cancel: calls.request(TaskMethods.cancelTask.name, params, limits).pipe(
+          // The server refuses to cancel a task that has ended.
+          Effect.catchTag(
+            "InvalidParams",
+            (error) => Effect.filterOrFail(get, ({ status }) => Tasks.isTerminal(status), () => error)
+          ),
+          Effect.ensuring(Effect.sync(poll.wake)),
+          Effect.asVoid
+        ),
+        // The server notifies the session that has begun the task, if it notifies at all.
+        listen: Effect.void
+      }))
+    },
+    list: (options) =>
+      Pages.stream(
+        TaskMethods.listTasks.name,
+        (cursor) =>
+          request(
+            TaskMethods.listTasks,
+            TaskMethods.listTasks.decodeResult,
+            cursor === undefined ? undefined : { cursor },
+            options
+          ),
+        ({ tasks }) => tasks
+      )
+  }
+}
+
+const decodeCreated = Mend.decoder(Tasks.CreateTaskResult, "client")
+
+/** The revision that the client requests: the latest that it may speak. */
+const requestedOf = (versions: ReadonlyArray<LegacyVersion>): LegacyVersion =>
+  versions.reduce((latest, version) => version > latest ? version : latest)
+
+/** The request is never cancelled at the server: the client MUST NOT cancel `initialize`. */
+const initialize = (
+  outbound: Outbound,
+  { clientInfo, timeouts, versions }: Options<LegacyVersion>,
+  capabilities: ClientCapabilities,
+  report: Decoding.Report
+): Effect.Effect<ServerFacts<LegacyVersion>, ConnectError> =>
+  Effect.gen(function*() {
+    const requested = requestedOf(versions)
+    const { name } = Methods.initialize
+    const answered = yield* Effect.mapError(
+      outbound.request(
+        name,
+        // A server that knows no later revision gets what the requested one has.
+        Methods.initialize.narrowParams(requested)({
+          protocolVersion: requested,
+          capabilities,
+          clientInfo
+        }) as JsonObject,
+        { cancelOnAbandon: false, timeout: timeouts.get(name) }
+      ),
+      fromCall
+    )
+    const result = yield* Decoding.decodeOrFail(name, Methods.initialize.decodeResult, answered, {
+      report,
+      onIssue: (issue) => invalidResult(`"initialize"`, issue)
+    })
+    const agreed = Version.agreed(result.protocolVersion, versions)
+    if (Option.isNone(agreed)) {
+      return yield* new NoCommonVersion({ offered: result.protocolVersion, supported: versions })
+    }
+    yield* outbound.notify(Methods.initialized.name)
+    return {
+      version: agreed.value,
+      serverInfo: result.serverInfo,
+      serverCapabilities: result.capabilities,
+      instructions: result.instructions
+    }
+  })

@@ -2,7 +2,7 @@
  * One request over Streamable HTTP, from its POST to its answer: a JSON body, or a stream of events. The request is sent
  * once, and a second time only when the server refused it because it had lost the session.
  *
- * `Http` sends the requests of the application so, and `Renewal` the `initialize` of a new session.
+ * `Http` sends the requests of the application so, and the `initialize` of a new session.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */

@@ -3,30 +3,42 @@
  * exchanged for it. The subscription for changes of the server's lists opens in the background.
  *
  * `enveloped` writes what every request of this era carries: the revision, the capabilities and the name of the client, and
- * the log level once the application has set one.
+ * the log level once the application has set one. `inputAnswers` answers the questions of the server.
  */
 import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
+import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import type { RequestMeta } from "@effect-mcp/protocol/Meta"
+import type * as Method from "@effect-mcp/protocol/Method"
 import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
+import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Narrow from "@effect-mcp/protocol/modern/Narrow"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type { CallOptions } from "../CallOptions.js"
 import { fromCall } from "../ClientError.js"
+import type { FeatureHandler, FeaturesService } from "../Features.js"
+import type { RequestContextService } from "../RequestContext.js"
+import { RequestContext } from "../RequestContext.js"
 import * as Calls from "../session/Calls.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
+import type { Report } from "../session/Decoding.js"
 import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
+import * as FeatureAnswers from "../session/FeatureAnswers.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
 import { ModernCalls } from "./Calls.js"
-import * as InputAnswers from "./InputAnswers.js"
 import * as InputRounds from "./InputRounds.js"
 import * as Listen from "./Listen.js"
 import { ResponseCache } from "./ResponseCache.js"
@@ -140,7 +152,7 @@ export const connect = (
     yield* listen.open
     const client = declaredBy(options, version)
     const rounds: InputRounds.Options = {
-      answer: InputAnswers.make(options.features, client, version, hub.report),
+      answer: inputAnswers(options.features, client, version, hub.report),
       maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
       maxRounds: options.maxRounds ?? InputRounds.MAX_ROUNDS,
       resultTypes: resultTypes(options, facts),
@@ -197,3 +209,73 @@ export const connect = (
       ended: conversation.ended
     }
   })
+
+/** `declared` are the capabilities that the client has declared to the server. */
+const inputAnswers = (
+  features: FeaturesService,
+  declared: ClientCapabilities,
+  version: ModernVersion,
+  report: Report
+): InputRounds.Options["answer"] => {
+  const { roots, sampling } = features
+  const died = (method: string, cause: Cause.Cause<never>): Effect.Effect<never, McpError.McpError> =>
+    Effect.zipRight(
+      report(Diagnostic.HandlerDied({ method, cause })),
+      Effect.fail(
+        new McpError.InternalError({ message: "its handler died, and `diagnostics` or the log has the cause" })
+      )
+    )
+  return (key, request) => {
+    const answered = (
+      method: Method.Request,
+      feature: Pick<FeatureHandler<unknown>, "context"> | undefined,
+      answer: Effect.Effect<any, McpError.McpError, any>
+    ): Effect.Effect<unknown, McpError.McpError> =>
+      Effect.mapInputContext(
+        Effect.scoped(answer) as Effect.Effect<unknown, McpError.McpError>,
+        (caller: Context.Context<never>) =>
+          Context.add(
+            Context.merge(
+              caller,
+              Context.omit(Scope.Scope)((feature?.context ?? Context.empty()) as Context.Context<any>)
+            ),
+            RequestContext,
+            requestContext(key, request)
+          )
+      ).pipe(
+        Effect.flatMap((value) =>
+          method.isResult(value)
+            ? Effect.succeed(method.narrowResult(version)(value))
+            : Effect.dieMessage(`The handler of "${method.name}" returned an invalid result`)
+        ),
+        Effect.catchAllCause((cause) =>
+          Cause.isDie(cause) && !Cause.isInterrupted(cause)
+            ? died(method.name, cause as Cause.Cause<never>)
+            : Effect.failCause(cause)
+        )
+      )
+    switch (request.method) {
+      case "sampling/createMessage":
+        return sampling === undefined
+          ? unsupported(request.method)
+          : answered(InputRequired.createMessage, sampling, FeatureAnswers.sample(sampling, declared, request.params))
+      case "elicitation/create":
+        return answered(InputRequired.elicit, undefined, FeatureAnswers.elicit(features, declared, request.params))
+      case "roots/list":
+        return roots === undefined
+          ? unsupported(request.method)
+          : answered(InputRequired.listRoots, roots, FeatureAnswers.listRoots(roots))
+    }
+  }
+}
+
+const unsupported = (method: string) => Effect.fail(new McpError.MethodNotFound({ method }))
+
+const requestContext = (id: string, { method, params }: InputRequired.InputRequest): RequestContextService => ({
+  id,
+  method,
+  meta: ((params as JsonObject | undefined)?._meta ?? {}) as RequestMeta,
+  cancelReason: Effect.succeedNone,
+  progress: () => Effect.void,
+  notify: () => Effect.void
+})

@@ -6,13 +6,21 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
+import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Meta from "@effect-mcp/protocol/Meta"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
 import * as Scope from "effect/Scope"
 import type { ConnectError } from "../ClientError.js"
 import { fromCall, NoCommonVersion } from "../ClientError.js"
@@ -20,7 +28,7 @@ import * as EraEvidence from "../http/EraEvidence.js"
 import * as Legacy from "../legacy/Connect.js"
 import * as LegacyMethodTable from "../legacy/MethodTable.js"
 import * as Modern from "../modern/Connect.js"
-import * as Discover from "../modern/Discover.js"
+import * as Decoding from "../session/Decoding.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Openings from "../session/Opening.js"
@@ -35,7 +43,7 @@ const MAX_NAMED = 20
 type Session<E = ConnectError> = Effect.Effect<NegotiatedSession, E, Scope.Scope>
 
 /** The outcome of a probe that made no session. */
-class NotModern extends Data.TaggedError("NotModern")<{ readonly verdict: Discover.Legacy | Discover.Unknown }> {}
+class NotModern extends Data.TaggedError("NotModern")<{ readonly verdict: Legacy | Unknown }> {}
 
 /** May connect a second time. Dies when the client has no revision. */
 export const connect = <R>(
@@ -71,10 +79,10 @@ export const connect = <R>(
     isFirst = true
   ): Session<ConnectError | NotModern> => {
     const outbound = Modern.enveloped(opening, options, version)
-    const timeout = options.timeouts.get(Discover.METHOD) ??
+    const timeout = options.timeouts.get(DISCOVER) ??
       (isDual && !hasExchanges(opening) ? shorter(PROBE_TIMEOUT, options.timeout) : options.timeout)
     return Effect.flatMap(
-      Discover.run(outbound, version, timeout, opening.hub.report),
+      discover(outbound, version, timeout, opening.hub.report),
       (verdict): Session<ConnectError | NotModern> => {
         if (verdict._tag === "Modern") return Modern.connect(opening, outbound, verdict.facts, options)
         if (verdict._tag !== "OtherVersions") return new NotModern({ verdict })
@@ -170,3 +178,71 @@ const shorter = (one: Duration.DurationInput, other: Duration.DurationInput): Du
 
 const noCommonVersion = (offered: string, supported: ReadonlyArray<string>): NoCommonVersion =>
   new NoCommonVersion({ offered, supported })
+
+const DISCOVER = Methods.discover.name
+
+/** What the outcome shows. */
+export type Verdict =
+  /** The server is modern and supports the revision. */
+  | { readonly _tag: "Modern"; readonly facts: ServerFacts<ModernVersion> }
+  /** The server is modern, or of both eras, and supports only these revisions. */
+  | { readonly _tag: "OtherVersions"; readonly supported: ReadonlyArray<string> }
+  | Legacy
+  | Unknown
+
+/** The server did not answer as a modern one. */
+interface Legacy {
+  readonly _tag: "Legacy"
+  readonly why: string
+}
+
+/** Nothing is known of the era: the server could not be reached, did not answer, or refused this client. */
+interface Unknown {
+  readonly _tag: "Unknown"
+  readonly error: CallError
+}
+
+/** Sends the request. `outbound` writes the envelope of `version`. Never cancels it: a legacy server does not know it. */
+export const discover = (
+  outbound: Outbound,
+  version: ModernVersion,
+  timeout: Duration.DurationInput,
+  report: Decoding.Report
+): Effect.Effect<Verdict> =>
+  Effect.matchEffect(outbound.request(DISCOVER, undefined, { timeout, cancelOnAbandon: false }), {
+    onFailure: (error) => Effect.succeed(ofError(error)),
+    onSuccess: (result) =>
+      Effect.match(
+        Decoding.decodeOrFail(DISCOVER, Methods.discover.decodeResult, result, { report, onIssue: identity }),
+        {
+          onFailure: (): Verdict => ({ _tag: "Legacy", why: "its answer to \"server/discover\" describes no server" }),
+          onSuccess: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>
+            supported.includes(version)
+              ? {
+                _tag: "Modern",
+                facts: {
+                  version,
+                  serverInfo: _meta?.[Meta.keys.serverInfo] ?? unnamed,
+                  serverCapabilities: capabilities,
+                  instructions
+                }
+              }
+              : { _tag: "OtherVersions", supported }
+        }
+      )
+  })
+
+const ofError = (error: CallError): Verdict => {
+  if (!(error instanceof JsonRpcError)) {
+    const isAnswered = EraEvidence.isOfOtherEra(error) || (error._tag === "TransportError" && error.reason === "Decode")
+    return isAnswered ? { _tag: "Legacy", why: error.message } : { _tag: "Unknown", error }
+  }
+  if (!ErrorCodes.isModernOnly(error.code)) return { _tag: "Legacy", why: error.message }
+  const known = McpError.fromWire(error)
+  return known._tag === "UnsupportedVersion"
+    ? { _tag: "OtherVersions", supported: known.supported }
+    : { _tag: "Unknown", error }
+}
+
+/** A modern server need not name itself. */
+const unnamed = { name: "unknown", version: "unknown" }

@@ -18,7 +18,7 @@ import * as ExternalSchema from "./ExternalSchema.js"
 import type { Check, Draft, Evaluated, Run, Trust } from "./SchemaCheck.js"
 import { Invalid, merge, within } from "./SchemaCheck.js"
 import { keywords } from "./SchemaKeywords.js"
-import * as SchemaReferences from "./SchemaReferences.js"
+import type { Budget } from "./WorkBudget.js"
 import * as WorkBudget from "./WorkBudget.js"
 
 /**
@@ -97,7 +97,7 @@ const sentence = ({ message, path }: Invalid): string =>
   message.startsWith("must ") ? `is not a valid JSON Schema: "${path.join(".")}" ${message}` : message
 
 const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudget.Budget): Check => {
-  const references = SchemaReferences.make(root, draft, budget)
+  const references = referencesOf(root, draft, budget)
   const compiled = new Map<unknown, { check: Check }>()
   const targets = new Map<ReadonlyMap<string, unknown>, ReadonlyMap<string, Check>>()
   const scope: Array<string> = []
@@ -119,9 +119,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
   }
 
   const ofObject = (schema: JsonObject): Check => {
-    const referring = SchemaReferences.keywords(schema, draft).map(([keyword, reference]) =>
-      ofReference(schema, keyword, reference)
-    )
+    const referring = referringOf(schema, draft).map(([keyword, reference]) => ofReference(schema, keyword, reference))
     budget.spend(20)
     const names = draft === "draft-07" && referring.length > 0 ? [] : Object.keys(schema)
     // These need to know what all other keywords have evaluated. What is missing is reported first.
@@ -151,7 +149,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     }
   }
 
-  const ofReference = (schema: JsonObject, keyword: SchemaReferences.Keyword, reference: unknown): Check => {
+  const ofReference = (schema: JsonObject, keyword: Keyword, reference: unknown): Check => {
     if (isMetaSchema(reference)) return schemaOf(reference)
     const target = Either.getOrThrowWith(
       references.find(keyword, reference, references.baseOf(schema)),
@@ -202,3 +200,119 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     return check(value, run, evaluated)
   }
 }
+
+type Keyword = "$ref" | "$dynamicRef" | "$recursiveRef"
+
+interface Target {
+  readonly schema: unknown
+  /** Schemas that come before it when the check came through them, by their bases. */
+  readonly dynamic: ReadonlyMap<string, unknown> | undefined
+}
+
+interface SchemaReferences {
+  /** The URI that relative references of this part are resolved against. */
+  readonly baseOf: (schema: JsonObject) => string
+  /** Left: that the reference leads nowhere, as the end of a sentence whose subject is the schema. */
+  readonly find: (keyword: Keyword, reference: unknown, base: string) => Either.Either<Target, string>
+}
+
+const byDraft: Readonly<Record<Draft, ReadonlyArray<Keyword>>> = {
+  "2020-12": ["$ref", "$dynamicRef"],
+  "2019-09": ["$ref", "$recursiveRef"],
+  "draft-07": ["$ref"]
+}
+
+/** The references of a schema itself. */
+const referringOf = (schema: JsonObject, draft: Draft): ReadonlyArray<readonly [Keyword, unknown]> =>
+  byDraft[draft].filter((keyword) => Object.hasOwn(schema, keyword)).map((keyword) => [keyword, schema[keyword]])
+
+/** The base of a schema without an `$id`. */
+const NO_BASE = "schema://root/"
+
+const resolve = (reference: string, base: string, budget: Budget): string => {
+  budget.spend((reference.length + base.length) / 8)
+  return URL.canParse(reference, base) ? new URL(reference, base).href : reference
+}
+
+const withoutFragment = (uri: string): string => uri.replace(/#.*$/s, "")
+
+// Keywords whose values look like schemas but are none.
+const values = new Set(["enum", "const", "default", "examples"])
+
+const referencesOf = (root: JsonObject, draft: Draft, budget: Budget): SchemaReferences => {
+  const bases = new Map<unknown, string>()
+  const named = new Map<string, unknown>()
+  const dynamic = new Map<string, Map<string, unknown>>()
+
+  const visit = (part: unknown, base: string, isMap: boolean): void => {
+    if (Array.isArray(part)) return part.forEach((item) => visit(item, base, false))
+    if (!Predicate.isRecord(part)) return
+    const schema = part as JsonObject
+    const own = isMap ? base : name(schema, base)
+    bases.set(schema, own)
+    for (const [key, value] of Object.entries(schema)) {
+      if (isMap || !values.has(key)) visit(value, own, !isMap && maps.has(key))
+    }
+  }
+
+  /** Remembers the names of a schema, and gives its base. */
+  const name = (schema: JsonObject, outer: string): string => {
+    const { $anchor, $dynamicAnchor, $id, $recursiveAnchor } = schema
+    // In draft-07, what stands beside a reference means nothing.
+    const id = typeof $id === "string" && !(draft === "draft-07" && "$ref" in schema)
+      ? resolve($id, outer, budget)
+      : undefined
+    const base = id === undefined || (draft === "draft-07" && id.includes("#") && !id.endsWith("#"))
+      ? outer
+      : withoutFragment(id)
+    if (id !== undefined) named.set(id.replace(/#$/, ""), schema)
+    for (const anchor of [$anchor, $dynamicAnchor]) {
+      if (typeof anchor !== "string") continue
+      budget.spend((base.length + anchor.length) / 8)
+      named.set(`${base}#${anchor}`, schema)
+    }
+    const dynamicName = typeof $dynamicAnchor === "string" ? $dynamicAnchor : $recursiveAnchor === true ? "" : undefined
+    if (dynamicName !== undefined) {
+      const same = dynamic.get(dynamicName) ?? new Map<string, unknown>()
+      dynamic.set(dynamicName, same.set(base, schema))
+    }
+    return base
+  }
+
+  const start = name(root, NO_BASE)
+  named.set(start, root)
+  named.set(NO_BASE, root)
+  visit(root, NO_BASE, false)
+
+  const locate = (uri: string): unknown => {
+    const [resource = "", fragment = ""] = uri.split(/#(.*)/s)
+    if (!fragment.startsWith("/")) return named.get(fragment === "" ? resource : uri)
+    return fragment.slice(1).split("/").reduce<unknown>((part, token) => {
+      const key = decode(token).replace(/~1/g, "/").replace(/~0/g, "~")
+      return typeof part === "object" && part !== null && Object.hasOwn(part, key)
+        ? (part as Record<string, unknown>)[key]
+        : undefined
+    }, named.get(resource))
+  }
+
+  return {
+    baseOf: (schema) => bases.get(schema) ?? start,
+    find: (keyword, reference, base) => {
+      const uri = typeof reference === "string" ? resolve(reference, base, budget) : undefined
+      const schema = uri === undefined ? undefined : locate(uri)
+      if (uri === undefined || schema === undefined) {
+        const shown = typeof reference === "string" ? reference : String(Json.stringify(reference))
+        return Either.left(`cannot be used: "${keyword}" leads to no part of it: ${shortened(shown)}`)
+      }
+      const anchor = keyword === "$recursiveRef" ? "" : uri.split("#")[1] ?? ""
+      const isDynamic = keyword !== "$ref" && Predicate.isRecord(schema) &&
+        (keyword === "$recursiveRef" ? schema["$recursiveAnchor"] === true : schema["$dynamicAnchor"] === anchor)
+      return Either.right({ schema, dynamic: isDynamic ? dynamic.get(anchor) : undefined })
+    }
+  }
+}
+
+const decode = (token: string): string => Either.getOrElse(Either.try(() => decodeURIComponent(token)), () => token)
+
+// Keywords whose members are schemas by name.
+const maps = new Set(["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"])

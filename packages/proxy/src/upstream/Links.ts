@@ -2,12 +2,21 @@
  * The links of clients: a session with the upstream for each client of the proxy. A client with a session has its link until
  * it disconnects. From 2026-07-28 on, requests of one pipe or principal, with equal capabilities, have one link, which closes
  * some time after the last of them; a request of an unknown client has a link of its own.
+ *
+ * `supervise` keeps the one session open that lists what the upstream has: it connects, follows the lists until the session ends,
+ * and connects again as a schedule says. Calls wait while a connection may still come, and fail at once while the last attempt has
+ * failed. A defect ends it for good, and is logged.
  */
+import type { ConnectError } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import type { Change } from "@effect-mcp/client/Notifications"
+import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,7 +26,9 @@ import * as FiberSet from "effect/FiberSet"
 import * as Hash from "effect/Hash"
 import * as Option from "effect/Option"
 import * as RcMap from "effect/RcMap"
+import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
+import * as Followed from "./Followed.js"
 import type { Link } from "./Link.js"
 import * as Questions from "./Questions.js"
 import * as UpstreamError from "./UpstreamError.js"
@@ -170,5 +181,136 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
           const found = opened.get(session.client.key as object)
           return Effect.as(found?.link === link ? Deferred.await(found.listed) : Effect.void, link)
         })
+    }
+  })
+
+interface SupervisorOptions {
+  readonly name: string
+  readonly open: Effect.Effect<Link, ConnectError, Scope.Scope>
+  /** How long a call waits for `open`. */
+  readonly connectTimeout: Duration.DurationInput
+  readonly reconnect: Schedule.Schedule<unknown, unknown>
+}
+
+interface Follower {
+  /** Runs when a session is open, before its lists are read. */
+  readonly onOpen: (link: Link) => Effect.Effect<void, never, Scope.Scope>
+  /** What the upstream lists now; `undefined` while it cannot be reached. */
+  readonly onLists: (lists: ServerLists | undefined, reported: ReadonlyArray<Change>) => Effect.Effect<void>
+}
+
+interface Supervisor {
+  /** The open link. Waits for one while the upstream is being connected. */
+  readonly link: Effect.Effect<Link, McpError>
+  /** The open session, if there is one. */
+  readonly session: () => ClientSessionService | undefined
+  /** Waits until the upstream has listed what it has, or was not reached. */
+  readonly started: Effect.Effect<void, ConnectError>
+  /** Connects, again and again until the scope closes. */
+  readonly run: (follower: Follower) => Effect.Effect<void, never, Scope.Scope>
+}
+
+type State =
+  | { readonly _tag: "Opening"; readonly opened: Deferred.Deferred<Link, McpError> }
+  | { readonly _tag: "Open"; readonly link: Link }
+  | { readonly _tag: "Down"; readonly why: McpError }
+
+/** How long the lists of an upstream whose session has ended stay, while it is being connected again. */
+const KEPT = "5 seconds"
+
+/** How long a session must last for the schedule to begin anew. */
+const RESET_AFTER = Duration.minutes(1)
+
+export const supervise = (options: SupervisorOptions): Effect.Effect<Supervisor> =>
+  Effect.gen(function*() {
+    const { connectTimeout, name, open, reconnect } = options
+    const opening = (): State => ({ _tag: "Opening", opened: Effect.runSync(Deferred.make<Link, McpError>()) })
+    const unconnected = UpstreamError.of(name, "is not connected")
+    const failed = UpstreamError.of(name, "is not connected any more: the proxy has failed")
+    let state = opening()
+    const started = yield* Deferred.make<void, ConnectError>()
+    const change = (next: State, outcome: Effect.Effect<Link, McpError>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const before = state
+        state = next
+        return before._tag === "Opening" ? Effect.asVoid(Deferred.complete(before.opened, outcome)) : Effect.void
+      })
+
+    /** One connection, from its beginning to its end. */
+    const connection = ({ onLists, onOpen }: Follower) =>
+      Effect.gen(function*() {
+        const link = yield* open
+        const following = yield* Followed.make(name, link.session, onLists, Deferred.succeed(started, undefined))
+        yield* change({ _tag: "Open", link }, Effect.succeed(link))
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            state = opening()
+          })
+        )
+        yield* onOpen(link)
+        yield* following
+        yield* Effect.logWarning(`The upstream "${name}" has ended the session; it is connected again`)
+      }).pipe(Effect.scoped)
+
+    /** Takes the lists away when the upstream does not come back soon. */
+    const gone = ({ onLists }: Follower) =>
+      Effect.zipRight(
+        Effect.sleep(KEPT),
+        Effect.suspend(() => state._tag === "Open" ? Effect.void : onLists(undefined, []))
+      )
+
+    const lasted = (follower: Follower) =>
+      Effect.matchEffect(Effect.timed(connection(follower)), {
+        onFailure: (error) =>
+          Effect.gen(function*() {
+            yield* change({ _tag: "Down", why: unconnected }, UpstreamError.unconnected(name, error))
+            yield* follower.onLists(undefined, [])
+            yield* Deferred.fail(started, error)
+            return Duration.zero
+          }),
+        onSuccess: ([duration]) => Effect.as(Effect.forkScoped(gone(follower)), duration)
+      })
+
+    /** Nothing connects again after a defect: calls say so, and who waits for the start gets it. */
+    const broken = ({ onLists }: Follower, cause: Cause.Cause<never>) =>
+      Effect.logError(`The proxy of the upstream "${name}" has failed, and does not connect again`, cause).pipe(
+        Effect.zipRight(change({ _tag: "Down", why: failed }, Effect.fail(failed))),
+        Effect.zipRight(Deferred.failCause(started, cause)),
+        Effect.zipRight(onLists(undefined, []))
+      )
+
+    const repeating = Schedule.resetWhen(
+      Schedule.passthrough(Schedule.mapInput(reconnect, (_: Duration.Duration) => undefined)),
+      Duration.greaterThanOrEqualTo(RESET_AFTER)
+    )
+    return {
+      link: Effect.suspend(() => {
+        switch (state._tag) {
+          case "Open":
+            return Effect.succeed(state.link)
+          case "Opening":
+            return Effect.timeoutFail(Deferred.await(state.opened), {
+              duration: connectTimeout,
+              onTimeout: () => unconnected
+            })
+          case "Down":
+            return Effect.fail(state.why)
+        }
+      }),
+      session: () => state._tag === "Open" ? state.link.session : undefined,
+      started: Deferred.await(started),
+      run: (follower) =>
+        Effect.zipRight(
+          Effect.repeat(lasted(follower), repeating),
+          Effect.zipRight(
+            change({ _tag: "Down", why: unconnected }, Effect.fail(unconnected)),
+            follower.onLists(undefined, [])
+          )
+        ).pipe(
+          Effect.tapErrorCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.void : broken(follower, cause)),
+          Effect.interruptible,
+          Effect.forkScoped,
+          Effect.asVoid
+        )
     }
   })

@@ -1,27 +1,45 @@
 /**
  * Makes the `Dispatcher` of a server: conversations for transports, the requests without a session, and
  * the notifications of changes to all of them.
+ *
+ * One message that belongs to no conversation is served as a stream of what its sender gets, with the same `Requests` and the same
+ * limits as a POST without a session: HTTP itself does not use it, its channels write to the response.
  */
 import { MAX_IN_FLIGHT, MAX_WAITING, MAX_WAITING_TEXT } from "@effect-mcp/jsonrpc/Conversation"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { Channel, RequestSide } from "@effect-mcp/jsonrpc/Side"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Requests from "@effect-mcp/jsonrpc/unstable/Requests"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Caller } from "../Authenticator.js"
+import type { Caller, Refuses } from "../Authenticator.js"
 import type { Change } from "../ChangeBus.js"
 import type { DispatcherService, Options } from "../Dispatcher.js"
+import type { Headers } from "../http/HttpExchange.js"
+import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
 import type { Connection } from "../legacy/Connection.js"
 import * as LegacyServe from "../legacy/Serve.js"
+import * as Stateless from "../legacy/Stateless.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
+import * as ModernHttp from "../modern/Http.js"
 import * as ModernServe from "../modern/Serve.js"
 import type { Subscriptions as ModernSubscriptions } from "../modern/Subscriptions.js"
 import * as NodeChanges from "../nodes/NodeChanges.js"
 import type { Kind, RegistryService } from "../Registry.js"
+import * as Authentication from "../runtime/Authentication.js"
 import type { Open } from "../runtime/FedConversation.js"
+import * as Permission from "../runtime/Permission.js"
+import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { Server } from "../runtime/Server.js"
 import * as Defects from "../telemetry/Defects.js"
@@ -29,7 +47,6 @@ import * as Metrics from "../telemetry/Metrics.js"
 import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
 import * as EraOfMessage from "./EraOfMessage.js"
-import * as SingleMessage from "./SingleMessage.js"
 
 /** The default limit of the requests in flight that belong to no conversation, of all clients together. */
 export const MAX_EXCHANGES = 4096
@@ -91,7 +108,7 @@ export const make = (
           return Effect.onInterrupt(ended, () => close)
         }),
       listen: (listener, caller) => listeners.listen(listener, caller),
-      serve: SingleMessage.make(server, legacy, modern, requests, scope),
+      serve: single(server, legacy, modern, requests, scope),
       authenticate: server.authenticate,
       documents: server.documents,
       requiredScopes: server.requiredScopes,
@@ -189,3 +206,123 @@ const notifications = {
   resources: Methods.resourceListChanged,
   prompts: Methods.promptListChanged
 } as const
+
+type Messages = Stream.Stream<Message.Message>
+
+/**
+ * `serve` of the `Dispatcher`. It finds the user, chooses the era, starts the request, and interrupts it when nobody reads the
+ * stream any more.
+ */
+const single = (
+  { authenticate, requiredScopes, versions }: Pick<Server, "authenticate" | "requiredScopes" | "versions">,
+  legacy: LegacyServe.LegacyServe | undefined,
+  modern: ModernServe.ModernServe | undefined,
+  requests: Requests.Requests,
+  /** What runs on after its stream has been closed ends with this scope. */
+  scope: Scope.Scope
+): DispatcherService["serve"] => {
+  const choose = EraOfMessage.chooser(versions)
+  const legacyVersions = versions.filter(Version.isLegacy)
+
+  const sideOf = (request: Message.Request, era: Version.Era, headers: Headers | undefined): RequestSide => {
+    if (era === "modern") {
+      return modern!.posted({ envelope: ModernHttp.envelopeOf(request, headers, versions), headers })
+    }
+    const version = Stateless.versionOf(request, headers?.[VERSION], legacyVersions)
+    return typeof version === "string"
+      ? legacy!.to(Stateless.withoutHandshake(request, version))
+      : refusing(version, era)
+  }
+
+  const start = (
+    channel: SingleChannel,
+    request: Message.Request,
+    side: RequestSide,
+    era: Version.Era
+  ): Effect.Effect<Messages, never, Scope.Scope> => {
+    const { outbox } = channel
+    const started = Effect.acquireRelease(Effect.sync(() => requests.start(channel, request, side)), (active) => {
+      const isRunning = () => active?.answered === false
+      const end = Effect.sync(() => {
+        if (isRunning()) active!.cancel()
+        outbox.end(Exit.void)
+      })
+      if (era === "modern" || !isRunning()) return end
+      // Reads on in place of the client, so that the handler is not suspended.
+      const rest = Effect.timeoutOption(Effect.forever(outbox.takeAll), ABANDON_AFTER)
+      return Effect.forkIn(Effect.ensuring(Effect.ignore(Effect.interruptible(rest)), end), scope)
+    })
+    return Effect.as(started, outbox.stream)
+  }
+
+  return (incoming, caller = { _tag: "Other" }) => {
+    const headers = caller._tag === "Http" ? caller.request.headers : undefined
+    const user = authenticate === undefined ? Effect.succeed(ANYBODY) : Authentication.find(authenticate, caller)
+    return Stream.unwrapScoped(Effect.flatMap(Effect.either(user), (found) => {
+      if (Message.isMalformed(incoming)) return Effect.succeed(ofMalformed(incoming))
+      // No request of the server waits for a response.
+      if (Message.isResponse(incoming)) return Effect.succeed(Stream.empty)
+      const chosen = choose(incoming, headers?.[VERSION])
+      const era = typeof chosen === "string" ? chosen : legacy === undefined ? "modern" : "legacy"
+      const refusal = Either.isLeft(found)
+        ? found.left
+        : found.right.user && Permission.refusal(found.right.user, requiredScopes(incoming))
+      const error = refusal ?? (typeof chosen === "string" ? undefined : chosen)
+      const facts = Either.getOrElse(found, () => ANYBODY)
+      const origin = { ...RequestOrigin.none, ...facts, headers: headers ?? {}, services: caller.services }
+      if (Message.isRequest(incoming)) {
+        const side = error === undefined ? sideOf(incoming, era, headers) : refusing(error, era)
+        return start(new SingleChannel(origin), incoming, side, era)
+      }
+      // Without a session, legacy notifications are about nothing that the server knows.
+      const isServed = error === undefined && era === "modern" && !requests.closing
+      if (isServed && ModernHttp.refusalOfNotification(incoming, headers, versions) === undefined) {
+        ModernHttp.notify(requests, modern!, incoming, origin)
+      }
+      return Effect.succeed(Stream.empty)
+    }))
+  }
+}
+
+/** Where the notifications of a request and its answer wait for the reader of the stream. The answer ends the stream. */
+class SingleChannel implements Channel {
+  readonly outbox = Outbox.make<Message.Message>()
+
+  constructor(readonly origin: RequestOrigin.RequestOrigin) {}
+
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.outbox.isFull ? this.outbox.awaitSpace : undefined
+  }
+
+  // A sender takes this function without its object.
+  readonly unsafeSend = (message: Message.Message): boolean => {
+    const isTaken = this.outbox.unsafeOffer(message)
+    if (Message.isResponse(message)) this.outbox.end(Exit.void)
+    return isTaken
+  }
+
+  send(message: Message.Message): Effect.Effect<void, TransportError> {
+    return Outbox.send(this, message, closed)
+  }
+
+  canRequest(): boolean {
+    return false
+  }
+}
+
+const VERSION = "mcp-protocol-version"
+
+const ANYBODY: Pick<RequestOrigin.RequestOrigin, "principal" | "user"> = { principal: undefined, user: undefined }
+
+const ofMalformed = (malformed: Message.Malformed): Messages =>
+  malformed.kind === "request" || malformed.kind === "unknown"
+    ? Stream.make(Message.malformedResponse(malformed))
+    : Stream.empty
+
+/** Answers a request with an error, before it could wait for a place. */
+const refusing = (error: Refuses, era: Version.Era): RequestSide => ({
+  ownLimit: () => UNLIMITED,
+  onRequest: () => ({ effect: Effect.void, reply: () => Reply.fromCause(Cause.fail(error), era) })
+})
+
+const UNLIMITED = { enter: () => true, leave: () => {} }

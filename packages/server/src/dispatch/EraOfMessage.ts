@@ -3,7 +3,7 @@
  * revision of the server makes no message modern. And the errors with which a server of one era refuses messages of the other one.
  *
  * `side` chooses for each message of a conversation, so clients of both eras may share one pipe; `chooser` for a message that belongs to
- * no conversation, which `HttpTransports` and `SingleMessage` serve.
+ * no conversation, which `HttpTransports` and `Dispatch` serve.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */

@@ -2,7 +2,7 @@
  * The state of one legacy client: what it sent in `initialize`, what it wants to receive, the services that the session
  * layer built for it, and the `Outbound` for messages outside of any request.
  *
- * A plain object with mutable fields, one for each conversation. `Initialize`, `Handshake`, `Serve`, `Routes` (the log
+ * A plain object with mutable fields, one for each conversation. `Initialize`, `Handshake`, `Serve` (the log
  * level) and `Subscriptions` change it; requests read it without an effect.
  */
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"

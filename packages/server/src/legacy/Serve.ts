@@ -1,35 +1,52 @@
 /**
- * The server's side of a legacy conversation: which messages wait for the handshake, and which requests the client may make now.
+ * The server's side of a legacy conversation: which messages wait for the handshake, which requests the client may make now, the
+ * methods that only this era has, and what its sessions do in their own way: the facts of a client are those of its connection,
+ * announcements wait in its queue, and questions are requests to it.
  *
- * `runtime/Serve` serves them, `Handshake` knows what waits for `initialize`.
+ * `runtime/Serve` serves the messages, `Handshake` knows what waits for `initialize`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
-import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
+import type { Notification, Params, Request } from "@effect-mcp/jsonrpc/Message"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import { none } from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel, IncomingRequest, RequestSide, Work } from "@effect-mcp/jsonrpc/Side"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
 import { getTaskPayload } from "@effect-mcp/protocol/legacy/TaskMethods"
+import * as Logging from "@effect-mcp/protocol/Logging"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import type * as Method from "@effect-mcp/protocol/Method"
 import { isBrief } from "@effect-mcp/protocol/unstable/NeverWaits"
+import type { Version } from "@effect-mcp/protocol/Version"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
+import type { Asker, RequestChannel } from "../runtime/Asker.js"
+import * as Pipeline from "../runtime/Pipeline.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import * as Route from "../runtime/Route.js"
 import type { EraRoute } from "../runtime/Routes.js"
+import { handlerOf } from "../runtime/Routes.js"
+import * as Routes from "../runtime/Routes.js"
 import { Serve } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
+import type { Era } from "../runtime/Session.js"
 import { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
+import * as Ask from "./Ask.js"
+import * as AskedTask from "./AskedTask.js"
 import type { Connection, LegacySession } from "./Connection.js"
-import * as Era from "./Era.js"
 import * as Handshake from "./Handshake.js"
 import * as Initialize from "./Initialize.js"
 import * as Observers from "./Observers.js"
-import * as Routes from "./Routes.js"
 import * as Subscriptions from "./Subscriptions.js"
+import * as Tasks from "./Tasks.js"
 
 /** How a server serves the messages of any connection. Made once for each server. */
 export class LegacyServe extends Serve<Connection> {
@@ -134,6 +151,143 @@ export class LegacyServe extends Serve<Connection> {
 }
 
 export const make = (server: Server): LegacyServe => {
-  const era = Era.make(server)
-  return new LegacyServe(server, era, Routes.make(server, era))
+  const era = eraOf(server)
+  return new LegacyServe(server, era, routes(server, era))
+}
+
+type Joined = Routes.Joined<Connection>
+
+export const routes = (server: Server, era: Era<Connection>): Routes.Routes<Connection> =>
+  Routes.make(server, {
+    methods: Methods.table,
+    capabilities: Initialize.advertised(server),
+    own: ownRoutes(server, era)
+  })
+
+/** The methods that only this era has. */
+const ownRoutes = (server: Server, era: Era<Connection>): ReadonlyArray<Joined> => {
+  const { pageSize, subscriptions, tasks } = server
+  const own = <P, A>(
+    method: Method.Request<string, P, A>,
+    serve: (params: P, session: LegacySession) => Effect.Effect<A, unknown>,
+    options?: Partial<Joined>
+  ): Joined => ({
+    method,
+    serve: (params, session) => Route.served(Effect.suspend(() => serve(params, session))),
+    isTrusted: true,
+    isStable: false,
+    ...options
+  })
+  const initializeEncoder = (version: Version) =>
+    Reply.encoder(Methods.initialize, version, { isTrusted: Pipeline.leavesResults(server), isStable: false })
+  return [
+    // MUST NOT be cancelled by the client (2025-11-25 basic/utilities/cancellation#behavior-requirements)
+    own(
+      Methods.initialize,
+      (params, session) => stored(session.facts, Initialize.serve(server, session, params)),
+      {
+        isEarly: true,
+        isCancellable: false,
+        // In the revision that it has agreed on, not in the one of the table that it was found in.
+        encode: (result, _, { version }) => initializeEncoder(version)(result)
+      }
+    ),
+    own(Methods.ping, () => Effect.succeed({})),
+    own(Methods.setLevel, ({ level }, { facts: connection }) => {
+      connection.logLevel = level
+      return stored(connection, Effect.as(Observers.logLevel(server.observers, connection, era), {}))
+    }),
+    ...(tasks === undefined ? [] : [
+      own(TaskMethods.getTask, (params, session) => Tasks.get(tasks.tasks, params, session)),
+      own(TaskMethods.getTaskPayload, (params, session) => Tasks.result(tasks.tasks, params, session)),
+      own(TaskMethods.cancelTask, (params, session) => Tasks.cancel(tasks.tasks, params, session)),
+      own(TaskMethods.listTasks, (params, session) => Tasks.list(tasks.tasks, params, session, pageSize))
+    ]),
+    ...(subscriptions === undefined ? [] : [
+      own(
+        Methods.subscribe,
+        (params, session) => stored(session.facts, Subscriptions.subscribe(session, params, subscriptions))
+      ),
+      own(
+        Methods.unsubscribe,
+        (params, { facts: connection }) => stored(connection, Subscriptions.unsubscribe(connection, params))
+      )
+    ])
+  ]
+}
+
+/** Other nodes know what the request has changed before its client knows. */
+const stored = <A>(connection: Connection, change: Effect.Effect<A, unknown>): Effect.Effect<A, unknown> =>
+  connection.persist === undefined ? change : Effect.zipLeft(change, connection.persist)
+
+/** Marks what the handler of a task sends. */
+type Mark = (params: Params | undefined) => Params
+
+export const eraOf = (server: Server): Era<Connection> => {
+  const { extensions, logging, tasks } = server
+
+  const requestOn = (connection: Connection, outbound: Outbound): Outbound["request"] => (method, params, options) =>
+    Ask.send(connection, outbound, server, method, params, options)
+
+  const asker = (connection: Connection, outbound: Outbound, mark: Mark = (params) => params ?? {}): Asker => {
+    const asking = connection.scope === undefined ? none : outbound
+    return {
+      ask: (questions, options) =>
+        Effect.forEach(questions, ([, question]) => Ask.ask(connection, asking, server, question, options)),
+      askAsTask: (question, options) =>
+        AskedTask.make(connection, mark, question, options, (asked, { isWaiting }) => {
+          const timeout = isWaiting ? Duration.infinity : options?.timeout
+          const on = (outbound: Outbound) => Ask.post(connection, outbound, server, asked, { timeout })
+          // The request of the handler may have ended.
+          return Effect.catchTag(on(asking), "NoBackChannel", () => on(connection.outbound))
+        }),
+      request: requestOn(connection, asking),
+      round: undefined
+    }
+  }
+
+  /** After its response, the notifications of a handler leave outside of the request. */
+  const detached = ({ facts: connection, outbound }: LegacySession, mark: Mark) => {
+    const { notify } = connection.outbound
+    const after: RequestChannel = {
+      ...none,
+      notify: (method, params) => notify(method, mark(params)),
+      channel: outbound.channel
+    }
+    return { outbound: after, asker: asker(connection, after, mark) }
+  }
+
+  return {
+    extensions,
+    notifications: Methods,
+    // Without a conversation the server does not declare `logging`: it could not keep the level.
+    receives: ({ logLevel, scope }, level) =>
+      logging && scope !== undefined && (logLevel === undefined || Logging.isAtLeast(level, logLevel)),
+    allows: (connection, notification) => connection.allows(notification),
+    standalone: (connection) => ({
+      request: requestOn(connection, connection.outbound),
+      notify: connection.outbound.notify
+    }),
+    changed: ({ facts: connection }) => ({
+      tools: connection.announce(Methods.toolListChanged),
+      resources: connection.announce(Methods.resourceListChanged),
+      prompts: connection.announce(Methods.promptListChanged),
+      resource: (uri) =>
+        Effect.suspend(() =>
+          // Where the application handles subscriptions itself, it knows which clients have subscribed.
+          handlerOf(server, Methods.subscribe.name) === undefined
+            ? Subscriptions.updated(connection, uri)
+            : connection.announce(Methods.resourceUpdated, { uri }, uri)
+        )
+    }),
+    elicitationComplete: ({ clientCapabilities, outbound }, elicitationId) =>
+      Capabilities.declares(clientCapabilities, "elicitation.url")
+        ? outbound.notify(Methods.elicitationComplete.name, { elicitationId })
+        : Effect.void,
+    asker: ({ facts, outbound }) => asker(facts, outbound),
+    tasks: (session) =>
+      tasks !== undefined && Tasks.isIn(session.version)
+        ? Tasks.dialect(session, (mark) => detached(session, mark))
+        : undefined
+  }
 }

@@ -8,6 +8,8 @@
  */
 import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -15,7 +17,6 @@ import * as Option from "effect/Option"
 import type { EventStoreError, EventStoreService, StoredEvent, StreamKey } from "../EventStore.js"
 import * as EventId from "./EventId.js"
 import type { HttpContext } from "./HttpContext.js"
-import * as Recovery from "./Recovery.js"
 
 export class StreamStore {
   /** The position of the last event. */
@@ -141,7 +142,7 @@ export class StreamStore {
     return Option.isNone(missed)
       ? Effect.succeedNone
       : Effect.map(
-        Recovery.hasEnd(this.service, this.key, position, missed.value, this.recovers),
+        hasEnd(this.service, this.key, position, missed.value, this.recovers),
         (hasEnd) => hasEnd ? missed : Option.none()
       )
   }
@@ -166,7 +167,7 @@ export class StreamStore {
   /** The stream belongs to a node that has ended: its unanswered requests get this error before a client resumes it. */
   recover(error: ErrorObject): void {
     this.recovers = true
-    this.recovery = Effect.map(Effect.suspend(() => Recovery.make(this.service, this.key, error)), (isCurrent) => {
+    this.recovery = Effect.map(Effect.suspend(() => make(this.service, this.key, error)), (isCurrent) => {
       if (!isCurrent) this.isStale = true
     })
   }
@@ -184,3 +185,70 @@ export class StreamStore {
 /** What the event store reports itself is logged where it is read. */
 export const logDefect = <E>(cause: Cause.Cause<E>): Effect.Effect<void> =>
   Cause.isDie(cause) ? Effect.logError("The event store failed", cause) : Effect.void
+
+/** Finishes a stream that began in an earlier epoch than that of the key, unless it has finished. `false` when the epoch is over. */
+const make = (
+  store: EventStoreService,
+  key: StreamKey,
+  error: ErrorObject
+): Effect.Effect<boolean, EventStoreError> => {
+  const answer = (requests: ReadonlyArray<RequestId>, answered: ReadonlySet<RequestId>) => {
+    // The store may have some of them from an attempt before: each request has a position of its own.
+    const errors = requests.map((id, n) => ({
+      id,
+      position: EventId.before(key.epoch) + n + 1,
+      data: MessageText.stringify(Message.failure(id, error))!
+    })).filter(({ id }) => !answered.has(id))
+    return Effect.zipLeft(
+      Effect.map(
+        Effect.forEach(errors, ({ data, position }) => store.append(key, { data, position })),
+        (stored) => stored.every((isCurrent) => isCurrent)
+      ),
+      store.finish(key)
+    )
+  }
+  return Effect.flatMap(store.unfinished(key), (requests) =>
+    requests.length === 0
+      ? Effect.succeed(true)
+      : Effect.flatMap(answeredIn(store, key), (answered) => answer(requests, answered)))
+}
+
+/**
+ * Whether the store has the end of a stream that has finished. The store may have lost the end and not know it: the database was away,
+ * or came back without its last events. `missed` are the events after the position. The unanswered requests of a stream that
+ * `recovers` get their errors when the client resumes it again.
+ */
+const hasEnd = (
+  store: EventStoreService,
+  key: StreamKey,
+  position: number,
+  missed: ReadonlyArray<StoredEvent>,
+  recovers: boolean
+): Effect.Effect<boolean, EventStoreError> =>
+  Effect.gen(function*() {
+    const requests = yield* store.unfinished(key)
+    if (requests.length > 0) {
+      if (recovers) return true
+      const answered = yield* answeredIn(store, key)
+      if (!requests.every((id) => answered.has(id))) return false
+    }
+    // A client that has the last event names it.
+    const events = missed.length > 0 ? Option.some(missed) : yield* store.after(key, position - 1)
+    const last = Option.getOrElse(events, () => []).at(-1)
+    return last !== undefined && responseIn(last.data) !== undefined
+  })
+
+const answeredIn = (store: EventStoreService, key: StreamKey): Effect.Effect<ReadonlySet<RequestId>, EventStoreError> =>
+  Effect.map(
+    store.after(key, -1),
+    (events) => new Set(Option.getOrElse(events, () => []).flatMap(({ data }) => responseIn(data)?.id ?? []))
+  )
+
+/** The limits are for messages of peers: this server has written these. */
+const UNLIMITED: MessageText.Limits = { maxDepth: Infinity, maxNodes: Infinity, maxResponseNodes: Infinity }
+
+/** `undefined` for other messages. */
+const responseIn = (data: string): Message.Response | undefined => {
+  const message = MessageText.parse(data, UNLIMITED)
+  return !Message.isMalformed(message) && Message.isResponse(message) ? message : undefined
+}

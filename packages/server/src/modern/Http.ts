@@ -4,21 +4,32 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import type * as Outcome from "@effect-mcp/jsonrpc/Outcome"
+import type { Channel } from "@effect-mcp/jsonrpc/Side"
+import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
-import type { Requests } from "@effect-mcp/jsonrpc/unstable/Requests"
+import type { Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
+import type { ActiveRequest, Requests } from "@effect-mcp/jsonrpc/unstable/Requests"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { Principal } from "../Authenticator.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
+import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { accepted } from "../http/HttpExchange.js"
 import * as HttpRefusal from "../http/Refusal.js"
+import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
-import { Post } from "./Post.js"
+import * as Metrics from "../telemetry/Metrics.js"
 import * as Serve from "./Serve.js"
 import * as Status from "./Status.js"
 
@@ -138,3 +149,141 @@ const differentVersion = (
 const VERSION = Headers.VERSION.toLowerCase()
 
 const unexpectedResponse = HttpRefusal.badRequest("a response answers no request: from 2026-07-28 on servers send none")
+
+const JSON_HEADERS = { "content-type": "application/json" } as const
+const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
+
+/**
+ * The answer to one POST, and the channel of its request: JSON if nothing was sent before the response, an event stream otherwise.
+ *
+ * The fields are mutable because one is made per request, on the path that benchmarks measure. What they hold: nothing is sent
+ * once it `isDone`; while there is no `stream`, the response leaves as JSON.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
+ */
+class Post implements Channel {
+  /** Whether the response has been sent, or nothing will be. Only this class sets it. */
+  isDone = false
+  /** Whether the request waits for others to end. */
+  private waits = false
+  private stream: EventStream | undefined
+  private requestOrigin: RequestOrigin.RequestOrigin | undefined
+  /** Begins a stream when the response takes long. */
+  private timer: Expirable | undefined
+  private active: ActiveRequest | undefined
+
+  constructor(
+    private readonly context: EndpointContext,
+    private readonly exchange: HttpExchange,
+    private readonly request: Message.Request,
+    private readonly principal: Principal | undefined,
+    /** Called when the response has been sent, or nothing will be. */
+    private readonly onDone: (post: Post) => void
+  ) {}
+
+  /** Where the request came from, for `RequestOrigin.of`. */
+  get origin(): RequestOrigin.RequestOrigin {
+    return this.requestOrigin ??= RequestOrigin.request(this.exchange, this.principal, undefined)
+  }
+
+  /** What a sender waits for while the stream is full. */
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.stream?.isFull === true ? this.stream.space : undefined
+  }
+
+  // A sender takes this function without its object.
+  readonly unsafeSend = (message: Message.Message): boolean => {
+    if (this.isDone) return false
+    // A subscription is a stream whatever the endpoint prefers.
+    const isStream = this.context.options.responses !== "json" || this.isSubscription
+    const text = isStream ? MessageText.stringify(message) : undefined
+    return text !== undefined && this.open().push(Sse.encode({ event: "message", data: text }))
+  }
+
+  send(message: Message.Message): Effect.Effect<void, TransportError> {
+    return Outbox.send(this, message, closed)
+  }
+
+  canRequest(): boolean {
+    return false
+  }
+
+  answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
+    // The endpoint has answered a handler that cannot be interrupted, or the client has gone.
+    if (this.isDone) return
+    const { stream } = this
+    const head = Reply.headOf(outcome)
+    const refusedWith = head?.status ?? (outcome.isUnserved === true ? 503 : undefined)
+    if (refusedWith !== undefined) Metrics.rejectHttp(refusedWith)
+    const text = MessageText.stringify(Message.response(id, outcome)) ?? ""
+    this.finish()
+    if (stream === undefined && (refusedWith !== undefined || this.context.options.responses !== "stream")) {
+      const status = refusedWith ?? (outcome.error === undefined ? 200 : Status.ofError(outcome.error))
+      const headers = status === 503 ? BUSY_HEADERS : JSON_HEADERS
+      return this.exchange.reply(status, head?.headers === undefined ? headers : { ...headers, ...head.headers }, text)
+    }
+    const opened = stream ?? this.open()
+    opened.push(Sse.encode({ event: "message", data: text }))
+    opened.end()
+  }
+
+  onUnanswered(): void {
+    this.finish()
+  }
+
+  onWaiting(): void {
+    this.waits = true
+  }
+
+  onStarted(): void {
+    this.waits = false
+    this.begin()
+  }
+
+  /** To be called when the request was not answered at once: decides what the client sees meanwhile. */
+  wait(active: ActiveRequest): void {
+    this.active = active
+    this.exchange.onGone(this.gone)
+    // A request that waits for others sends nothing yet.
+    if (!this.waits) this.begin()
+  }
+
+  private begin(): void {
+    const { options: { keepAlive, responses }, sweeper } = this.context
+    if (this.stream !== undefined || responses === "json") return
+    if (responses === "stream") this.open()
+    // A connection that is silent for long could be taken for a dead one.
+    else if (keepAlive !== Infinity) this.timer = sweeper.schedule(keepAlive, () => this.open())
+  }
+
+  get isSubscription(): boolean {
+    return this.request.method === Methods.listen.name
+  }
+
+  /** Ends the request because the endpoint closes. A subscription that was acknowledged ends with its result. */
+  close(): void {
+    if (this.isDone) return
+    if (this.isSubscription && this.stream !== undefined) return this.active?.end()
+    // Not 503 when its handler has begun: a proxy could send the request again.
+    this.answer(this.request.id, { error: connectionClosed, isUnserved: this.waits })
+    this.active?.cancel()
+  }
+
+  private readonly gone = (): void => {
+    if (this.isDone) return
+    this.finish()
+    this.active?.cancel()
+  }
+
+  private finish(): void {
+    this.isDone = true
+    if (this.timer !== undefined) this.context.sweeper.unwatch(this.timer)
+    this.onDone(this)
+  }
+
+  private open(): EventStream {
+    return this.stream ??= this.context.stream(this.exchange, this.gone)
+  }
+}
+
+const connectionClosed: JsonRpcError.ErrorObject = { code: JsonRpcError.INTERNAL_ERROR, message: "Connection closed" }

@@ -1,6 +1,6 @@
 /**
  * The error of a request that is refused because of a limit, or because a store is away. The modern era has no code for it:
- * over HTTP the status says it, and `Post` recognises the error by its data.
+ * over HTTP the status says it, and `Http` recognises the error by its data.
  */
 import { InternalError } from "@effect-mcp/protocol/McpError"
 

@@ -1,22 +1,26 @@
 /**
  * The server's side of modern messages: reads the envelope of each request, and serves the request by itself. Nothing is
- * remembered from one request to the next.
+ * remembered from one request to the next. It has the methods that only this era has, and what its sessions do in their own way.
  *
- * `runtime/Serve` serves them, `Ask` knows how a question ends a request.
+ * `runtime/Serve` serves the messages, `Ask` knows how a question ends a request.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
+import type { Notification, Params, Request } from "@effect-mcp/jsonrpc/Message"
+import { none } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel, IncomingRequest, RequestSide, Work } from "@effect-mcp/jsonrpc/Side"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Logging from "@effect-mcp/protocol/Logging"
 import type { HeaderMismatch } from "@effect-mcp/protocol/McpError"
 import { MissingClientCapability } from "@effect-mcp/protocol/McpError"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Caching from "@effect-mcp/protocol/modern/Caching"
+import type { DiscoverResult } from "@effect-mcp/protocol/modern/Discover"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import { decode } from "@effect-mcp/protocol/modern/Envelope"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
@@ -24,9 +28,11 @@ import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
 import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
+import { extension as TasksExtension } from "@effect-mcp/protocol/modern/Tasks"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import { isBrief } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
+import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -35,22 +41,29 @@ import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Refuses } from "../Authenticator.js"
+import * as CacheOptions from "../CacheOptions.js"
+import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type * as HttpExchange from "../http/HttpExchange.js"
+import type { Kind } from "../Registry.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Route from "../runtime/Route.js"
 import type { EraRoute } from "../runtime/Routes.js"
+import * as Routes from "../runtime/Routes.js"
 import { listenerOf } from "../runtime/Routes.js"
 import { Serve } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
+import type { Era } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
+import * as TaskCapability from "../tasks/TaskCapability.js"
+import type { Rounds } from "./Ask.js"
+import { Round } from "./Ask.js"
 import * as Ask from "./Ask.js"
-import * as Era from "./Era.js"
 import type { ModernSession } from "./RequestFacts.js"
 import { RequestFacts } from "./RequestFacts.js"
-import * as Routes from "./Routes.js"
 import * as Status from "./Status.js"
-import { Subscriptions } from "./Subscriptions.js"
+import { resultOf, Subscriptions } from "./Subscriptions.js"
+import * as Tasks from "./Tasks.js"
 
 /** What was read of a POST before its request is served. */
 export interface Posted {
@@ -79,7 +92,7 @@ export class ModernServe extends Serve<RequestFacts> {
     readonly subscriptions: Subscriptions,
     private readonly rounds: Ask.Rounds
   ) {
-    super(server, Era.make(server, rounds, subscriptions), Routes.make(server, subscriptions))
+    super(server, eraOf(server, rounds, subscriptions), routes(server, subscriptions))
     this.stamp = Stamp.make("", { serverInfo: server.info })
     this.paramHeaders = paramHeaders(server)
   }
@@ -146,7 +159,7 @@ export class ModernServe extends Serve<RequestFacts> {
     if (!InputRequired.methods.has(session.method)) return served
     const { inputResponses, requestState } = params
     if (inputResponses === undefined && requestState === undefined) return served
-    const resumed = Era.roundOf(session, this.rounds).resume({ inputResponses, requestState })
+    const resumed = roundOf(session, this.rounds).resume({ inputResponses, requestState })
     return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
   }
 
@@ -291,3 +304,86 @@ const extended = (
   const encoded = Schema.encodeUnknownEither(schema)(value)
   return Either.isLeft(encoded) ? undefined : { ...encoded.right, resultType: type }
 }
+
+const routes = (server: Server, subscriptions: Subscriptions): Routes.Routes<RequestFacts> =>
+  Routes.make(server, {
+    methods: Methods.table,
+    capabilities: server.capabilities,
+    stamp: (method) =>
+      Stamp.make(method, {
+        serverInfo: server.info,
+        hints: CacheOptions.ofMethod(server.cache, method) as {},
+        isCacheable: isCacheable(server, method)
+      }) as (result: Params) => Params,
+    own: [
+      {
+        method: Methods.discover,
+        isTrusted: true,
+        isStable: false,
+        serve: (_, { version }) => Route.served(Effect.sync(() => discover(server, version)))
+      },
+      {
+        method: Methods.listen,
+        isTrusted: true,
+        isStable: false,
+        serve: (params, session) => Route.served(subscriptions.listen(params, session)),
+        closing: ({ id }) => resultOf(id!)
+      }
+    ]
+  })
+
+/** The revisions that the server supports, and its capabilities. A client may ask for them first; no other request needs them. */
+const discover = (
+  { capabilities, extensions, instructions, versions }: Server,
+  version: ModernVersion
+): DiscoverResult => {
+  const text = instructions()
+  return {
+    supportedVersions: versions,
+    capabilities: AdvertisedCapabilities.withExtensions(capabilities(), extensions.declared(version)),
+    ...(text === undefined ? undefined : { instructions: text })
+  }
+}
+
+const isCacheable = ({ extensions }: Server, method: string): boolean => {
+  const added = extensions.methods.get(method)
+  return added?.kind === "request" ? added.isCacheable : Caching.isCacheable(method)
+}
+
+const eraOf = (
+  { extensions, logging }: Pick<Server, "extensions" | "logging">,
+  rounds: Rounds,
+  subscriptions: Subscriptions
+): Era<RequestFacts> => {
+  const hasTasks = extensions.byId.has(TasksExtension.id)
+  return {
+    extensions,
+    notifications: Methods,
+    // MUST NOT send log messages for a request that names no level.
+    receives: ({ logLevel }, level) => logging && logLevel !== undefined && Logging.isAtLeast(level, logLevel),
+    allows: () => true,
+    standalone: () => none,
+    changed: ({ facts }) => {
+      const changed = (kind: Kind) => Effect.suspend(() => subscriptions.changedFor(facts.subscriber, kind))
+      return {
+        tools: changed("tools"),
+        resources: changed("resources"),
+        prompts: changed("prompts"),
+        // The server announces updates itself to the clients that listen to a resource.
+        resource: () => Effect.void
+      }
+    },
+    elicitationComplete: () => Effect.void,
+    asker: (session) => ({
+      ask: (questions) => roundOf(session, rounds).ask(questions),
+      askAsTask: (question) => Effect.fail(new MissingClientCapability({ required: TaskCapability.of(question) })),
+      request: none.request,
+      get round() {
+        return InputRequired.methods.has(session.method) ? roundOf(session, rounds).passed : undefined
+      }
+    }),
+    tasks: (session) => hasTasks ? Tasks.dialect(session) : undefined
+  }
+}
+
+const roundOf = (session: ModernSession, rounds: Rounds): Round => session.facts.round ??= new Round(rounds, session)

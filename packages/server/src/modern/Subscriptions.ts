@@ -13,17 +13,19 @@ import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import { InvalidParams, MissingClientCapability } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Filter from "@effect-mcp/protocol/modern/Subscriptions"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
-import type { ExtensionNotification, Kind } from "../Registry.js"
+import type { ExtensionNotification, Kind, RegistryService } from "../Registry.js"
 import * as Release from "../runtime/Release.js"
 import type { Server } from "../runtime/Server.js"
-import * as ExtensionFilters from "./ExtensionFilters.js"
 import type { ModernSession } from "./RequestFacts.js"
 
 /** The default limit of open subscriptions, of all clients together. */
@@ -50,7 +52,7 @@ export type Client = Channel | string | undefined
 interface Open {
   readonly filter: Filter.SubscriptionFilter
   /** The part of the filter that extensions define. */
-  readonly extended: ExtensionFilters.Wanted
+  readonly extended: Wanted
   readonly incoming: IncomingRequest
   readonly client: Client
   /** Open once the client has been sent the acknowledgement: MUST be the first message. */
@@ -86,10 +88,10 @@ export class Subscriptions {
   ): Effect.Effect<Filter.ListenResult, unknown> {
     return Effect.suspend((): Effect.Effect<Filter.ListenResult, unknown> => {
       const filter = Filter.supported(notifications, this.server.capabilities())
-      const wanted = ExtensionFilters.read(this.server.extensions, notifications as JsonObject, session)
+      const wanted = read(this.server.extensions, notifications as JsonObject, session)
       if (Either.isLeft(wanted)) return Effect.fail(wanted.left)
       const max = this.server.listen.maxResources ?? MAX_RESOURCES
-      if ((filter.resourceSubscriptions?.length ?? 0) + ExtensionFilters.size(wanted.right) > max) {
+      if ((filter.resourceSubscriptions?.length ?? 0) + size(wanted.right) > max) {
         const message = `Invalid params: a subscription may name ${max} resources and keys of extensions`
         return Effect.fail(new InvalidParams({ message }))
       }
@@ -97,7 +99,7 @@ export class Subscriptions {
         wanted.right.size === 0
           ? this.keepOpen(filter, wanted.right, session)
           : Effect.flatMap(
-            ExtensionFilters.accepted(wanted.right, this.server.registry.filters),
+            accepted(wanted.right, this.server.registry.filters),
             (extended) => this.keepOpen(filter, extended, session)
           )).pipe(Effect.scoped)
     })
@@ -133,7 +135,7 @@ export class Subscriptions {
 
   private keepOpen(
     filter: Filter.SubscriptionFilter,
-    extended: ExtensionFilters.Wanted,
+    extended: Wanted,
     { facts: { isPosted, subscriber: client }, outbound }: ModernSession
   ): Effect.Effect<Filter.ListenResult> {
     const incoming = outbound as IncomingRequest
@@ -155,7 +157,7 @@ export class Subscriptions {
             return Effect.zipRight(
               incoming.notify(
                 Methods.acknowledged.name,
-                withId(incoming.id, { notifications: { ...filter, ...ExtensionFilters.toJson(extended) } })
+                withId(incoming.id, { notifications: { ...filter, ...toJson(extended) } })
               ),
               open.acknowledged.open
             )
@@ -224,7 +226,7 @@ export class Subscriptions {
       Effect.forEach(
         [...this.open],
         ({ acknowledged, extended, incoming, notifications }) =>
-          ExtensionFilters.includes(extended, notification)
+          includes(extended, notification)
             ? notifications.fork(
               acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params))),
               key === undefined ? undefined : `${method} ${key}`
@@ -309,3 +311,68 @@ const listChanged = {
   resources: Methods.resourceListChanged,
   prompts: Methods.promptListChanged
 } as const
+
+/** By name of the member: a flag that is set, or its keys. */
+type Wanted = ReadonlyMap<string, true | ReadonlySet<string>>
+
+const nothing: Wanted = new Map()
+
+/** What a client wants. Refuses it to a client that has not declared the extension. */
+const read = (
+  { filters }: ExtensionTable.ExtensionTable,
+  notifications: JsonObject,
+  { facts: { clientCapabilities, version } }: ModernSession
+): Either.Either<Wanted, InvalidParams | MissingClientCapability> => {
+  if (filters.size === 0) return Either.right(nothing)
+  const wanted = new Map<string, true | ReadonlySet<string>>()
+  for (const filter of filters.values()) {
+    const { extension, hasKeys, name } = filter
+    const value = Object.hasOwn(notifications, name) ? notifications[name] : undefined
+    if (value === undefined || value === null || value === false || !ExtensionTable.isIn(filter, version)) continue
+    const required = Capabilities.missing(clientCapabilities, ExtensionTable.capability(extension))
+    if (required !== undefined) return Either.left(new MissingClientCapability({ required }))
+    if (hasKeys ? !isKeys(value) : value !== true) {
+      const message = `Invalid params: notifications.${name} must be ${hasKeys ? "a list of texts" : "a boolean"}`
+      return Either.left(new InvalidParams({ message }))
+    }
+    wanted.set(name, value === true ? true : new Set(value as ReadonlyArray<string>))
+  }
+  return Either.right(wanted)
+}
+
+const isKeys = (value: unknown): value is ReadonlyArray<string> =>
+  Array.isArray(value) && value.every((key) => typeof key === "string")
+
+/** How many keys there are. */
+const size = (wanted: Wanted): number => {
+  let keys = 0
+  for (const value of wanted.values()) if (value !== true) keys += value.size
+  return keys
+}
+
+/** What the application accepts of it: it may choose among the keys of a filter. */
+const accepted = (wanted: Wanted, filters: RegistryService["filters"]): Effect.Effect<Wanted, unknown> => {
+  const chosen = [...wanted].map(
+    ([name, value]): Effect.Effect<readonly [string, true | ReadonlySet<string>], unknown> => {
+      const chooser = filters.get(name)
+      return value === true || chooser === undefined ? Effect.succeed([name, value]) : Effect.mapInputContext(
+        Effect.map(
+          chooser.accept([...value]) as Effect.Effect<ReadonlyArray<string>, unknown>,
+          (keys) => [name, new Set(keys.filter((key) => value.has(key)))] as const
+        ),
+        (request: Context.Context<never>) => Context.merge(chooser.context, request)
+      )
+    }
+  )
+  return chosen.length === 0 ? Effect.succeed(wanted) : Effect.map(Effect.all(chosen), (all) => new Map(all))
+}
+
+/** As the acknowledgement names it. */
+const toJson = (wanted: Wanted): JsonObject =>
+  Object.fromEntries([...wanted].map(([name, value]) => [name, value === true ? value : [...value]]))
+
+/** Whether a subscription includes a notification. */
+const includes = (wanted: Wanted, { filter, key }: ExtensionNotification): boolean => {
+  const value = wanted.get(filter)
+  return value === true || (value !== undefined && key !== undefined && value.has(key))
+}

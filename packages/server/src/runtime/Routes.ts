@@ -1,7 +1,7 @@
 /**
  * The methods that a server serves in one era: per revision one table, in which each route is joined with its row of the method table
  * of the era and with the encoder of its results. The tables have the routes of the features, which belong to no era, and the methods
- * that only the era has: `legacy/Routes` and `modern/Routes` bring them.
+ * that only the era has: `legacy/Serve` and `modern/Serve` bring them.
  */
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"

@@ -5,16 +5,18 @@
  * @see https://www.rfc-editor.org/rfc/rfc8414
  */
 import * as Body from "@effect-mcp/server/unstable/Body"
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type { Fault, Options, Received } from "../AuthorizationServerOptions.js"
-import * as AuthorizationEndpoint from "./AuthorizationEndpoint.js"
+import * as Jose from "jose"
+import type { AuthorizationRequest, Fault, Options, Received } from "../AuthorizationServerOptions.js"
 import * as Clients from "./Clients.js"
 import * as Grants from "./Grants.js"
 import * as Keys from "./Keys.js"
 import * as Newest from "./Newest.js"
-import * as Proofs from "./Proofs.js"
 import * as Refusal from "./Refusal.js"
+import type { Parts } from "./TokenEndpoint.js"
+import { checkScopes, isResource, scopesOf } from "./TokenEndpoint.js"
 import * as TokenEndpoint from "./TokenEndpoint.js"
 
 export interface Endpoints extends Pick<TokenEndpoint.Parts, "clients" | "grants" | "keys"> {
@@ -32,7 +34,7 @@ export const make = (issuer: string, options: Options): Endpoints => {
   const grants = Grants.make(issuer, keys, options)
   const clients = Clients.make(issuer, options, grants.secrets)
   const parts: TokenEndpoint.Parts = { issuer, options, keys, clients, grants }
-  const prove = Proofs.make(options.dpop)
+  const prove = proofs(options.dpop)
   const received: Array<Received> = []
 
   const metadata: Readonly<Record<string, unknown>> = {
@@ -50,8 +52,8 @@ export const make = (issuer: string, options: Options): Endpoints => {
     id_token_signing_alg_values_supported: [options.algorithm ?? "ES256"],
     code_challenge_methods_supported: ["S256"],
     token_endpoint_auth_methods_supported: ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"],
-    token_endpoint_auth_signing_alg_values_supported: Proofs.ALGORITHMS,
-    dpop_signing_alg_values_supported: Proofs.ALGORITHMS,
+    token_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    dpop_signing_alg_values_supported: ALGORITHMS,
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: options.clientDocument !== undefined,
     ...options.metadata
@@ -114,7 +116,7 @@ export const make = (issuer: string, options: Options): Endpoints => {
       case `GET ${path}/jwks`:
         return Effect.map(keys.published, (set) => Refusal.json(set))
       case `GET ${path}/authorize`:
-        return AuthorizationEndpoint.respond(parts, request, sendsIssuer)
+        return respond(parts, request, sendsIssuer)
       case `POST ${path}/token`:
         return token(request)
       case `POST ${path}/register`:
@@ -219,3 +221,141 @@ const endless = (text: string): ReadableStream => {
     pull: (controller) => controller.enqueue(more)
   })
 }
+
+/** No other page shows it in a frame. */
+const page = (text: string) =>
+  new Response(text, {
+    status: 400,
+    headers: {
+      "content-type": "text/plain",
+      "content-security-policy": "frame-ancestors 'none'",
+      "cache-control": "no-store"
+    }
+  })
+
+/** The parameters of the response, if the request is as it must be. */
+const decide = (
+  { grants, options }: Parts,
+  request: AuthorizationRequest
+): Effect.Effect<Readonly<Record<string, string>>, Refusal.Refusal> =>
+  Effect.gen(function*() {
+    const { clientId, parameters, redirectUri, resource, scopes } = request
+    const challenge = parameters.get("code_challenge") ?? ""
+    yield* Refusal.checkOnce(parameters)
+    if (parameters.get("response_type") !== "code") {
+      return yield* Refusal.refuse("unsupported_response_type", "The response type must be code")
+    }
+    if (parameters.get("code_challenge_method") !== "S256" || !/^[\w-]{43}$/.test(challenge)) {
+      return yield* Refusal.refuse("invalid_request", "The request needs a code challenge with S256")
+    }
+    if (!isResource(resource)) {
+      return yield* Refusal.refuse(
+        "invalid_target",
+        "The parameter resource must name the protected server by its absolute URI"
+      )
+    }
+    yield* checkScopes(scopes, options)
+    const consent = options.consent?.(request) ?? {}
+    const { error, scopes: granted = scopes, subject = "ada" } = Effect.isEffect(consent) ? yield* consent : consent
+    if (error !== undefined) return yield* Refusal.refuse(error, "The user did not consent")
+    const code = yield* grants.addCode({
+      clientId,
+      subject,
+      resource,
+      scopes: granted,
+      thumbprint: undefined,
+      actor: undefined,
+      family: { isRevoked: false },
+      challenge,
+      redirectUri
+    })
+    return { code }
+  })
+
+const respond = (
+  parts: Parts,
+  { url: { searchParams } }: Received,
+  sendsIssuer: boolean
+): Effect.Effect<Response> =>
+  Effect.gen(function*() {
+    const clientId = searchParams.get("client_id") ?? ""
+    const redirectUri = searchParams.get("redirect_uri") ?? ""
+    const client = yield* parts.clients.find(clientId)
+    if (client === undefined) return page("This server does not know the client.")
+    if (!Clients.redirectsTo(client, redirectUri)) return page("The client has not registered this redirect URI.")
+    const response = yield* Effect.catchAll(
+      decide(parts, {
+        clientId,
+        redirectUri,
+        scopes: scopesOf(searchParams.get("scope")),
+        resource: searchParams.get("resource") ?? "",
+        parameters: searchParams
+      }),
+      ({ description, error }) => Effect.succeed({ error, error_description: description })
+    )
+    const target = new URL(redirectUri)
+    const state = searchParams.get("state")
+    if (state !== null) Newest.add(parts.grants.secrets, state)
+    for (const [name, value] of Object.entries(response)) target.searchParams.set(name, value)
+    if (state !== null) target.searchParams.set("state", state)
+    // Errors name the issuer, too.
+    if (sendsIssuer) target.searchParams.set("iss", parts.issuer)
+    return new Response(null, { status: 302, headers: { location: target.href, "cache-control": "no-store" } })
+  })
+
+const ALGORITHMS = ["ES256", "RS256", "EdDSA"]
+
+const NONCE_LIFE = 300_000
+
+/** How far the time of a proof may be from that of the server, in seconds. */
+const SKEW = 60
+
+/** Gives the thumbprint of the key that a request proves; `undefined` for a request without a proof. */
+type Check = (request: Received, url: string) => Effect.Effect<string | undefined, Refusal.Refusal>
+
+const proofs = (options: Options["dpop"] = {}): Check => {
+  const seen = new Set<string>()
+  const salt = crypto.randomUUID()
+  const nonceAt = (millis: number) => `nonce-${Math.floor(millis / NONCE_LIFE)}-${salt}`
+
+  return ({ headers, method }, url) =>
+    Effect.gen(function*() {
+      const { dpop: proof } = headers
+      if (proof === undefined) {
+        return options.isRequired === true
+          ? yield* Refusal.refuse(
+            "invalid_dpop_proof",
+            "The request has no proof of DPoP, and this server requires one"
+          )
+          : undefined
+      }
+      const found = yield* Effect.orElseSucceed(Effect.tryPromise(() => open(proof)), () => undefined)
+      const invalid = (what: string) => Refusal.refuse("invalid_dpop_proof", `The proof of DPoP ${what}`)
+      if (found === undefined) return yield* invalid("is not a JWT of type dpop+jwt, signed by the key in its header")
+      const { payload: { htm, htu, iat, jti, nonce }, thumbprint } = found
+      const now = yield* Clock.currentTimeMillis
+      if (htm !== method || htu !== url) return yield* invalid(`is not for ${method} ${url}`)
+      if (iat === undefined || Math.abs(iat - now / 1000) > SKEW) {
+        return yield* invalid("is too old, or from the future")
+      }
+      if (options.nonces === true && nonce !== nonceAt(now) && nonce !== nonceAt(now - NONCE_LIFE)) {
+        return yield* Refusal.refuse("use_dpop_nonce", "The proof of DPoP needs the nonce of this response", 400, {
+          "dpop-nonce": nonceAt(now)
+        })
+      }
+      if (typeof jti !== "string" || seen.has(jti)) return yield* invalid("was used before")
+      Newest.add(seen, jti)
+      return thumbprint
+    })
+}
+
+/** Fails for anything but a proof whose signature is right. */
+const open = (proof: string): Promise<{ readonly payload: Jose.JWTPayload; readonly thumbprint: string }> =>
+  Jose.compactVerify(proof, Jose.EmbeddedJWK, { algorithms: ALGORITHMS }).then(({ payload, protectedHeader }) =>
+    protectedHeader.typ !== "dpop+jwt" || protectedHeader.jwk === undefined || "d" in protectedHeader.jwk
+      ? Promise.reject(new Error("not a proof"))
+      : Jose.calculateJwkThumbprint(protectedHeader.jwk).then((thumbprint) => ({
+        payload: JSON.parse(new TextDecoder().decode(payload)) as Jose.JWTPayload,
+        thumbprint
+      }))
+  )

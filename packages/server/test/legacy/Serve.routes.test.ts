@@ -13,8 +13,7 @@ import { Context, Effect, Layer } from "effect"
 import * as Build from "../../src/dispatch/Build.js"
 import * as AdvertisedCapabilities from "../../src/features/AdvertisedCapabilities.js"
 import { Connection } from "../../src/legacy/Connection.js"
-import * as Era from "../../src/legacy/Era.js"
-import * as Routes from "../../src/legacy/Routes.js"
+import * as Serve from "../../src/legacy/Serve.js"
 import type { Server } from "../../src/runtime/Server.js"
 import { act, answer, connect, GreetLive, info, result, serve, speaking } from "../Serving.js"
 
@@ -68,7 +67,7 @@ const routes = (
       inputSchema: () => undefined,
       unseenTool: () => undefined
     }
-    return Routes.make(server, Era.make(server))
+    return Serve.routes(server, Serve.eraOf(server))
   })
 
 const conversation = new Connection(Outbound.none, {} as Scope.Scope)
@@ -84,7 +83,7 @@ const all = [
   "constructor"
 ]
 
-const found = (routes: ReturnType<typeof Routes.make>, connection: Connection) =>
+const found = (routes: ReturnType<typeof Serve.routes>, connection: Connection) =>
   all.filter((method) => routes(method, connection)?.method.name === method)
 
 describe("The legacy methods of every server", () => {

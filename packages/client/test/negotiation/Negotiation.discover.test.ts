@@ -6,7 +6,7 @@ import { ConnectionClosed, RequestTimeout, TransportError } from "@effect-mcp/js
 import type { CallError, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Effect } from "effect"
-import * as Discover from "../../src/modern/Discover.js"
+import * as Negotiation from "../../src/negotiation/Negotiation.js"
 
 /** Sends the request to a server that answers with this outcome. */
 const discover = (outcome: Effect.Effect<JsonObject, CallError>) =>
@@ -20,7 +20,7 @@ const discover = (outcome: Effect.Effect<JsonObject, CallError>) =>
         return outcome
       }
     }
-    const verdict = yield* Discover.run(outbound, "2026-07-28", "5 seconds", (one) =>
+    const verdict = yield* Negotiation.discover(outbound, "2026-07-28", "5 seconds", (one) =>
       Effect.sync(() => {
         diagnostics.push(one)
       }))
@@ -130,7 +130,7 @@ describe("server/discover of a client", () => {
       ...[401, 403, 407, 408, 425, 429, 500, 502, 503, 504].map((status) =>
         [`is ${status}`, Effect.fail(refusal(status)), "Unknown"] as const
       )
-    ] as ReadonlyArray<readonly [string, Effect.Effect<JsonObject, CallError>, Discover.Verdict["_tag"]]>
+    ] as ReadonlyArray<readonly [string, Effect.Effect<JsonObject, CallError>, Negotiation.Verdict["_tag"]]>
   ) {
     it.effect(`has the verdict "${tag}" when its outcome ${what}`, () =>
       Effect.gen(function*() {
