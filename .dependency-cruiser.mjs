@@ -42,10 +42,13 @@ const FOLDERS = {
 }
 
 /** The modules outside `legacy/`, `modern/` and the folders above both that import an era, and why. */
-const ONE_ERA = ["client/Tasks", "server/Tasks"].map((module) => ({
-  module,
-  because: "tasks are an extension from 2026-07-28 on, which it names"
-}))
+const ONE_ERA = [
+  ...["client/Tasks", "server/Tasks"].map((module) => ({
+    module,
+    because: "tasks are an extension from 2026-07-28 on, which it names"
+  })),
+  { module: "protocol/extension/ExtensionTable", because: "no extension may use a name of either era" }
+]
 
 const sources = "^packages/[a-z]+/src/"
 const src = (name, path = "") => `^packages/${name}/src/${path}`

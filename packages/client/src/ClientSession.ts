@@ -18,6 +18,7 @@ import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -27,7 +28,7 @@ import type { CallOptions, CallToolOptions, ListOptions } from "./CallOptions.js
 import type { ClientError, ConnectError, NotNegotiated } from "./ClientError.js"
 import type { ExtensionCalls } from "./ExtensionCalls.js"
 import * as Features from "./Features.js"
-import { extensionTable, GivenExtensions, warnOfMissing } from "./negotiation/GivenExtensions.js"
+import { GivenExtensions } from "./negotiation/GivenExtensions.js"
 import * as Negotiation from "./negotiation/Negotiation.js"
 import type { Notifications } from "./Notifications.js"
 import * as Pages from "./Pages.js"
@@ -252,8 +253,11 @@ export const connect = <R>(
 ): Effect.Effect<ClientSessionService, ConnectError, R | Scope.Scope> =>
   Effect.gen(function*() {
     const registered = features ?? (yield* Features.make)
-    const extensions = yield* Effect.sync(() => extensionTable(options.extensions ?? []))
-    yield* warnOfMissing(registered, extensions)
+    const extensions = yield* Effect.sync(() => ExtensionTable.make(options.extensions ?? [], "client"))
+    yield* ExtensionTable.warnOfMissing(extensions, "client", [
+      ...Array.from(registered.custom.values(), ({ request }) => request?.extension),
+      ...Array.from(registered.results.keys(), ({ extension }) => extension)
+    ])
     const tools = ListedTools.make()
     const outputs = OutputCheck.make(tools)
     const watch = TaskWatch.make()

@@ -76,14 +76,6 @@ export interface Notification<Name extends string = string, Params = any> extend
 
 export type Method = Request | Notification
 
-/** Types taken from a method. */
-export declare namespace Method {
-  export type Params<M> = M extends Request<string, infer P, any> ? P : M extends Notification<string, infer P> ? P
-  : never
-
-  export type Result<M> = M extends Request<string, any, infer R> ? R : never
-}
-
 /** Whether a revision has a method, whatever capability it needs. */
 export const isIn = ({ since, until }: Method, version: Version): boolean =>
   version >= since && (until === undefined || version <= until)

@@ -21,9 +21,6 @@ export type TaskStatus = typeof TaskStatus.Type
 /** Whether a status is final: a task that has it never changes again. */
 export const isTerminal = (status: TaskStatus): boolean => status !== "working" && status !== "input_required"
 
-/** Whether a task may change from one status to another. */
-export const mayBecome = (from: TaskStatus, to: TaskStatus): boolean => !isTerminal(from) && from !== to
-
 export interface TaskMetadata extends Schema.Schema.Type<typeof TaskMetadata> {}
 
 /** Requests a task. `ttl`: for how many milliseconds the receiver should store it. */

@@ -27,14 +27,7 @@ const Jobs = Extension.make("com.example/jobs", {
   results: { job: Extension.resultType("job", { method: "tools/call", value: Job, since: "2026-07-28" }) }
 })
 
-const core = {
-  methods: new Map([["tools/call", { since: "2024-11-05" as const }]]),
-  filters: new Set(["toolsListChanged"]),
-  resultTypes: new Set(["complete"])
-}
-
-const server = (...extensions: ReadonlyArray<Extension.Extension.Any>) =>
-  ExtensionTable.make(extensions, "server", core)
+const server = (...extensions: ReadonlyArray<Extension.Extension.Any>) => ExtensionTable.make(extensions, "server")
 
 const given = Extension.declare(Jobs, { server: { max: 3 } })
 
@@ -115,7 +108,7 @@ describe("The table of extensions", () => {
   })
 
   it("declares an extension in its revisions only", () => {
-    const until = ExtensionTable.make([{ ...Jobs, since: "2025-03-26", until: "2025-06-18" }], "client", core)
+    const until = ExtensionTable.make([{ ...Jobs, since: "2025-03-26", until: "2025-06-18" }], "client")
     expect(["2024-11-05", "2025-03-26", "2025-06-18", "2026-07-28"].map((version) => until.declared(version as never)))
       .toEqual([undefined, { "com.example/jobs": {} }, { "com.example/jobs": {} }, undefined])
   })

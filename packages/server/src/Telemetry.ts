@@ -7,6 +7,7 @@
  */
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
+import { coreMethods } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Telemetry from "@effect-mcp/protocol/unstable/Telemetry"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -15,7 +16,6 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
-import * as KnownMethods from "./dispatch/KnownMethods.js"
 import * as Middleware from "./Middleware.js"
 import { RequestContext } from "./RequestContext.js"
 import * as Metrics from "./telemetry/Metrics.js"
@@ -94,11 +94,11 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
   Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, { version }]) => {
     const started = Edition.millis(clock)
     return Effect.useSpan(
-      Telemetry.spanName(call, KnownMethods.table),
+      Telemetry.spanName(call, coreMethods),
       {
         kind: "server",
         captureStackTrace: false,
-        attributes: Telemetry.spanAttributes(call, version, KnownMethods.table),
+        attributes: Telemetry.spanAttributes(call, version, coreMethods),
         parent: Option.getOrUndefined(Telemetry.parent(call.params?._meta))
       },
       (span) =>
@@ -106,7 +106,7 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
           const error = errorOf(exit)
           if (error !== undefined) span.attribute(Telemetry.attributes.error, error)
           return record(
-            Telemetry.methodName(call.method, KnownMethods.table),
+            Telemetry.methodName(call.method, coreMethods),
             error,
             (Edition.millis(clock) - started) / 1000
           )

@@ -94,7 +94,7 @@ export const make = (session: Options): ExtensionVerbs => {
   ): Effect.Effect<any, ClientError> => {
     const { name, result } = method
     const refused = refusal(name, method)
-    return refused !== undefined ? Effect.fail(refused) : encode(method, params).pipe(
+    return refused !== undefined ? Effect.fail(refused) : ExtensionTable.encodeParams(method, params).pipe(
       Effect.flatMap((params) => era.call(name, params, options)),
       Effect.flatMap((answer) =>
         Effect.mapError(SchemaParser.decodeUnknown(result)(answer), (issue) => invalidResult(`"${name}"`, issue))
@@ -169,7 +169,10 @@ export const make = (session: Options): ExtensionVerbs => {
     notify: (notification, params) =>
       Effect.suspend(() =>
         refusal(notification.name, notification) ??
-          Effect.flatMap(encode(notification, params), (params) => session.notify(notification.name, params))
+          Effect.flatMap(
+            ExtensionTable.encodeParams(notification, params),
+            (params) => session.notify(notification.name, params)
+          )
       )
   }
 }
@@ -178,13 +181,3 @@ const LISTEN = "subscriptions/listen"
 
 /** Marks that the subscription is open. */
 const OPENED: Notification = Message.notification("")
-
-/** Dies when the application gave parameters that do not conform to their schema. */
-const encode = (
-  { name, params: schema }: Extension.Request | Extension.Notification,
-  params: unknown
-): Effect.Effect<JsonObject> =>
-  Effect.catchAll(
-    SchemaParser.encodeUnknown(schema)(params),
-    (issue) => Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
-  )

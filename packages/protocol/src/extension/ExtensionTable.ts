@@ -2,12 +2,19 @@
  * The extensions that one side was given, as the tables that the core asks: by the names of methods, filters and types of
  * results. It is made once for each server and for each client; for a side without extensions, all its tables are empty.
  */
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type { ClientCapabilities } from "../Capabilities.js"
 import type * as Extension from "../Extension.js"
 import * as Issue from "../Issue.js"
 import type { JsonObject } from "../Json.js"
+import * as Legacy from "../legacy/Methods.js"
+import type * as Method from "../Method.js"
+import * as Modern from "../modern/Methods.js"
+import * as ResultType from "../modern/ResultType.js"
+import * as Subscriptions from "../modern/Subscriptions.js"
 import type { Version } from "../Version.js"
 
 /** A member that an extension adds to the filter of `subscriptions/listen`. */
@@ -33,12 +40,14 @@ export interface ExtensionTable {
   readonly declared: (version: Version) => { readonly [id: string]: JsonObject } | undefined
 }
 
-/** The names of the core, which no extension may use in the revisions that have them. */
-export interface Core {
-  readonly methods: ReadonlyMap<string, Window>
-  readonly filters: ReadonlySet<string>
-  readonly resultTypes: ReadonlySet<string>
-}
+/**
+ * The methods that the specification names, in both eras. No extension may use one of these names in the revisions that have it,
+ * whichever era a side speaks: a client may speak both, and learns the era later.
+ */
+export const coreMethods: ReadonlyMap<string, Method.Method> = new Map<string, Method.Method>([
+  ...Legacy.table,
+  ...Modern.table
+])
 
 export const isIn = ({ since, until }: Extension.Revisions, version: Version): boolean =>
   version >= since && (until === undefined || version <= until)
@@ -61,8 +70,7 @@ export const capability = (id: string): ClientCapabilities => ({ extensions: { [
 /** Throws when two extensions add the same, when one adds what the core has, and for wrong settings of `side`. */
 export const make = (
   extensions: ReadonlyArray<Extension.Extension.Any>,
-  side: Extension.Side,
-  core: Core
+  side: Extension.Side
 ): ExtensionTable => {
   const all = <Part>(parts: "requests" | "notifications" | "results"): ReadonlyArray<Part> =>
     extensions.flatMap((extension) => Object.values(extension[parts]) as ReadonlyArray<Part>)
@@ -81,7 +89,7 @@ export const make = (
     const { method, type } = result
     const types = resultTypes.get(method) ?? new Map<string, Extension.ResultType>()
     resultTypes.set(method, types)
-    if (core.resultTypes.has(type) || types.has(type)) throw twice(`the type "${type}" of results of "${method}"`)
+    if (ResultType.core.has(type) || types.has(type)) throw twice(`the type "${type}" of results of "${method}"`)
     types.set(type, result)
   }
   const byFilter = new Map<string, Filter>()
@@ -89,14 +97,14 @@ export const make = (
     const { extension, hasKeys, name } = filter
     const same = byFilter.get(name)
     const isSame = same === undefined || (same.extension === extension && same.hasKeys === hasKeys)
-    if (core.filters.has(name) || !isSame) throw twice(`the filter "${name}"`)
+    if (Subscriptions.filterNames.has(name) || !isSame) throw twice(`the filter "${name}"`)
     byFilter.set(name, filter)
   }
   const declared = new Map<Version, { readonly [id: string]: JsonObject } | undefined>()
   return {
     byId,
     methods: unique(methods, ({ name }) => name, "the method", (method) => {
-      const known = core.methods.get(method.name)
+      const known = coreMethods.get(method.name)
       return known !== undefined && overlap(known, method)
     }),
     nameParameters: nameParameters(extensions),
@@ -153,8 +161,29 @@ const twice = (what: string): Error =>
   new Error(`${what[0]!.toUpperCase()}${what.slice(1)} exists already: in another extension, or in the core`)
 
 /** The table of a side without extensions. */
-export const none: ExtensionTable = make([], "client", {
-  methods: new Map(),
-  filters: new Set(),
-  resultTypes: new Set()
-})
+export const none: ExtensionTable = make([], "client")
+
+/** Warns of each extension that features of a side use and that the side was not given: what belongs to it is not served. */
+export const warnOfMissing = (
+  { byId }: ExtensionTable,
+  side: Extension.Side,
+  used: Iterable<string | undefined>
+): Effect.Effect<void> =>
+  Effect.forEach(
+    new Set(used),
+    (id) =>
+      id === undefined || byId.has(id) ? Effect.void : Effect.logWarning(
+        `Features of this ${side} use the extension "${id}", which the ${side} was not given: add it to the option \`extensions\``
+      ),
+    { discard: true }
+  )
+
+/** The parameters of a message of an extension. Parameters that do not conform to their schema are a defect of the caller. */
+export const encodeParams = (
+  { name, params: schema }: Extension.Request | Extension.Notification,
+  params: unknown
+): Effect.Effect<JsonObject> =>
+  Effect.catchAll(
+    ParseResult.encodeUnknown(schema)(params),
+    (issue) => Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
+  )

@@ -141,13 +141,3 @@ export const writer = (
     return written
   }
 }
-
-/**
- * `_meta` without the keys of the envelope, for a request that is forwarded to a legacy server: with them, the request
- * would be a modern one.
- */
-export const without = (meta: Meta.Meta): Meta.Meta => {
-  const rest = { ...meta }
-  for (const key of [...required, Meta.keys.clientInfo, Meta.keys.logLevel]) delete rest[key]
-  return rest
-}

@@ -1,11 +1,9 @@
 /**
- * Which `file:` URIs a program may open: those whose path cannot leave its folder, however it is written. A URI that
- * could be read in two ways is refused. This module reads no disk: the program must still check symbolic links.
- * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources#security-considerations
+ * Which `file:` URIs may be roots of a client: those whose path cannot leave its folder, however it is written. A URI that
+ * could be read in two ways is refused. This module reads no disk: who opens a file must still check symbolic links.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
-import * as Option from "effect/Option"
 
 const MAX_LENGTH = 65_536
 const scheme = /^file:(?:\/\/(?:localhost)?\/|\/(?!\/))/i
@@ -44,29 +42,6 @@ const isClean = (name: string): boolean => {
   return true
 }
 
-/**
- * The names that lead from a folder to a URI in it; an empty list for the folder itself. None when the URI is not in
- * the folder, or one of the two is not safe.
- */
-export const below = (folder: string, uri: string): Option.Option<ReadonlyArray<string>> => {
-  const above = segments(folder)
-  const names = segments(uri)
-  return Either.isRight(above) && Either.isRight(names) && beginsWith(names.right, above.right)
-    ? Option.some(names.right.slice(above.right.length))
-    : Option.none()
-}
-
-const beginsWith = (names: ReadonlyArray<string>, above: ReadonlyArray<string>): boolean =>
-  above.every((name, i) => names[i] === name)
-
-/** Whether a URI is one of these folders or lies in one: for instance in a root of the client. */
-export const isWithin = (folders: ReadonlyArray<string>, uri: string): boolean =>
-  Either.match(segments(uri), {
-    onLeft: () => false,
-    onRight: (names) =>
-      folders.some((folder) => Option.exists(Either.getRight(segments(folder)), (above) => beginsWith(names, above)))
-  })
-
 const machine = /^file:\/\/[^/]+\//i
 
 /**
@@ -77,12 +52,3 @@ export const rootProblem = (uri: string): string | undefined =>
   /^file:\/\//i.test(uri)
     ? Either.getOrUndefined(Either.flip(segments(uri.replace(machine, "file:///"))))
     : "it does not begin with file://"
-
-const drive = /^[A-Za-z]:/
-
-/**
- * Whether a decoded text from a peer is a path that stays below the folder it is appended to, such as the value of a
- * URI template's variable. Slashes separate names; an empty text is not a path.
- */
-export const isRelative = (path: string): boolean =>
-  path.length <= MAX_LENGTH && !drive.test(path) && path.split("/").every((name) => Either.isRight(plain(name)))

@@ -101,10 +101,4 @@ describe("writing an envelope", () => {
     const bare = Envelope.writer({ version: "2026-07-28", capabilities: {} })
     expect(bare({})).toEqual({ _meta: { [VERSION]: "2026-07-28", [CLIENT]: {} } })
   })
-
-  it("can be removed again", () => {
-    const { _meta } = write({ _meta: { progressToken: 1, "com.example/x": 2 } })
-    expect(Envelope.without(_meta)).toEqual({ progressToken: 1, "com.example/x": 2 })
-    expect(Object.keys(_meta).length).toBe(6)
-  })
 })

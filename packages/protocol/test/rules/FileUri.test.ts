@@ -1,5 +1,4 @@
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import { describe, expect, it } from "vitest"
 import * as FileUri from "../../src/rules/FileUri.js"
 
@@ -46,63 +45,6 @@ describe("a safe URI", () => {
     ["file:///a#b", "query"],
     [`file:///${"a/".repeat(40_000)}`, "too long"]
   ])("is not %j", (uri, why) => expect(Either.getOrThrow(Either.flip(FileUri.segments(uri)))).toContain(why))
-})
-
-describe("a folder", () => {
-  it.each<[folder: string, uri: string, names: ReadonlyArray<string> | undefined]>([
-    ["file:///notes", "file:///notes/a/b", ["a", "b"]],
-    ["file:///notes/", "file:///notes", []],
-    ["file:///notes", "file:///notes/%61", ["a"]],
-    ["file:///no%74es", "file:///notes/a", ["a"]],
-    ["file:///", "file:///a", ["a"]],
-    ["file:///notes", "file:///notes2/a", undefined],
-    ["file:///notes", "file:///", undefined],
-    ["file:///notes", "file:///notes/../x", undefined],
-    ["file:///notes", "file:///notes/%2e%2e/x", undefined],
-    ["file:///notes", "file:///Notes/a", undefined],
-    ["http://notes", "http://notes/a", undefined]
-  ])("%s has in it %s: %j", (folder, uri, names) => {
-    expect(Option.getOrUndefined(FileUri.below(folder, uri))).toEqual(names)
-    expect(FileUri.isWithin(["file:///else", folder], uri)).toBe(names !== undefined)
-  })
-
-  it("is looked for in many folders at the cost of their length", () => {
-    const folders = Array.from({ length: 2000 }, (_, i) => `file:///folder/${i}`)
-    const start = process.cpuUsage().user
-    expect(FileUri.isWithin(folders, `file://${"/a".repeat(30_000)}`)).toBe(false)
-    expect(process.cpuUsage().user - start).toBeLessThan(1_000_000)
-  })
-
-  it("contains nothing when there are no folders", () => expect(FileUri.isWithin([], "file:///a")).toBe(false))
-})
-
-describe("a path from a peer", () => {
-  it.each(["a", "a/b.md", ".hidden", "a b", "é/ü", "...", "a..b"])("stays below: %j", (path) => {
-    expect(FileUri.isRelative(path)).toBe(true)
-  })
-
-  it.each([
-    "",
-    "/",
-    "/etc/passwd",
-    "..",
-    "../x",
-    "a/../x",
-    "a/..",
-    "./a",
-    "a//b",
-    "a/",
-    "C:",
-    "c:/x",
-    "C:x",
-    "a\\b",
-    "..\\x",
-    "a\u0000",
-    "\n"
-  ])(
-    "does not: %j",
-    (path) => expect(FileUri.isRelative(path)).toBe(false)
-  )
 })
 
 describe("a root of a client", () => {

@@ -2,7 +2,6 @@
  * Builds a server: its registry, its features, and the dispatcher of everything that the options say. `McpServer` has the
  * types, and the constructors of features.
  */
-import type { Extension } from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
 import type { Tool } from "@effect-mcp/protocol/Tools"
@@ -35,7 +34,6 @@ import { SealKeys } from "../SealKeys.js"
 import type { ServerOptions } from "../ServerOptions.js"
 import * as TaskRunner from "../tasks/TaskRunner.js"
 import * as Dispatch from "./Dispatch.js"
-import * as KnownMethods from "./KnownMethods.js"
 
 type Options = ServerOptions<any, any, any, any, any, any, any, any, any>
 
@@ -47,9 +45,7 @@ export const make = <E>(
 ): Effect.Effect<Context.Context<Dispatcher.Dispatcher | Registry.Running>, E, Scope.Scope> =>
   Effect.gen(function*() {
     yield* NamingRules.warn("server", info)
-    const extensions = yield* Effect.sync(() =>
-      ExtensionTable.make(options.extensions ?? [], "server", KnownMethods.core)
-    )
+    const extensions = yield* Effect.sync(() => ExtensionTable.make(options.extensions ?? [], "server"))
     const registry = yield* Effect.acquireRelease(Registry.make, ({ close }) => close)
     const logging = options.logging !== false
     const subscriptions = options.subscriptions !== false
@@ -65,7 +61,7 @@ export const make = <E>(
       yield* Release.scope("The features of the server", options.closeTimeout)
     )
     const versions = options.versions ?? Version.all
-    yield* warnOfExtensions(registry, extensions.byId, versions)
+    yield* ExtensionTable.warnOfMissing(extensions, "server", usedExtensions(registry, versions))
     yield* warnOfTasks(registry, versions)
     const tasks = TaskRunner.of(registry)
     const sealKeys = yield* Effect.serviceOption(SealKeys)
@@ -132,33 +128,16 @@ const withContext = (
     ? undefined
     : { around, context: Context.omit(Scope.Scope)(application as Context.Context<any>) as Context.Context<never> }
 
-/**
- * Logs a warning for each extension that features use and that the server was not given: what belongs to it is not served, which is
- * easily overlooked. Only extensions that one of the server's revisions has count.
- */
-const warnOfExtensions = (
+/** The extensions that features use. Only those that one of the server's revisions has count. */
+const usedExtensions = (
   { descriptions, handlers }: RegistryService,
-  given: ReadonlyMap<string, Extension.Any>,
   versions: ReadonlyArray<Version.Version>
-): Effect.Effect<void> => {
-  const used = new Set<string>()
-  for (const { extension, method: { since, until } } of handlers.values()) {
-    if (extension !== undefined && versions.some((version) => ExtensionTable.isIn({ since, until }, version))) {
-      used.add(extension)
-    }
-  }
-  for (const { extension } of descriptions) {
-    if (extension !== undefined) used.add(extension)
-  }
-  return Effect.forEach(
-    [...used].filter((id) => !given.has(id)),
-    (id) =>
-      Effect.logWarning(
-        `Features of this server use the extension "${id}", which the server was not given: add it to the option \`extensions\``
-      ),
-    { discard: true }
-  )
-}
+): ReadonlyArray<string | undefined> => [
+  ...Array.from(handlers.values()).flatMap(({ extension, method: { since, until } }) =>
+    versions.some((version) => ExtensionTable.isIn({ since, until }, version)) ? [extension] : []
+  ),
+  ...Array.from(descriptions, ({ extension }) => extension)
+]
 
 /**
  * Logs a warning for tools that run as tasks only, on a server that runs no tasks: their calls are served as those of other tools. Only for

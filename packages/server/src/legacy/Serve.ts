@@ -1,13 +1,14 @@
 /**
  * The server's side of a legacy conversation: which messages wait for the handshake, which requests the client may make now, the
  * methods that only this era has, and what its sessions do in their own way: the facts of a client are those of its connection,
- * announcements wait in its queue, and questions are requests to it.
+ * announcements wait in its queue, and questions are requests to it. Features observe its handshake, its roots, its log level.
  *
  * `runtime/Serve` serves the messages, `Handshake` knows what waits for `initialize`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
 import type { Notification, Params, Request } from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import { none } from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
@@ -26,6 +27,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
+import type { ClientObserver } from "../Registry.js"
 import type { Asker, RequestChannel } from "../runtime/Asker.js"
 import * as Pipeline from "../runtime/Pipeline.js"
 import * as Reply from "../runtime/Reply.js"
@@ -39,12 +41,12 @@ import type { Server } from "../runtime/Server.js"
 import type { Era } from "../runtime/Session.js"
 import { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
+import type { ServerSessionService } from "../ServerSession.js"
 import * as Ask from "./Ask.js"
 import * as AskedTask from "./AskedTask.js"
 import type { Connection, LegacySession } from "./Connection.js"
 import * as Handshake from "./Handshake.js"
 import * as Initialize from "./Initialize.js"
-import * as Observers from "./Observers.js"
 import * as Subscriptions from "./Subscriptions.js"
 import * as Tasks from "./Tasks.js"
 
@@ -72,7 +74,7 @@ export class LegacyServe extends Serve<Connection> {
     if (this.server.authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
     if (!connection.accepted && connection.handshake === undefined) return undefined
     if (connection.restored !== undefined && connection.handshake === undefined) {
-      const session = Observers.session(connection, this.era, notification, channel)
+      const session = observedSession(connection, this.era, notification, channel)
       return Effect.matchCauseEffect(Handshake.restored(connection, this.restore(session)), {
         // As after a handshake that failed. The next message tries again.
         onFailure: (cause) =>
@@ -84,9 +86,9 @@ export class LegacyServe extends Serve<Connection> {
       connection.onInitialized()
     }
     const listener = this.listenerOf(connection, method)
-    const observed = Observers.ofNotification(this.server.observers, method)
+    const observed = ofNotification(this.server.observers, method)
     if (listener === undefined && !this.pipeline.isSurrounded && observed === undefined) return undefined
-    const outbound = Observers.outbound(connection, channel)
+    const outbound = outboundOf(connection, channel)
     return Handshake.afterNotification(
       connection,
       this.listened(connection, notification, outbound, listener, observed)
@@ -195,7 +197,7 @@ const ownRoutes = (server: Server, era: Era<Connection>): ReadonlyArray<Joined> 
     own(Methods.ping, () => Effect.succeed({})),
     own(Methods.setLevel, ({ level }, { facts: connection }) => {
       connection.logLevel = level
-      return stored(connection, Effect.as(Observers.logLevel(server.observers, connection, era), {}))
+      return stored(connection, Effect.as(changedLevel(server.observers, connection, era), {}))
     }),
     ...(tasks === undefined ? [] : [
       own(TaskMethods.getTask, (params, session) => Tasks.get(tasks.tasks, params, session)),
@@ -291,3 +293,48 @@ export const eraOf = (server: Server): Era<Connection> => {
         : undefined
   }
 }
+
+/** The session of a client outside of its requests: what an observer sends reaches the client as long as it is connected. */
+const observedSession = (
+  connection: Connection,
+  era: Era<Connection>,
+  notification: Notification,
+  channel: Channel = noChannel
+): LegacySession => new Session(connection, notification, outboundOf(connection, channel), era)
+
+/** Sends outside of any request. */
+const outboundOf = ({ outbound: { notify, request } }: Connection, channel: Channel): RequestChannel => ({
+  request,
+  notify,
+  channel
+})
+
+// A session that no message began has no HTTP request either.
+const noChannel: Channel = { unsafeSend: () => false, send: () => Effect.void }
+
+/** What observers do when this notification arrives; `undefined` when none observes it. */
+const ofNotification = (
+  observers: ReadonlySet<ClientObserver>,
+  method: string
+): ((session: ServerSessionService) => Effect.Effect<void>) | undefined => {
+  const key = observers.size === 0 ? undefined : events.get(method)
+  return key === undefined ? undefined : (session) => run(observers, key, session)
+}
+
+const events: ReadonlyMap<string, keyof ClientObserver> = new Map([
+  [Methods.initialized.name, "onInitialized"],
+  [Methods.rootsListChanged.name, "onRootsChanged"]
+])
+
+/** The client of a connection has set its log level. */
+const changedLevel = (
+  observers: ReadonlySet<ClientObserver>,
+  connection: Connection,
+  era: Era<Connection>
+): Effect.Effect<void> =>
+  observers.size === 0
+    ? Effect.void
+    : run(observers, "onLogLevel", observedSession(connection, era, Message.notification(Methods.setLevel.name)))
+
+const run = (observers: ReadonlySet<ClientObserver>, key: keyof ClientObserver, session: ServerSessionService) =>
+  Effect.forEach([...observers], (observer) => observer[key]?.(session) ?? Effect.void, { discard: true })

@@ -7,19 +7,25 @@
  * sent, `fiber` is set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
  * `task`, with another `outbound` and another asker. The other fields are made when something needs them.
  */
+import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
+import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Notification, Params, Request, RequestId } from "@effect-mcp/jsonrpc/Message"
-import type { Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
+import type { CallError, Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
+import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import * as McpError from "@effect-mcp/protocol/McpError"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import type * as Method from "@effect-mcp/protocol/Method"
 import type { Root } from "@effect-mcp/protocol/Roots"
-import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
+import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -36,7 +42,6 @@ import type { ClientOfRequest, RequestContextService } from "../RequestContext.j
 import type { AskError, PassedRound, ServerSessionService } from "../ServerSession.js"
 import type { StoredTask } from "../TaskStore.js"
 import type { Asker, Keyed, RequestChannel } from "./Asker.js"
-import * as ExtensionCalls from "./ExtensionCalls.js"
 import * as Reply from "./Reply.js"
 import * as RequestOrigin from "./RequestOrigin.js"
 import type { TaskDialect } from "./TaskDialect.js"
@@ -63,7 +68,7 @@ export interface ClientFacts {
 /** What an era does in its own way for the sessions of a server. */
 export interface Era<F extends ClientFacts> {
   /** The extensions that the server was given. */
-  readonly extensions: ExtensionTable
+  readonly extensions: ExtensionTable.ExtensionTable
   readonly notifications: { readonly message: Method.Notification; readonly progress: Method.Notification }
   /** Whether a client receives log messages of a level. */
   readonly receives: (client: F, level: LoggingLevel) => boolean
@@ -170,9 +175,11 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
     return (method: string | Extension.Notification, params?: any) =>
       Effect.suspend(() => {
         const notify = this.allowed(this.outbound)
-        return typeof method === "string"
-          ? notify(method, params)
-          : ExtensionCalls.notify(this.facts, this.era.extensions, notify, method, params)
+        if (typeof method === "string") return notify(method, params)
+        // It is dropped where the extension is absent.
+        return isPresent(this.facts, this.era.extensions, method)
+          ? Effect.flatMap(ExtensionTable.encodeParams(method, params), (params) => notify(method.name, params))
+          : Effect.void
       })
   }
 
@@ -226,7 +233,7 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
         const { request } = this.asker
         return typeof method === "string"
           ? request(method, params, options)
-          : ExtensionCalls.request(this.facts, this.era.extensions, request, method, params, options)
+          : requestOf(this.facts, this.era.extensions, request, method, params, options)
       })
   }
 
@@ -299,7 +306,7 @@ class Client implements ClientOfRequest {
   constructor(
     private readonly facts: ClientFacts,
     readonly sessionId: string | undefined,
-    private readonly extensions: ExtensionTable
+    private readonly extensions: ExtensionTable.ExtensionTable
   ) {}
 
   get info(): Implementation | undefined {
@@ -327,10 +334,76 @@ class Client implements ClientOfRequest {
   }
 
   get supports(): ClientOfRequest["supports"] {
-    return (required) => ExtensionCalls.supports(this.facts, this.extensions, required)
+    return (required) => isSupported(this.facts, this.extensions, required)
   }
 
   get extension(): ClientOfRequest["extension"] {
-    return (extension) => Effect.suspend(() => ExtensionCalls.settings(this.facts, this.extensions, extension))
+    return (extension) => Effect.suspend(() => settingsOf(this.facts, this.extensions, extension))
   }
 }
+
+/** The settings of both sides; `None` where the extension is absent. Fails when those of the client do not decode. */
+const settingsOf = (
+  { clientCapabilities, version }: ClientFacts,
+  extensions: ExtensionTable.ExtensionTable,
+  { id, settings, since, until }: Extension.Extension.Any
+): Effect.Effect<Option.Option<any>, McpError.InvalidParams> => {
+  const declared = clientCapabilities.extensions?.[id]
+  return declared === undefined || !ExtensionTable.has(extensions, { extension: id, since, until }, version)
+    ? Effect.succeedNone
+    : Effect.mapBoth(SchemaParser.decodeUnknown(settings.client)(declared), {
+      onFailure: (issue) => McpError.ofIssue(issue, `settings of the extension "${id}"`),
+      onSuccess: (client) => Option.some({ client, server: extensions.own.get(id) })
+    })
+}
+
+/** Whether the client of a request has declared these capabilities, or this part of an extension can be used with it. */
+const isSupported = (
+  facts: ClientFacts,
+  extensions: ExtensionTable.ExtensionTable,
+  required: ClientCapabilities | Extension.Part
+): boolean =>
+  isPart(required)
+    ? isPresent(facts, extensions, required)
+    : Capabilities.missing(facts.clientCapabilities, required) === undefined
+
+// Capabilities are objects.
+const isPart = (required: ClientCapabilities | Extension.Part): required is Extension.Part =>
+  typeof (required as Extension.Part).extension === "string"
+
+/** Sends a request, and decodes its result. */
+const requestOf = (
+  facts: ClientFacts,
+  extensions: ExtensionTable.ExtensionTable,
+  send: (method: string, params: JsonObject, options?: RequestOptions) => Effect.Effect<JsonObject, CallError>,
+  request: Extension.Request,
+  params: unknown,
+  options: RequestOptions | undefined
+): Effect.Effect<any, AskError> => {
+  const { extension, name, result } = request
+  if (!ExtensionTable.has(extensions, request, facts.version)) {
+    return Effect.fail(new McpError.MethodNotFound({ method: name }))
+  }
+  if (!isPresent(facts, extensions, request)) {
+    return Effect.fail(new McpError.MissingClientCapability({ required: ExtensionTable.capability(extension) }))
+  }
+  return ExtensionTable.encodeParams(request, params).pipe(
+    Effect.flatMap((params) => send(name, params, options)),
+    Effect.mapError((error) => error instanceof JsonRpcError ? McpError.fromWire(error) : error),
+    Effect.flatMap((answer) =>
+      Effect.mapError(SchemaParser.decodeUnknown(result)(answer), (issue) =>
+        new TransportError({
+          reason: "Decode",
+          message: `The client's answer to "${name}" is not valid: ${Issue.sentence(issue)}`
+        }))
+    )
+  )
+}
+
+/** Whether both sides have declared the extension of a part, and the revision has the part. */
+const isPresent = (
+  { clientCapabilities, version }: ClientFacts,
+  extensions: ExtensionTable.ExtensionTable,
+  part: Extension.Part
+): boolean =>
+  ExtensionTable.has(extensions, part, version) && clientCapabilities.extensions?.[part.extension] !== undefined
