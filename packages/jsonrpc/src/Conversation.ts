@@ -29,7 +29,6 @@ import * as Batch from "./runtime/Batch.js"
 import * as Calls from "./runtime/Calls.js"
 import * as ConversationEnv from "./runtime/ConversationEnv.js"
 import { attempt, Diagnostics } from "./runtime/Diagnostics.js"
-import * as Heartbeat from "./runtime/Heartbeat.js"
 import * as Requests from "./runtime/Requests.js"
 import type { Channel, Side } from "./Side.js"
 import * as Transport from "./Transport.js"
@@ -206,7 +205,7 @@ class PassiveConversation implements Passive {
 
   get heartbeat(): Effect.Effect<never, TransportError> {
     const { heartbeat } = this.options
-    return heartbeat === undefined ? Effect.never : Heartbeat.watch(this, () => this.received, heartbeat)
+    return heartbeat === undefined ? Effect.never : beating(this, () => this.received, heartbeat)
   }
 
   get ended(): Effect.Effect<void, TransportError> {
@@ -353,3 +352,49 @@ const errorOf = (cause: Cause.Cause<TransportError>): TransportError | undefined
     Cause.failureOption(cause),
     () => new TransportError({ reason: "Read", message: "The transport died", cause })
   )
+
+/** How many pings in a row may bring nothing. */
+const MISSES = 2
+
+/**
+ * Notices a peer that is gone though its transport is open: after some silence it sends pings, and fails when two in a
+ * row bring nothing. Any message shows that the peer is there, also an error that answers a ping. A ping that the transport
+ * cannot deliver brings nothing; where no channel carries requests, none is sent. `received` counts the messages of the peer.
+ */
+const beating = (
+  outbound: Pick<Outbound, "request">,
+  received: () => number,
+  { interval, method }: NonNullable<Options["heartbeat"]>
+): Effect.Effect<never, TransportError> => {
+  /** Runs an effect; gives whether nothing came meanwhile, if the effect gives true. */
+  const isSilent = (during: Effect.Effect<boolean>): Effect.Effect<boolean> =>
+    Effect.suspend(() => {
+      const before = received()
+      return Effect.map(during, (isOver) => isOver && received() === before)
+    })
+
+  /** Gives whether a ping could be sent and had no answer. Takes the interval at most. */
+  const isUnanswered = (name: string): Effect.Effect<boolean> =>
+    // The timeouts of calls may stand still, the total one does not.
+    Effect.matchEffect(outbound.request(name, undefined, { timeout: interval, maxTotalTimeout: interval }), {
+      onFailure: ({ _tag }) =>
+        _tag === "TransportError" ? Effect.as(Effect.sleep(interval), true) : Effect.succeed(_tag === "RequestTimeout"),
+      onSuccess: () => Effect.succeed(false)
+    })
+
+  const ping = (name: string, misses: number): Effect.Effect<void, TransportError> =>
+    Effect.flatMap(isSilent(isUnanswered(name)), (silent) => silent ? missed(name, misses + 1) : Effect.void)
+
+  const missed = (name: string, misses: number): Effect.Effect<void, TransportError> =>
+    misses < MISSES ? ping(name, misses) : Effect.fail(
+      new TransportError({
+        reason: "Read",
+        message: `The peer is gone: ${MISSES} pings had no answer, each within ${Duration.format(interval)}`
+      })
+    )
+
+  return Effect.forever(Effect.flatMap(isSilent(Effect.as(Effect.sleep(interval), true)), (silent) => {
+    const name = silent ? method() : undefined
+    return name === undefined ? Effect.void : ping(name, 0)
+  }))
+}

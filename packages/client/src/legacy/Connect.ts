@@ -47,29 +47,16 @@ export const connect = (
   options: Options<LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
-    const { enforceCapabilities, extensions, features, prior, refuseUnassociated, timeouts, versions } = options
+    const { enforceCapabilities, extensions, features, prior, timeouts, versions } = options
     const resumed = transport.isResumed === true && prior !== undefined && isSpoken(prior, versions) ? prior : undefined
     const tasks = features.tasks === undefined ? undefined : yield* Scope.extend(
-      InboundTasks.make(features.tasks, {
-        notify: conversation.notify,
-        report: hub.report,
-        ended: conversation.ended,
-        closeTimeout: options.closeTimeout
-      }),
+      InboundTasks.make(features.tasks, conversation, hub.report, options.closeTimeout),
       scope
     )
     // Requests that arrive before the handshake is over are answered in the requested revision.
     let version = resumed?.version ?? requestedOf(versions)
     const handlers: EraHandlers = {
-      onRequest: InboundHandlers.make({
-        conversation,
-        features,
-        extensions,
-        refuseUnassociated,
-        report: hub.report,
-        tasks,
-        version: () => version
-      }),
+      onRequest: InboundHandlers.make(conversation, options, hub.report, tasks, () => version),
       ownLimit: ({ method }) => method === getTaskPayload.name ? tasks?.resultLimit : undefined,
       // MUST support receiving batches (2025-03-26 basic#batching)
       hasBatches: () => Version.hasBatches(version)
@@ -95,21 +82,11 @@ export const connect = (
     return {
       facts,
       ...calls,
-      extended: ExtensionVerbs.make({
-        extensions,
-        enforceCapabilities,
-        facts,
-        request: calls.request,
-        notify: outbound.notify,
-        report: hub.report,
-        notifications: hub.listen,
-        era: {
-          call: calls.request,
-          // No result of this era has a type.
-          either: ({ method }, params, options) =>
-            Effect.map(calls.call(method, params as never, options), Either.right),
-          subscribe: undefined
-        }
+      extended: ExtensionVerbs.make(options, hub, facts, { request: calls.request, notify: outbound.notify }, {
+        call: calls.request,
+        // No result of this era has a type.
+        either: ({ method }, params, options) => Effect.map(calls.call(method, params as never, options), Either.right),
+        subscribe: undefined
       }),
       tasks: eraTasks(calls, facts, hub.report),
       notify: outbound.notify,

@@ -39,27 +39,25 @@ import { RequestContext } from "../RequestContext.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import * as Decoding from "../session/Decoding.js"
 import * as FeatureAnswers from "../session/FeatureAnswers.js"
+import type { Options } from "../session/NegotiatedSession.js"
 import type { InboundTasks } from "./InboundTasks.js"
 
-export interface Options {
-  readonly features: FeaturesService
-  readonly extensions: ExtensionTable.ExtensionTable
-  /** The agreed revision; before the handshake, the requested one. */
-  readonly version: () => LegacyVersion
-  /** Whether questions are refused that come while no call waits for its answer. */
-  readonly refuseUnassociated: boolean
-  readonly report: Decoding.Report
-  readonly conversation: Pick<Conversation, "notify" | "pauseTimeouts" | "pending">
-  /** The tasks of this session, where the client has the feature. */
-  readonly tasks: InboundTasks | undefined
-}
-
-/** How a request of the server is answered. */
-export const make = (options: Options): (request: Request, incoming: IncomingRequest) => Work => {
-  const { conversation, extensions, features, refuseUnassociated, report, tasks } = options
+/**
+ * How a request of the server is answered.
+ *
+ * @param tasks The tasks of this session, where the client has the feature.
+ * @param versionNow The agreed revision; before the handshake, the requested one.
+ */
+export const make = (
+  conversation: Pick<Conversation, "notify" | "pauseTimeouts" | "pending">,
+  { extensions, features, refuseUnassociated }: Options<LegacyVersion>,
+  report: Decoding.Report,
+  tasks: InboundTasks | undefined,
+  versionNow: () => LegacyVersion
+): (request: Request, incoming: IncomingRequest) => Work => {
   const routesOf = routes(features)
   return (request, incoming) => {
-    const version = options.version()
+    const version = versionNow()
     const work = (
       feature: FeatureHandler<unknown>,
       answer: Effect.Effect<unknown, McpError.McpError, any>,

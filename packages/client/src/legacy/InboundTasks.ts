@@ -7,9 +7,9 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
+import type { Conversation } from "@effect-mcp/jsonrpc/Conversation"
 import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
@@ -61,12 +61,9 @@ interface Entry {
 /** The table of a session. It ends with the scope, or when `ended` does: then the handlers are interrupted. */
 export const make = (
   options: TaskOptions,
-  { closeTimeout = "5 seconds", ended, notify, report }: {
-    readonly notify: Outbound["notify"]
-    readonly report: Report
-    readonly ended: Effect.Effect<void, unknown>
-    readonly closeTimeout: Duration.DurationInput | undefined
-  }
+  { ended, notify }: Pick<Conversation, "ended" | "notify">,
+  report: Report,
+  closeTimeout: Duration.DurationInput = "5 seconds"
 ): Effect.Effect<InboundTasks, never, Scope.Scope> => {
   const { maxRunning = 16, maxSize = 16 * 1024 * 1024, maxTasks = 256 } = options
   const millis = (given: Duration.DurationInput | undefined, byDefault: Duration.DurationInput) =>

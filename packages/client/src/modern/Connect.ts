@@ -178,31 +178,16 @@ export const connect = (
       ...modern.extended,
       subscribe: (filter, keys, onReopened) => Effect.mapError(listen.include(filter, keys, onReopened), fromCall)
     }
-    const extended = ExtensionVerbs.make({
-      extensions: options.extensions,
-      enforceCapabilities: options.enforceCapabilities,
-      facts,
-      request,
-      notify: outbound.notify,
-      report: hub.report,
-      notifications: hub.listen,
-      era
-    })
+    const { notify } = outbound
+    const extended = ExtensionVerbs.make(options, hub, facts, { request, notify }, era)
     return {
       facts,
       call: modern.call,
       extended,
-      tasks: Tasks.make({
-        call: modern.call,
-        extended: era,
-        extensions: options.extensions,
-        features: options.features,
-        rounds,
-        version
-      }),
+      tasks: Tasks.make(options, modern.call, era, rounds, version),
       request,
       refusal,
-      notify: outbound.notify,
+      notify,
       notifications: hub.streams,
       report: hub.report,
       awaitSubscription: listen.opened,

@@ -15,7 +15,6 @@ import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as ModernTasks from "@effect-mcp/protocol/modern/Tasks"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
 import type { CallToolResult } from "@effect-mcp/protocol/Tools"
-import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Mend from "@effect-mcp/protocol/unstable/Mend"
 import * as TaskPoll from "@effect-mcp/protocol/unstable/TaskPoll"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
@@ -29,24 +28,15 @@ import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
 import { InputRefused, invalidResult, NotNegotiated, TaskEnded, TooManyRounds } from "../ClientError.js"
-import type { FeaturesService } from "../Features.js"
 import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import type { EraTasks, OpenTask } from "../session/EraTasks.js"
 import { goneOr } from "../session/EraTasks.js"
 import type { EraCalls } from "../session/ExtensionVerbs.js"
+import type { Options } from "../session/NegotiatedSession.js"
 import * as ModernCalls from "./Calls.js"
 import * as InputRounds from "./InputRounds.js"
 import * as MethodTable from "./MethodTable.js"
-
-export interface Options {
-  readonly call: Calls.Call
-  readonly extended: EraCalls
-  readonly extensions: ExtensionTable
-  readonly features: FeaturesService
-  readonly rounds: InputRounds.Options
-  readonly version: ModernVersion
-}
 
 type State = Tasks.Task & Pick<ModernTasks.DetailedTask, "error" | "inputRequests" | "result">
 
@@ -60,7 +50,13 @@ interface Asked {
 
 const { cancel, get, update } = ModernTasks.extension.requests
 
-export const make = ({ call, extended, extensions, features, rounds, version }: Options): EraTasks => {
+export const make = (
+  { extensions, features }: Options,
+  call: Calls.Call,
+  extended: EraCalls,
+  rounds: InputRounds.Options,
+  version: ModernVersion
+): EraTasks => {
   const { answer, maxInFlight, maxRounds, report, resultTypes } = rounds
   const created = resultTypes.get(Methods.callTool.name)?.get(ModernTasks.extension.results.created.type)
   const isOurs = created?.extension === ModernTasks.extension.id

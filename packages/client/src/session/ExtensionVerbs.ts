@@ -4,9 +4,9 @@
  */
 import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
+import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
+import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import * as Issue from "@effect-mcp/protocol/Issue"
@@ -23,8 +23,8 @@ import type { ClientError } from "../ClientError.js"
 import { invalidResult, NotNegotiated } from "../ClientError.js"
 import type { ExtensionCalls, ListenOptions } from "../ExtensionCalls.js"
 import type { Calls } from "./Calls.js"
-import type { Report } from "./Decoding.js"
 import * as Decoding from "./Decoding.js"
+import type { NotificationHub } from "./NotificationHub.js"
 
 /** What the era of a session does for extensions. */
 export interface EraCalls {
@@ -49,18 +49,6 @@ export interface EraCalls {
     | undefined
 }
 
-export interface Options {
-  readonly extensions: ExtensionTable.ExtensionTable
-  readonly enforceCapabilities: boolean
-  readonly facts: { readonly version: Version; readonly serverCapabilities: ServerCapabilities }
-  readonly request: Calls["request"]
-  readonly notify: (method: string, params?: Params) => Effect.Effect<void>
-  readonly report: Report
-  /** What the server sends with this method from then on. */
-  readonly notifications: (method: string) => Effect.Effect<Outbox.Outbox<Notification>, never, Scope.Scope>
-  readonly era: EraCalls
-}
-
 export interface ExtensionVerbs extends ExtensionCalls {
   readonly notify: (
     notification: Extension.Notification<"client">,
@@ -68,10 +56,16 @@ export interface ExtensionVerbs extends ExtensionCalls {
   ) => Effect.Effect<void, NotNegotiated>
 }
 
-export const make = (session: Options): ExtensionVerbs => {
-  const { enforceCapabilities, era, extensions, facts: { serverCapabilities, version }, notifications, report } =
-    session
-
+export const make = (
+  { enforceCapabilities, extensions }: {
+    readonly enforceCapabilities: boolean
+    readonly extensions: ExtensionTable.ExtensionTable
+  },
+  { listen: notifications, report }: Pick<NotificationHub, "listen" | "report">,
+  { serverCapabilities, version }: { readonly serverCapabilities: ServerCapabilities; readonly version: Version },
+  outbound: Pick<Calls, "request"> & Pick<Outbound, "notify">,
+  era: EraCalls
+): ExtensionVerbs => {
   const refusal = (
     method: string,
     part: Extension.Revisions & { readonly extension: string }
@@ -160,7 +154,7 @@ export const make = (session: Options): ExtensionVerbs => {
       params?: any,
       options?: CallOptions
     ): Effect.Effect<any, ClientError> =>
-      typeof method === "string" ? session.request(method, params, options) : request(method, params, options),
+      typeof method === "string" ? outbound.request(method, params, options) : request(method, params, options),
     callEither: (resultType, params, options) => era.either(resultType, params as unknown as JsonObject, options),
     listen: (notification: Extension.Notification, ...rest: ReadonlyArray<any>) =>
       notification.subscribed === "keys"
@@ -171,7 +165,7 @@ export const make = (session: Options): ExtensionVerbs => {
         refusal(notification.name, notification) ??
           Effect.flatMap(
             ExtensionTable.encodeParams(notification, params),
-            (params) => session.notify(notification.name, params)
+            (params) => outbound.notify(notification.name, params)
           )
       )
   }

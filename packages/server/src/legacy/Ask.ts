@@ -1,17 +1,25 @@
 /**
  * Questions in the legacy era: each is a request to the client, on the channel of the request whose handler asks. The
- * handler waits for the answer.
+ * handler waits for the answer. At 2025-11-25 the client may answer a question as a task: this server creates the task with the
+ * question, requests its status at the pace of the client, and fetches the answer when the task has ended.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
 import { JsonRpcError, METHOD_NOT_FOUND } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { RequestTimeout, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
+import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
+import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Method from "@effect-mcp/protocol/Method"
+import * as Tasks from "@effect-mcp/protocol/Tasks"
+import * as Mend from "@effect-mcp/protocol/unstable/Mend"
+import * as TaskPoll from "@effect-mcp/protocol/unstable/TaskPoll"
 import * as Telemetry from "@effect-mcp/protocol/unstable/Telemetry"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
@@ -19,10 +27,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { Question } from "../Ask.js"
 import type { Server } from "../runtime/Server.js"
-import type { AskError } from "../ServerSession.js"
+import type { AskAsTaskOptions, AskedTask, AskError } from "../ServerSession.js"
+import * as TaskCapability from "../tasks/TaskCapability.js"
 import type { TaskQuestion } from "../TaskStore.js"
 import type { Connection } from "./Connection.js"
 
@@ -147,3 +157,91 @@ const fromCall = (error: JsonRpcError | Exclude<AskError, McpError.McpError>): A
 
 export const invalid = (method: string, why: string): TransportError =>
   new TransportError({ reason: "Decode", message: `The client's answer to "${method}" is not valid: ${why}` })
+
+/** Sends a request to the client. */
+type PostQuestion = (request: TaskQuestion, options: { readonly isWaiting: boolean }) => Effect.Effect<Params, AskError>
+
+/** Asks a question as a task. `mark` adds the task that the handler itself serves. */
+export const asTask = <A>(
+  connection: Connection,
+  mark: (params: JsonObject) => Params,
+  question: Question<A>,
+  options: AskAsTaskOptions | undefined,
+  post: PostQuestion
+): Effect.Effect<AskedTask<A>, AskError> =>
+  Effect.suspend(() => {
+    if (question.kind === "roots") {
+      return Effect.fail(new McpError.InternalError({ message: "The roots are no question for a task: use listRoots" }))
+    }
+    const task = options?.ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(options.ttl)) }
+    const encoded = encode(connection, {
+      ...question,
+      requires: { ...question.requires, ...TaskCapability.of(question) },
+      params: { ...question.params, task }
+    })
+    if (Either.isLeft(encoded)) return Effect.fail(encoded.left)
+    const { method, params } = encoded.right
+    return Effect.flatMap(
+      post({ method, params: mark(params) as JsonObject }, { isWaiting: false }),
+      (answer): Effect.Effect<AskedTask<A>, AskError> =>
+        answer["task"] === undefined
+          // A client that ignores `task` has answered.
+          ? Effect.map(decode(question, answer as JsonObject), answeredAtOnce)
+          : Effect.flatMap(
+            decodedAnswer(method, decodeCreated, answer),
+            ({ task }) => following(task, question, post)
+          )
+    )
+  })
+
+const following = <A>(
+  task: Tasks.Task,
+  question: Question<A>,
+  post: PostQuestion
+): Effect.Effect<AskedTask<A>> => {
+  const params = { taskId: task.taskId }
+  const request = ({ name }: Method.Request, isWaiting = false) => post({ method: name, params }, { isWaiting })
+  const get = Effect.flatMap(
+    request(TaskMethods.getTask),
+    (answer) => decodedAnswer(TaskMethods.getTask.name, TaskMethods.getTask.decodeResult, answer)
+  )
+  const fetch = (isWaiting: boolean) =>
+    Effect.flatMap(
+      request(TaskMethods.getTaskPayload, isWaiting),
+      (answer) => decode(question, answer as JsonObject)
+    )
+  return Effect.map(TaskPoll.make<Tasks.Task, AskError>(get, task), (poll) => ({
+    taskId: Option.some(task.taskId),
+    status: poll.states,
+    result: TaskPoll.result(
+      poll,
+      fetch,
+      ({ statusMessage = "The task was cancelled" }): AskError =>
+        new McpError.PeerError({ code: REQUEST_CANCELLED, message: statusMessage })
+    ),
+    cancel: request(TaskMethods.cancelTask).pipe(
+      // The client refuses to cancel a task that has ended.
+      Effect.catchTag(
+        "InvalidParams",
+        (error) => Effect.filterOrFail(get, ({ status }) => Tasks.isTerminal(status), () => error)
+      ),
+      Effect.ensuring(Effect.sync(poll.wake)),
+      Effect.asVoid
+    )
+  }))
+}
+
+const answeredAtOnce = <A>(answer: A): AskedTask<A> => ({
+  taskId: Option.none(),
+  status: Stream.empty,
+  result: Effect.succeed(answer),
+  cancel: Effect.void
+})
+
+const decodedAnswer = <A>(method: string, decode: Method.Decode<A>, answer: Params): Effect.Effect<A, AskError> =>
+  Either.match(decode(answer), {
+    onLeft: ({ issue }) => Effect.fail(invalid(method, Issue.sentence(issue))),
+    onRight: Effect.succeed
+  })
+
+const decodeCreated = Mend.decoder(Tasks.CreateTaskResult, "client")

@@ -43,7 +43,6 @@ import { Session } from "../runtime/Session.js"
 import * as Subject from "../runtime/Subject.js"
 import type { ServerSessionService } from "../ServerSession.js"
 import * as Ask from "./Ask.js"
-import * as AskedTask from "./AskedTask.js"
 import type { Connection, LegacySession } from "./Connection.js"
 import * as Handshake from "./Handshake.js"
 import * as Initialize from "./Initialize.js"
@@ -237,7 +236,7 @@ export const eraOf = (server: Server): Era<Connection> => {
       ask: (questions, options) =>
         Effect.forEach(questions, ([, question]) => Ask.ask(connection, asking, server, question, options)),
       askAsTask: (question, options) =>
-        AskedTask.make(connection, mark, question, options, (asked, { isWaiting }) => {
+        Ask.asTask(connection, mark, question, options, (asked, { isWaiting }) => {
           const timeout = isWaiting ? Duration.infinity : options?.timeout
           const on = (outbound: Outbound) => Ask.post(connection, outbound, server, asked, { timeout })
           // The request of the handler may have ended.

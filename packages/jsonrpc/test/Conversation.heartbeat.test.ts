@@ -8,7 +8,7 @@ import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import { Effect, Fiber, TestClock } from "effect"
-import { connect, side } from "../ScriptedPeer.js"
+import { connect, side } from "./ScriptedPeer.js"
 
 const beating = (method: () => string | undefined = () => "ping") =>
   connect(undefined, { heartbeat: { interval: "10 seconds", method } } satisfies Conversation.Options)
