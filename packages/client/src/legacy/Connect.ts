@@ -27,7 +27,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError, ConnectError } from "../ClientError.js"
-import { fromCall, invalidResult, NoCommonVersion, TaskEnded } from "../ClientError.js"
+import { fromCall, NoCommonVersion, TaskEnded } from "../ClientError.js"
 import * as Pages from "../Pages.js"
 import * as Calls from "../session/Calls.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
@@ -114,7 +114,7 @@ const eraTasks = (
     Effect.flatMap(calls.request(name, params, options), (result) => decoded(name, decode, result))
 
   const decoded = <A>(name: string, decode: Method.Decode<A>, result: Params): Effect.Effect<A, ClientError> =>
-    Decoding.decodeOrFail(name, decode, result, { report, onIssue: (issue) => invalidResult(`"${name}"`, issue) })
+    Decoding.decodeOrFail(name, decode, result, report)
 
   return {
     // MUST NOT send `task` to a server that does not declare it.
@@ -217,10 +217,7 @@ const initialize = (
       ),
       fromCall
     )
-    const result = yield* Decoding.decodeOrFail(name, Methods.initialize.decodeResult, answered, {
-      report,
-      onIssue: (issue) => invalidResult(`"initialize"`, issue)
-    })
+    const result = yield* Decoding.decodeOrFail(name, Methods.initialize.decodeResult, answered, report)
     const agreed = Version.agreed(result.protocolVersion, versions)
     if (Option.isNone(agreed)) {
       return yield* new NoCommonVersion({ offered: result.protocolVersion, supported: versions })

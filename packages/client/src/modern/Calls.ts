@@ -25,7 +25,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
-import { fromCall, invalidResult, NotNegotiated } from "../ClientError.js"
+import { fromCall, NotNegotiated } from "../ClientError.js"
 import * as Pages from "../Pages.js"
 import { reconnect } from "../RemoteOptions.js"
 import type * as Calls from "../session/Calls.js"
@@ -155,10 +155,7 @@ export class ModernCalls {
 
   private decode(name: MethodTable.Name, result: Params): Effect.Effect<JsonObject, ClientError> {
     const { decodeResult }: Calls.MethodRow<any, any> = MethodTable.calls[name]
-    return Decoding.decodeOrFail(name, decodeResult, result, {
-      report: this.options.report,
-      onIssue: (issue) => invalidResult(`"${name}"`, issue)
-    })
+    return Decoding.decodeOrFail(name, decodeResult, result, this.options.report)
   }
 
   /** The type of a result that an extension adds. */

@@ -17,7 +17,7 @@ import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTabl
 import * as Mend from "@effect-mcp/protocol/unstable/Mend"
 import * as Effect from "effect/Effect"
 import type { ClientError } from "../ClientError.js"
-import { InputRefused, invalidResult, TooManyRounds } from "../ClientError.js"
+import { InputRefused, TooManyRounds } from "../ClientError.js"
 import * as Decoding from "../session/Decoding.js"
 
 /** The default of `maxRounds`. */
@@ -59,10 +59,7 @@ export const run = (
         return invalid(method, `it asks more than ${MAX_QUESTIONS} questions at once`)
       }
       return Effect.flatMap(
-        Decoding.decodeOrFail(method, decode, result, {
-          report,
-          onIssue: (issue) => invalidResult(`"${method}"`, issue)
-        }),
+        Decoding.decodeOrFail(method, decode, result, report),
         (required) => answered(required, count)
       )
     })

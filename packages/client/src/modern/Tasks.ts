@@ -27,7 +27,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
-import { InputRefused, invalidResult, NotNegotiated, TaskEnded, TooManyRounds } from "../ClientError.js"
+import { InputRefused, NotNegotiated, TaskEnded, TooManyRounds } from "../ClientError.js"
 import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import type { EraTasks, OpenTask } from "../session/EraTasks.js"
@@ -74,13 +74,10 @@ export const make = (
         })
       )
 
-  const decoded = <A>(name: string, decode: Mend.Decoder<A>, result: unknown): Effect.Effect<A, ClientError> =>
-    Decoding.decodeOrFail(name, decode, result, { report, onIssue: (issue) => invalidResult(`"${name}"`, issue) })
-
   const read = (result: JsonObject): Effect.Effect<State, ClientError> =>
     InputRounds.countOf(result["inputRequests"]) > InputRounds.MAX_QUESTIONS
       ? invalid(`the task asks more than ${InputRounds.MAX_QUESTIONS} questions at once`)
-      : Effect.map(decoded(get.name, decodeTask, result), toState)
+      : Effect.map(Decoding.decodeOrFail(get.name, decodeTask, result, report), toState)
 
   /** The outcome of a task that has ended, as the outcome of the call. */
   const outcome = ({ error, result, status, statusMessage, taskId }: State): Effect.Effect<
@@ -99,7 +96,7 @@ export const make = (
     return result === undefined
       ? invalid("the task is completed, and has no result")
       : Effect.map(
-        decoded(Methods.callTool.name, decodeResult, result),
+        Decoding.decodeOrFail(Methods.callTool.name, decodeResult, result, report),
         (result) => ModernCalls.withoutEnvelope(result as unknown as JsonObject) as unknown as CallToolResult
       )
   }

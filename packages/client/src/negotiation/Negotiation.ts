@@ -20,7 +20,6 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { identity } from "effect/Function"
 import * as Scope from "effect/Scope"
 import type { ConnectError } from "../ClientError.js"
 import { fromCall, NoCommonVersion } from "../ClientError.js"
@@ -213,7 +212,7 @@ export const discover = (
     onFailure: (error) => Effect.succeed(ofError(error)),
     onSuccess: (result) =>
       Effect.match(
-        Decoding.decodeOrFail(DISCOVER, Methods.discover.decodeResult, result, { report, onIssue: identity }),
+        Decoding.decodeOrFail(DISCOVER, Methods.discover.decodeResult, result, report),
         {
           onFailure: (): Verdict => ({ _tag: "Legacy", why: "its answer to \"server/discover\" describes no server" }),
           onSuccess: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>

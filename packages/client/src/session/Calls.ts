@@ -22,7 +22,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { CallOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
-import { fromCall, invalidResult, NotNegotiated } from "../ClientError.js"
+import { fromCall, NotNegotiated } from "../ClientError.js"
 import * as Decoding from "./Decoding.js"
 
 /** What one method of an era does with the parameters and the result of a call. */
@@ -113,11 +113,7 @@ export const make = (options: Options): Calls => {
       const { decodeResult, narrowParams }: MethodRow<any, any> = table[name]
       return Effect.flatMap(
         request(name, params === undefined ? undefined : narrowParams(version)(params) as Params, options),
-        (result) =>
-          Decoding.decodeOrFail(name, decodeResult, result, {
-            report,
-            onIssue: (issue) => invalidResult(`"${name}"`, issue)
-          })
+        (result) => Decoding.decodeOrFail(name, decodeResult, result, report)
       )
     }
   }

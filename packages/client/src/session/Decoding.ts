@@ -4,12 +4,14 @@
  */
 import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { Malformed } from "@effect-mcp/jsonrpc/Message"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import type { ParseIssue } from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { invalidResult } from "../ClientError.js"
 
 /** Reports a diagnostic to the application. */
 export type Report = (diagnostic: Diagnostic) => Effect.Effect<void>
@@ -51,13 +53,13 @@ export const invalidParams = (method: string, issue: ParseIssue): Diagnostic => 
 }
 
 /** Decodes a value, reports what was mended, and succeeds with the value or fails with what is wrong. */
-export const decodeOrFail = <A, E>(
+export const decodeOrFail = <A>(
   method: string,
   decoder: Method.Decode<A>,
   value: unknown,
-  options: { readonly report: Report; readonly onIssue: (issue: ParseIssue) => E }
-): Effect.Effect<A, E> => {
+  report: Report
+): Effect.Effect<A, TransportError> => {
   const { mended, value: decoded } = decode(method, decoder, value)
-  const result = Either.mapLeft(decoded, ({ issue }) => options.onIssue(issue))
-  return mended === undefined ? result : Effect.zipRight(options.report(mended), result)
+  const result = Either.mapLeft(decoded, ({ issue }) => invalidResult(`"${method}"`, issue))
+  return mended === undefined ? result : Effect.zipRight(report(mended), result)
 }
