@@ -32,7 +32,6 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
-import * as Scope from "effect/Scope"
 import type { FeatureHandler, FeaturesService } from "../Features.js"
 import type { RequestContextService } from "../RequestContext.js"
 import { RequestContext } from "../RequestContext.js"
@@ -64,11 +63,7 @@ export const make = (
       reply: (value: unknown) => Outcome.Outcome
     ): Work => ({
       effect: Effect.scoped(answer) as Effect.Effect<unknown, unknown>,
-      context: Context.add(
-        Context.omit(Scope.Scope)(feature.context as Context.Context<any>),
-        RequestContext,
-        new LegacyRequestContext(request, incoming, version)
-      ),
+      context: Context.add(feature.context, RequestContext, new LegacyRequestContext(request, incoming, version)),
       reply: Exit.match({ onFailure: failed, onSuccess: reply })
     })
     const custom = features.custom.get(request.method)

@@ -24,7 +24,7 @@ import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type { CallOptions } from "../CallOptions.js"
 import { fromCall } from "../ClientError.js"
 import type { FeatureHandler, FeaturesService } from "../Features.js"
@@ -220,10 +220,7 @@ const inputAnswers = (
         Effect.scoped(answer) as Effect.Effect<unknown, McpError.McpError>,
         (caller: Context.Context<never>) =>
           Context.add(
-            Context.merge(
-              caller,
-              Context.omit(Scope.Scope)((feature?.context ?? Context.empty()) as Context.Context<any>)
-            ),
+            feature === undefined ? caller : Context.merge(caller, feature.context),
             RequestContext,
             requestContext(key, request)
           )

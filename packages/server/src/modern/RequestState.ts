@@ -22,7 +22,7 @@ import * as Redacted from "effect/Redacted"
 import type { SealKey, SealKeysService } from "../SealKeys.js"
 import type { RoundOptions } from "../ServerOptions.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
-import * as Overload from "./Overload.js"
+import * as Status from "./Status.js"
 
 /** What the next round needs. */
 export interface State {
@@ -105,7 +105,7 @@ export const make = (keys: SealKeysService, { ttl = "10 minutes" }: Pick<RoundOp
 
 const KEYS = "The store of keys for requestState"
 
-const unavailable = (): InternalError => Overload.error(StoreFailure.sentence(KEYS))
+const unavailable = (): InternalError => Status.overloaded(StoreFailure.sentence(KEYS))
 
 const deriveKey = (secret: Uint8Array): Promise<CryptoKey> =>
   crypto.subtle.importKey("raw", new Uint8Array(secret), "HKDF", false, ["deriveKey"]).then((key) =>

@@ -6,8 +6,8 @@
  */
 import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { codes } from "@effect-mcp/protocol/ErrorCodes"
+import { InternalError } from "@effect-mcp/protocol/McpError"
 import type { Refuses } from "../Authenticator.js"
-import * as Overload from "./Overload.js"
 
 /** The status of the response to a request that is refused. */
 export const of = (error: Refuses): number =>
@@ -15,7 +15,7 @@ export const of = (error: Refuses): number =>
     ? error.status
     : error._tag === "MethodNotFound"
     ? 404
-    : error._tag === "InternalError" && error.data === Overload.data
+    : error._tag === "InternalError" && error.data === OVERLOADED
     ? 503
     : 400
 
@@ -23,6 +23,12 @@ export const of = (error: Refuses): number =>
 export const ofError = ({ code, data }: ErrorObject): number =>
   code === codes.modern.MissingClientCapability || code === codes.modern.HeaderMismatch
     ? 400
-    : data === Overload.data
+    : data === OVERLOADED
     ? 503
     : 200
+
+/** The data of the errors of requests that are refused because of a limit, or because a store is away. The client may send them again. */
+const OVERLOADED: { readonly reason: "overloaded" } = { reason: "overloaded" }
+
+/** The modern era has no code for this error: over HTTP the status says it. */
+export const overloaded = (message: string): InternalError => new InternalError({ message, data: OVERLOADED })
