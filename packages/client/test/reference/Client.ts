@@ -136,7 +136,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
   "client/test/Remote.test.ts": {
     "Client.server, URL": "is reached by a client"
   },
-  "client/test/legacy/Initialize.test.ts": {
+  "client/test/legacy/Connect.handshake.test.ts": {
     "Client.client_info": "with the `clientInfo` of the options",
     "Client.initialize_result": "gives the facts of the server",
     "ClientSession.send_request, initialize": "MUST NOT be cancelled when it is not answered in time",

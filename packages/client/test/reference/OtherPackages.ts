@@ -98,7 +98,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession, StatelessModeNotSupported": "MUST NOT be sent to a client without the capability",
     "ServerSession.send_request, trace context": "carries the trace context of the span in which the handler asks"
   },
-  "server/test/legacy/AskedTask.test.ts": {
+  "server/test/legacy/Ask.tasks.test.ts": {
     "ServerSession.experimental":
       "is sent with how long the client should keep it, and gives the answer: SHOULD be read at the client's pace",
     "ServerSession.experimental, elicit_as_task": "asks a person as well, and decodes what they have answered",
