@@ -160,15 +160,7 @@ const eraTasks = (
           fetch,
           ({ statusMessage }) => new TaskEnded({ taskId, reason: "Cancelled", statusMessage })
         )),
-        cancel: calls.request(TaskMethods.cancelTask.name, params, limits).pipe(
-          // The server refuses to cancel a task that has ended.
-          Effect.catchTag(
-            "InvalidParams",
-            (error) => Effect.filterOrFail(get, ({ status }) => Tasks.isTerminal(status), () => error)
-          ),
-          Effect.ensuring(Effect.sync(poll.wake)),
-          Effect.asVoid
-        ),
+        cancel: TaskPoll.cancel(poll, get, calls.request(TaskMethods.cancelTask.name, params, limits)),
         // The server notifies the session that has begun the task, if it notifies at all.
         listen: Effect.void
       }))

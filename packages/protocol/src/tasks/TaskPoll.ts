@@ -166,3 +166,18 @@ export const result = <S extends Polled, A, E>(
     })
   return loop(0)
 }
+
+/** Cancels a task of 2025-11-25 with this request. The peer refuses to cancel a task that has ended: that is no error. */
+export const cancel = <E extends { readonly _tag: string }>(
+  { wake }: TaskPoll<Polled, E>,
+  get: Effect.Effect<Polled, E>,
+  request: Effect.Effect<unknown, E>
+): Effect.Effect<void, E> =>
+  Effect.catchIf(
+    request,
+    ({ _tag }) => _tag === "InvalidParams",
+    (error) => Effect.filterOrFail(get, ({ status }) => Tasks.isTerminal(status), () => error)
+  ).pipe(
+    Effect.ensuring(Effect.sync(wake)),
+    Effect.asVoid
+  )

@@ -219,15 +219,7 @@ const following = <A>(
       ({ statusMessage = "The task was cancelled" }): AskError =>
         new McpError.PeerError({ code: REQUEST_CANCELLED, message: statusMessage })
     ),
-    cancel: request(TaskMethods.cancelTask).pipe(
-      // The client refuses to cancel a task that has ended.
-      Effect.catchTag(
-        "InvalidParams",
-        (error) => Effect.filterOrFail(get, ({ status }) => Tasks.isTerminal(status), () => error)
-      ),
-      Effect.ensuring(Effect.sync(poll.wake)),
-      Effect.asVoid
-    )
+    cancel: TaskPoll.cancel(poll, get, request(TaskMethods.cancelTask))
   }))
 }
 
