@@ -4,6 +4,7 @@
 // unused and undeclared things by knip.json, syntax by eslint.config.mjs. rules.test.mjs breaks every rule on purpose.
 import { basename, join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
+import ts from "typescript"
 import { isPublic, unstableName } from "./codegen.mjs"
 import { headerOf, readJson, readWorkspace, root, scope } from "./workspace.mjs"
 
@@ -22,9 +23,24 @@ const linesOf = (text) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0
 
 const dependenciesOf = ({ manifest }, ...kinds) => kinds.flatMap((kind) => Object.keys(manifest?.[kind] ?? {}))
 
-/** How many lines of a text hold nothing but a comment. The code of examples is no comment: it is compiled and run. */
+/** How many lines of a text hold words of a comment. The code of examples is no comment: it is compiled and run; nor are tags. */
 const commentLines = (text) =>
-  text.replace(/^ \* ```ts[\s\S]*?^ \* ```$/gm, "").split("\n").filter((line) => /^\s*(\/\*|\*|\/\/)/.test(line)).length
+  text.replace(/^ \* ```ts[\s\S]*?^ \* ```$/gm, "").split("\n")
+    .filter((line) => /^\s*(\/\*|\*|\/\/).*\w/.test(line) && !/^\s*(\/\*\*|\*) @(category|since)\b/.test(line)).length
+
+/** What a module exports, by name, each with its documentation. */
+const exportsOf = (text) => {
+  const source = ts.createSourceFile("module.ts", text, ts.ScriptTarget.Latest, true)
+  return source.statements.flatMap((one) => {
+    const isExported = ts.canHaveModifiers(one) &&
+      ts.getModifiers(one)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true
+    const name = ts.isVariableStatement(one) ? one.declarationList.declarations[0].name : one.name
+    if (!isExported || name === undefined) return []
+    const comments = ts.getLeadingCommentRanges(text, one.getFullStart()) ?? []
+    const doc = comments.filter(({ pos }) => pos > 0 && text.startsWith("/**", pos)).at(-1)
+    return [{ name: name.getText(source), doc: doc === undefined ? "" : text.slice(doc.pos, doc.end) }]
+  })
+}
 
 // Each rule sees the whole workspace and reports `(file, what)`; its key is its name.
 const RULES = {
@@ -134,6 +150,17 @@ const RULES = {
       if (!pkg.library || isBarrel(file) || isPublic(pkg, file.module)) continue
       if (/^\s*\*\s*@(since|category)\b/m.test(file.text)) {
         report(file.path, "remove @since and @category: they are for public modules")
+      }
+    }
+  },
+
+  "category": ({ modules, report }) => {
+    for (const { file, pkg } of modules) {
+      if (!pkg.library || isBarrel(file) || !isPublic(pkg, file.module)) continue
+      for (const { doc, name } of exportsOf(file.text)) {
+        if (/@internal\b/.test(doc)) continue
+        const count = doc.match(/@category [a-z]+/g)?.length ?? 0
+        if (count !== 1) report(file.path, `give \`${name}\` one @category, such as constructors, models or layers`)
       }
     }
   },

@@ -31,19 +31,29 @@ import * as ToolOutput from "./ToolOutput.js"
 /**
  * A tool failed, or could not be called: the failure of every tool here, beside those that its definition declares. The
  * model reads the message.
+ *
+ * @category errors
  */
 export class ToolFailure extends Schema.TaggedError<ToolFailure>("@effect-mcp/ai/ToolFailure")("ToolFailure", {
   tool: Schema.String,
   message: Schema.String
 }) {}
 
-/** Parameters that are an object: what `@effect/ai` requires of a schema. */
+/**
+ * Parameters that are an object: what `@effect/ai` requires of a schema.
+ *
+ * @category models
+ */
 export interface ParametersSchema<A> extends Schema.Schema<A, any> {
   readonly fields: Schema.Struct.Fields
   readonly make: any
 }
 
-/** A tool that a server lists. Its server checks the arguments. The success is structured content, or text. */
+/**
+ * A tool that a server lists. Its server checks the arguments. The success is structured content, or text.
+ *
+ * @category models
+ */
 export interface RemoteTool extends
   AiTool.Tool<string, {
     readonly parameters: ParametersSchema<JsonObject>
@@ -53,9 +63,14 @@ export interface RemoteTool extends
   }>
 {}
 
-/** The tools of a tool list by name. */
+/**
+ * The tools of a tool list by name.
+ *
+ * @category models
+ */
 export interface RemoteTools extends Record<string, RemoteTool> {}
 
+/** @category models */
 export interface Options {
   /** The options of each call: its timeout, what receives its progress. */
   readonly call?: ((name: string) => CallToolOptions) | undefined
@@ -66,6 +81,8 @@ export interface Options {
  * for each generation: `Effect.flatMap(following.current, ClientToolkit.fromList)`.
  *
  * Results of `@effect/ai` are JSON values, so an image in a result is named in text only; `ToolList` has the images.
+ *
+ * @category constructors
  */
 export const fromList = (
   list: ToolList.ToolList,
@@ -96,10 +113,18 @@ const remoteTool = ({ description, inputSchema, name, tool }: ToolList.ModelTool
 
 const fail = (tool: string, message: string) => Effect.fail(new ToolFailure({ tool, message }))
 
-/** What a tool of a definition gives the model: its success, or the text of a tool that returns content only. */
+/**
+ * What a tool of a definition gives the model: its success, or the text of a tool that returns content only.
+ *
+ * @category models
+ */
 export type SuccessOf<T> = [Tool.Tool.Success<T>] extends [void] ? string : Tool.Tool.Success<T>
 
-/** A tool of a definition as a tool of `@effect/ai`. */
+/**
+ * A tool of a definition as a tool of `@effect/ai`.
+ *
+ * @category models
+ */
 export interface TypedTool<T extends Tool.Tool.Any> extends
   AiTool.Tool<T["name"], {
     readonly parameters: ParametersSchema<Tool.Tool.Parameters<T>>
@@ -109,11 +134,16 @@ export interface TypedTool<T extends Tool.Tool.Any> extends
   }>
 {}
 
-/** The tools of a definition by name. */
+/**
+ * The tools of a definition by name.
+ *
+ * @category models
+ */
 export type TypedTools<D extends Definition.Definition.Any> = {
   readonly [T in Definition.Definition.Tools<D> as T["name"]]: TypedTool<T>
 }
 
+/** @category models */
 export interface DefinitionOptions extends Options {
   /**
    * The subset of JSON Schema that the model accepts. Default: `json-schema`. The OpenAI provider of `@effect/ai` needs
@@ -126,6 +156,8 @@ export interface DefinitionOptions extends Options {
  * The tools of a definition as a toolkit, without handlers: `layer` and `of` have them. Throws when a tool has a name that
  * models do not accept (they accept letters, digits, "_" and "-", at most 64), or arguments that the dialect cannot describe,
  * and when a tool is not for models (`AppView.meta`).
+ *
+ * @category constructors
  */
 export const make = <D extends Definition.Definition.Any>(
   definition: D,
@@ -170,7 +202,11 @@ const typedTool = (
     .annotateContext(RemoteDescription.annotations(advertised)) as unknown as AiTool.Any
 }
 
-/** The handlers of `make(definition)`: they call the server of the client in the context. */
+/**
+ * The handlers of `make(definition)`: they call the server of the client in the context.
+ *
+ * @category layers
+ */
 export const layer = <D extends Definition.Definition.Any>(
   definition: D,
   options: Options & ToolOutput.Options = {}
@@ -198,6 +234,7 @@ export const layer = <D extends Definition.Definition.Any>(
  *   for (const { result } of response.toolResults) yield* Effect.log(result) // { celsius: number } or a ToolFailure
  * })
  * ```
+ * @category constructors
  */
 export const of = <D extends Definition.Definition.Any>(
   definition: D,

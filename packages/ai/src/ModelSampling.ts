@@ -27,11 +27,14 @@ import * as SamplingPrompt from "./sampling/SamplingPrompt.js"
  * Configures one generation by the server's parameters, for example with `OpenAiLanguageModel.withConfigOverride`: `maxTokens`,
  * `temperature`, `stopSequences` and `metadata` have no place in the requests of `@effect/ai` itself. Text beyond a stop sequence
  * or beyond `maxTokens` is cut in any case.
+ *
+ * @category models
  */
 export type Configure = (
   params: CreateMessageParams
 ) => <A, E, R>(generation: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
+/** @category models */
 export interface Options<R = never> {
   /**
    * Shows the request to a person: true lets it through, false rejects it, and other parameters replace it. The specification
@@ -62,7 +65,11 @@ export interface Options<R = never> {
   readonly dialect?: Dialect | undefined
 }
 
-/** A model that a server can be served with. */
+/**
+ * A model that a server can be served with.
+ *
+ * @category models
+ */
 export interface Candidate<E = never, R = never> {
   /** The name that the server gets, unless the provider reports one. The server's hints are looked for in it. */
   readonly name: string
@@ -99,6 +106,7 @@ type Needed<R> = Features.Features | Exclude<R, RequestContext | Scope.Scope>
  * // It requires the `LanguageModel` of a provider of `@effect/ai`.
  * export const ClientLive = Client.layer(Remote.connector("https://example.com/mcp"), { features: sampling })
  * ```
+ * @category layers
  */
 export const layer = <R = never>(
   options: Options<R> & {
@@ -117,6 +125,7 @@ export const layer = <R = never>(
  * contains; among those, or without such a hint, the one with the best ratings for the server's priorities, else the first.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#model-preferences
+ * @category utils
  */
 export const choosing = <E = never, MR = never, R = never>(
   models: readonly [Candidate<E, MR>, ...Array<Candidate<E, MR>>],

@@ -20,23 +20,35 @@ import * as Strict from "./schema/Strict.js"
  * - `openai-strict`: functions with `strict: true`; a schema without a strict form is as for `openai`;
  * - `anthropic`: the `input_schema` of a tool;
  * - `gemini`: the `parameters` of a function declaration.
+ *
+ * @category models
  */
 export type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" | "gemini"
 
-/** A schema in a dialect. */
+/**
+ * A schema in a dialect.
+ *
+ * @category models
+ */
 export interface ModelSchema {
   readonly schema: JsonObject
   /** Whether the schema is in the strict form: a model then writes null for what it leaves out; see `withoutNulls`. */
   readonly isStrict: boolean
 }
 
-/** Left: why the schema cannot be used with the dialect, as the end of a sentence whose subject is the tool. */
+/**
+ * Left: why the schema cannot be used with the dialect, as the end of a sentence whose subject is the tool.
+ *
+ * @category constructors
+ */
 export const make = (inputSchema: JsonObject, dialect: Dialect): Either.Either<ModelSchema, string> =>
   Conversion.make(inputSchema, dialect)
 
 /**
  * The arguments that a model wrote by the strict form of a schema, for the server: without each null that stands for an
  * argument that the model left out.
+ *
+ * @category utils
  */
 export const withoutNulls = (args: JsonObject, inputSchema: JsonObject): JsonObject =>
   Either.getOrElse(

@@ -29,12 +29,18 @@ type SchemaServices<T> = T extends AiTool.Tool<any, infer Config, any> ?
 /**
  * Accepts the tools of a toolkit. Otherwise it is a sentence for the compiler to show: a server decodes and encodes outside of
  * the application's layers.
+ *
+ * @category models
  */
 export type Served<Tools extends Record<string, AiTool.Any>> = [SchemaServices<Tools[keyof Tools]>] extends [never]
   ? unknown
   : "A schema of this toolkit requires services, which the server does not have: use schemas without requirements"
 
-/** What the handlers of a toolkit require of each request, without what a server provides to every handler. */
+/**
+ * What the handlers of a toolkit require of each request, without what a server provides to every handler.
+ *
+ * @category models
+ */
 export type Requirements<Tools extends Record<string, AiTool.Any>> = Exclude<
   AiTool.Requirements<Tools[keyof Tools]>,
   Feature.RequestServices
@@ -63,6 +69,7 @@ export type Requirements<Tools extends Record<string, AiTool.Any>> = Exclude<
  *   ServerToolkit.layer(Dice).pipe(Layer.provide(DiceLive))
  * )
  * ```
+ * @category layers
  */
 export const layer = <Tools extends Record<string, AiTool.Any>>(
   toolkit: Toolkit.Toolkit<Tools> & Served<Tools>

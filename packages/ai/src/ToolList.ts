@@ -34,7 +34,11 @@ import * as Inlining from "./schema/Inlining.js"
 import * as ModelText from "./text/ModelText.js"
 import * as ToolOutput from "./ToolOutput.js"
 
-/** One tool as a model sees it. */
+/**
+ * One tool as a model sees it.
+ *
+ * @category models
+ */
 export interface ModelTool {
   /** Unique in the list: letters, digits, "_" and "-", at most 64. */
   readonly name: string
@@ -49,6 +53,7 @@ export interface ModelTool {
   readonly tool: Tools.Tool
 }
 
+/** @category models */
 export interface ToolList {
   readonly tools: ReadonlyArray<ModelTool>
   /** The tools that the model does not get, each with the reason. */
@@ -64,6 +69,7 @@ export interface ToolList {
   readonly call: (name: string, args: unknown, options?: CallToolOptions) => Effect.Effect<ToolOutput.ToolOutput>
 }
 
+/** @category models */
 export interface Options extends ToolOutput.Options {
   /** The subset of JSON Schema that the model accepts. Default: `json-schema`, the schemas as they are. */
   readonly dialect?: ModelSchema.Dialect | undefined
@@ -86,7 +92,11 @@ export interface Options extends ToolOutput.Options {
   readonly maxTools?: number | undefined
 }
 
-/** Reads the tools that the server, or all servers of a group, list now. */
+/**
+ * Reads the tools that the server, or all servers of a group, list now.
+ *
+ * @category constructors
+ */
 export const make = (
   source: ClientSessionService | ClientSessionGroupService,
   options: Options = {}
@@ -95,7 +105,11 @@ export const make = (
   return Effect.flatMap(from.list, (listed) => Effect.map(build(from, listed, options, new Map()), ({ list }) => list))
 }
 
-/** A list that follows the changes of its servers. */
+/**
+ * A list that follows the changes of its servers.
+ *
+ * @category models
+ */
 export interface Following {
   /** The list as it is now. */
   readonly current: Effect.Effect<ToolList>
@@ -108,6 +122,7 @@ export interface Following {
  * When reading again fails, the list stays as it was, and the error is logged.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#list-changed-notification
+ * @category utils
  */
 export const follow = (
   source: ClientSessionService | ClientSessionGroupService,
@@ -243,14 +258,22 @@ const objectOf = (args: unknown): JsonObject | undefined => {
   return Predicate.isRecord(value) ? value as JsonObject : undefined
 }
 
-/** The `tools` of OpenAI's chat completions. */
+/**
+ * The `tools` of OpenAI's chat completions.
+ *
+ * @category utils
+ */
 export const openai = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   tools.map(({ description, inputSchema, isStrict, name }) => ({
     type: "function",
     function: { name, ...described(description), parameters: inputSchema, ...(isStrict ? { strict: true } : undefined) }
   }))
 
-/** The `tools` of OpenAI's responses. */
+/**
+ * The `tools` of OpenAI's responses.
+ *
+ * @category utils
+ */
 export const openaiResponses = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   tools.map(({ description, inputSchema, isStrict, name }) => ({
     type: "function",
@@ -260,11 +283,19 @@ export const openaiResponses = ({ tools }: ToolList): ReadonlyArray<JsonObject> 
     strict: isStrict
   }))
 
-/** The `tools` of Anthropic's messages. */
+/**
+ * The `tools` of Anthropic's messages.
+ *
+ * @category utils
+ */
 export const anthropic = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   tools.map(({ description, inputSchema, name }) => ({ name, ...described(description), input_schema: inputSchema }))
 
-/** The `tools` of Gemini. A tool without arguments has no `parameters`. */
+/**
+ * The `tools` of Gemini. A tool without arguments has no `parameters`.
+ *
+ * @category utils
+ */
 export const gemini = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
   tools.length === 0 ? [] : [{
     functionDeclarations: tools.map(({ description, inputSchema, name }) => ({

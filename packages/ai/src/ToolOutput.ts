@@ -12,12 +12,17 @@ import type { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
 import { wellFormed, wellFormedJson } from "./text/ModelText.js"
 
-/** A part of an output. `data` is base64. */
+/**
+ * A part of an output. `data` is base64.
+ *
+ * @category models
+ */
 export type Part =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly data: string; readonly mimeType: string }
   | { readonly type: "audio"; readonly data: string; readonly mimeType: string }
 
+/** @category models */
 export interface ToolOutput {
   /** Whether the tool failed, or could not be called. */
   readonly isError: boolean
@@ -28,6 +33,7 @@ export interface ToolOutput {
   readonly structured: unknown
 }
 
+/** @category models */
 export interface Options {
   /** The most characters of text; the rest is left out, and the text says how many. Default: 100,000. */
   readonly maxText?: number | undefined
@@ -48,7 +54,11 @@ const MAX_MEDIA = 100
 /** Each part of a result counts, so that a million empty ones are bounded too. */
 const COST_OF_PART = 16
 
-/** The output of a call. Content that its annotations intend for the user only is left out. */
+/**
+ * The output of a call. Content that its annotations intend for the user only is left out.
+ *
+ * @category constructors
+ */
 export const make = (result: CallToolResult, options: Options = {}): ToolOutput => {
   const { maxData = 5_000_000, maxText = 100_000, mediaTypes = IMAGES } = options
   let data = maxData
@@ -90,7 +100,11 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
   }
 }
 
-/** The output of a call that brought no result: the model reads this sentence. */
+/**
+ * The output of a call that brought no result: the model reads this sentence.
+ *
+ * @category utils
+ */
 export const failure = (message: string): ToolOutput => {
   const { parts, text } = make({ content: [{ type: "text", text: message }] }, { maxText: 2_000 })
   return { isError: true, parts, text, structured: undefined }
@@ -133,13 +147,19 @@ const json = (value: unknown): string => JSON.stringify(value) ?? "null"
 /**
  * The output as one JSON value: the value where its text is the JSON of an object or a list, as that of structured content
  * usually is, otherwise the text. For APIs that write the value as JSON once more.
+ *
+ * @category utils
  */
 export const value = ({ text }: ToolOutput): unknown =>
   /^\s*[[{]/.test(text)
     ? Either.getOrElse(Either.try(() => wellFormedJson(JSON.parse(text) as unknown)), () => text)
     : text
 
-/** The content of a `tool_result` of Anthropic's messages. The API takes only text of a call that failed, so an image is named there. */
+/**
+ * The content of a `tool_result` of Anthropic's messages. The API takes only text of a call that failed, so an image is named there.
+ *
+ * @category utils
+ */
 export const anthropic = (
   { isError, parts }: ToolOutput
 ): { readonly is_error: boolean; readonly content: ReadonlyArray<JsonObject> } => ({
@@ -151,8 +171,16 @@ export const anthropic = (
   )
 })
 
-/** The `content` of a `tool` message of OpenAI's chat completions, which is text. */
+/**
+ * The `content` of a `tool` message of OpenAI's chat completions, which is text.
+ *
+ * @category utils
+ */
 export const openai = ({ isError, text }: ToolOutput): string => isError ? `Error: ${text}` : text
 
-/** The `response` of a `functionResponse` of Gemini. */
+/**
+ * The `response` of a `functionResponse` of Gemini.
+ *
+ * @category utils
+ */
 export const gemini = ({ isError, text }: ToolOutput): JsonObject => isError ? { error: text } : { output: text }

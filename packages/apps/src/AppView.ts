@@ -12,15 +12,21 @@ import * as Schema from "effect/Schema"
 import type { ToolUi, ViewUi, ViewUri, Visibility } from "./Apps.js"
 import * as Apps from "./Apps.js"
 
+/** @category models */
 export interface AppView<Name extends string> extends Resource.Resource<Name> {
   readonly uri: ViewUri
 }
 
+/** @category constants */
 export declare namespace AppView {
   export type Any = AppView<string>
 }
 
-/** The description of the resource, and what hosts must know to show the view. Without `csp`, a view reaches no origin. */
+/**
+ * The description of the resource, and what hosts must know to show the view. Without `csp`, a view reaches no origin.
+ *
+ * @category models
+ */
 export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeType">, ViewUi {
   readonly uri: ViewUri
 }
@@ -31,8 +37,8 @@ export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeTyp
  *
  * @example
  * ```ts
- * import { AppView } from "@effect-mcp/apps"
- * import { Tool } from "@effect-mcp/definition"
+ * import * as AppView from "@effect-mcp/apps/AppView"
+ * import * as Tool from "@effect-mcp/definition/Tool"
  * import { Schema } from "effect"
  *
  * const Map = AppView.make("map", {
@@ -47,6 +53,7 @@ export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeTyp
  *   meta: AppView.meta(Map)
  * })
  * ```
+ * @category constructors
  */
 export const make = <const Name extends string>(name: Name, options: Options): AppView<Name> => {
   const { csp, domain, meta, permissions, prefersBorder, uri, ...description } = options
@@ -71,7 +78,11 @@ const quoted = (text: string): string => `"${text.length > 100 ? `${text.slice(0
 
 const decode = Schema.decodeUnknownEither(Apps.ViewUi)
 
-/** What a tool says in its `meta`: the view that shows its results, and which sides may call it. */
+/**
+ * What a tool says in its `meta`: the view that shows its results, and which sides may call it.
+ *
+ * @category utils
+ */
 export const meta = (
   view: AppView.Any | ViewUri,
   options: {

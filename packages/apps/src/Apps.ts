@@ -17,18 +17,26 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 
+/** @category constants */
 export const MEDIA_TYPE = "text/html;profile=mcp-app"
 
-/** Whether a media type is that of views, however it is written. */
+/**
+ * Whether a media type is that of views, however it is written.
+ *
+ * @category guards
+ */
 export const isMediaType = (text: string): boolean => {
   const [type, ...parameters] = text.toLowerCase().split(";").map((part) => part.trim())
   return type === "text/html" && parameters.some((one) => one === "profile=mcp-app" || one === `profile="mcp-app"`)
 }
 
+/** @category models */
 export type ViewUri = `ui://${string}`
 
+/** @category guards */
 export const isViewUri = (u: unknown): u is ViewUri => typeof u === "string" && /^ui:\/\/\P{Cc}+$/u.test(u)
 
+/** @category schemas */
 export const ViewUri: Schema.Schema<ViewUri> = Schema.typeSchema(
   Schema.String.pipe(Schema.filter(isViewUri, {
     description: "a URI that begins with ui://",
@@ -36,12 +44,21 @@ export const ViewUri: Schema.Schema<ViewUri> = Schema.typeSchema(
   }))
 )
 
-/** Which side may call a tool: the model, or the views of the same server. */
+/**
+ * Which side may call a tool: the model, or the views of the same server.
+ *
+ * @category models
+ */
 export type Visibility = "model" | "app"
 
-/** What a tool says in `_meta.ui`. */
+/**
+ * What a tool says in `_meta.ui`.
+ *
+ * @category models
+ */
 export interface ToolUi extends Schema.Schema.Type<typeof ToolUi> {}
 
+/** @category schemas */
 export const ToolUi = Schema.Struct({
   /** The view that shows the results of the tool. */
   resourceUri: Schema.optional(ViewUri),
@@ -52,6 +69,8 @@ export const ToolUi = Schema.Struct({
 /**
  * One source of a content security policy: an origin such as `https://api.example.com`, also with a wildcard, as in
  * `https://*.example.com`. It contains no character that would begin another source or directive.
+ *
+ * @category schemas
  */
 export const Source: Schema.Schema<string> = Schema.String.pipe(
   Schema.pattern(/^[A-Za-z0-9*][A-Za-z0-9*.:/?#@!$&()+=_~%[\]-]{0,2047}$/, {
@@ -64,9 +83,14 @@ const Sources = Schema.Array(Source).pipe(Schema.maxItems(256))
 
 const sources = Schema.optional(Sources)
 
-/** The origins that a view needs; every other one is blocked. */
+/**
+ * The origins that a view needs; every other one is blocked.
+ *
+ * @category models
+ */
 export interface Csp extends Schema.Schema.Type<typeof Csp> {}
 
+/** @category schemas */
 export const Csp = Schema.Struct({
   /** For requests: `fetch`, `WebSocket`. */
   connectDomains: sources,
@@ -80,9 +104,14 @@ export const Csp = Schema.Struct({
 
 const permission = Schema.optional(Schema.Struct({}))
 
-/** What a view would like to use in the browser. Hosts may refuse. */
+/**
+ * What a view would like to use in the browser. Hosts may refuse.
+ *
+ * @category models
+ */
 export interface Permissions extends Schema.Schema.Type<typeof Permissions> {}
 
+/** @category schemas */
 export const Permissions = Schema.Struct({
   camera: permission,
   microphone: permission,
@@ -92,9 +121,14 @@ export const Permissions = Schema.Struct({
 
 const Domain = Schema.String.pipe(Schema.maxLength(2048))
 
-/** What a view says in `_meta.ui`. */
+/**
+ * What a view says in `_meta.ui`.
+ *
+ * @category models
+ */
 export interface ViewUi extends Schema.Schema.Type<typeof ViewUi> {}
 
+/** @category schemas */
 export const ViewUi = Schema.Struct({
   csp: Schema.optional(Csp),
   permissions: Schema.optional(Permissions),
@@ -104,7 +138,11 @@ export const ViewUi = Schema.Struct({
   prefersBorder: Schema.optional(Schema.Boolean)
 })
 
-/** The extension. A client that is given it declares that it shows views. Tools have `_meta` from 2025-06-18 on. */
+/**
+ * The extension. A client that is given it declares that it shows views. Tools have `_meta` from 2025-06-18 on.
+ *
+ * @category utils
+ */
 export const extension = Extension.declare(
   Extension.make("io.modelcontextprotocol/ui", {
     since: "2025-06-18",
@@ -120,7 +158,11 @@ export const extension = Extension.declare(
 /** The key of the URI in earlier drafts, which servers still send beside `ui`. */
 const FLAT_KEY = "ui/resourceUri"
 
-/** What a tool names as its view, checked or not. */
+/**
+ * What a tool names as its view, checked or not.
+ *
+ * @category utils
+ */
 export const declaredView = ({ _meta }: Pick<Tool, "_meta">): unknown => {
   const ui = _meta?.ui
   return (isObject(ui) ? ui.resourceUri : undefined) ?? _meta?.[FLAT_KEY]
@@ -130,7 +172,11 @@ const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
 const isVisibility = Schema.is(Schema.Literal("model", "app"))
 
-/** What a tool says of its view and of its callers. What is not valid counts as absent. */
+/**
+ * What a tool says of its view and of its callers. What is not valid counts as absent.
+ *
+ * @category constructors
+ */
 export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibility: ReadonlyArray<Visibility> } => {
   const resourceUri = declaredView(tool)
   const ui = tool._meta?.ui
@@ -142,10 +188,18 @@ export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibilit
   }
 }
 
-/** Whether a model may get the tool. A host MUST NOT give a model the others. */
+/**
+ * Whether a model may get the tool. A host MUST NOT give a model the others.
+ *
+ * @category guards
+ */
 export const isForModel = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("model")
 
-/** Whether views of the same server may call the tool. A host MUST refuse their calls of the others. */
+/**
+ * Whether views of the same server may call the tool. A host MUST refuse their calls of the others.
+ *
+ * @category guards
+ */
 export const isForApp = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("app")
 
 /** What is valid of a value that a server wrote; `undefined` for nothing. It tells `leave` what it leaves out. */
@@ -187,7 +241,11 @@ const readView = members({
 
 const MAX_LEFT_OUT = 10
 
-/** What the `_meta` of a view says, and what was left out of it because it is not valid: the first ten places. */
+/**
+ * What the `_meta` of a view says, and what was left out of it because it is not valid: the first ten places.
+ *
+ * @category constructors
+ */
 export const ofView = (ui: unknown): { readonly ui: ViewUi; readonly leftOut: ReadonlyArray<string> } => {
   if (!isObject(ui)) return { ui: {}, leftOut: ["it is not an object"] }
   const leftOut: Array<string> = []

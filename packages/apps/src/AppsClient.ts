@@ -21,16 +21,32 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Apps from "./Apps.js"
 
-/** The extension, for the option `extensions` of a client: it declares that the client shows views. */
+/**
+ * The extension, for the option `extensions` of a client: it declares that the client shows views.
+ *
+ * @category constants
+ */
 export const extension: typeof Apps.extension = Apps.extension
 
-/** Whether a model may get the tool. A host MUST NOT give a model the others. */
+/**
+ * Whether a model may get the tool. A host MUST NOT give a model the others.
+ *
+ * @category guards
+ */
 export const isForModel: (tool: Tools.Tool) => boolean = Apps.isForModel
 
-/** Whether views of the same server may call the tool. */
+/**
+ * Whether views of the same server may call the tool.
+ *
+ * @category guards
+ */
 export const isForApp: (tool: Tools.Tool) => boolean = Apps.isForApp
 
-/** A view that the client has read and checked. What its server says of it is what the server wants, not what it may. */
+/**
+ * A view that the client has read and checked. What its server says of it is what the server wants, not what it may.
+ *
+ * @category models
+ */
 export interface View extends Apps.ViewUi {
   readonly uri: Apps.ViewUri
   /** The document, for a sandboxed frame. */
@@ -39,6 +55,7 @@ export interface View extends Apps.ViewUi {
   readonly leftOut: ReadonlyArray<string>
 }
 
+/** @category models */
 export interface ViewOptions extends CallOptions {
   /** The longest document, in characters; reading a longer one fails. Default: 8 Mi. */
   readonly maxLength?: number | undefined
@@ -48,6 +65,8 @@ export interface ViewOptions extends CallOptions {
  * The view of a tool, from the session with the server that lists the tool; `None` for a tool without one. Fails with reason
  * `Decode` when the tool names something else than a view, and when its server gives no document of the media type of views.
  * The metadata of the document comes first. Where it has none, the client looks for that of the resource in the list.
+ *
+ * @category utils
  */
 export const view = (
   session: ClientSessionService,
@@ -61,7 +80,11 @@ export const view = (
     : invalid(`The view of the tool "${tool.name.slice(0, 200)}" is not valid: its URI must begin with ui://`)
 }
 
-/** The view of this URI. Fails as `view` does. */
+/**
+ * The view of this URI. Fails as `view` does.
+ *
+ * @category utils
+ */
 export const read = (
   session: ClientSessionService,
   uri: Apps.ViewUri,
@@ -104,6 +127,8 @@ const invalid = (message: string): Effect.Effect<never, TransportError> =>
 /**
  * Calls a tool for a view of the same server. Fails with `InvalidParams`, and calls nothing, when `tools` has no tool of this
  * name that views may call; give it what the server lists.
+ *
+ * @category utils
  */
 export const callTool = (
   session: ClientSessionService,
@@ -115,7 +140,11 @@ export const callTool = (
     ? session.callTool(name, args, options)
     : Effect.fail(new InvalidParams({ message: "Invalid params: views may not call this tool" }))
 
-/** The header `Content-Security-Policy` for the document of a view: what its metadata names, and nothing else. */
+/**
+ * The header `Content-Security-Policy` for the document of a view: what its metadata names, and nothing else.
+ *
+ * @category utils
+ */
 export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
   const { baseUriDomains, connectDomains, frameDomains, resourceDomains } = csp ?? {}
   const and = (sources: ReadonlyArray<string> = []) => sources.map((source) => ` ${source}`).join("")
@@ -135,7 +164,11 @@ export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
   ].join("; ")
 }
 
-/** The attribute `allow` of the frame of a view: the permissions that its metadata names. */
+/**
+ * The attribute `allow` of the frame of a view: the permissions that its metadata names.
+ *
+ * @category utils
+ */
 export const allowAttribute = ({ permissions }: Pick<View, "permissions">): string =>
   ([
     ["camera", "camera"],

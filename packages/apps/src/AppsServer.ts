@@ -17,12 +17,18 @@ import * as Option from "effect/Option"
 import * as Apps from "./Apps.js"
 import * as AppView from "./AppView.js"
 
-/** The extension, for the option `extensions` of a server. */
+/**
+ * The extension, for the option `extensions` of a server.
+ *
+ * @category constants
+ */
 export const extension: typeof Apps.extension = Apps.extension
 
 /**
  * Whether the client of this request shows views: it has declared the extension with their media type, and the server was
  * given the extension.
+ *
+ * @category guards
  */
 export const isSupported: Effect.Effect<boolean, never, RequestContext> = Effect.flatMap(
   RequestContext,
@@ -42,6 +48,7 @@ const maySupport = Effect.zipWith(
     isSupported || (Version.isLegacy(version) && requestedVersion === undefined)
 )
 
+/** @category models */
 export interface Options<E = never, R = never> {
   /** What shows the results of the tool. */
   readonly view: AppView.AppView.Any
@@ -61,10 +68,10 @@ export interface Options<E = never, R = never> {
  *
  * @example
  * ```ts
- * import { AppView } from "@effect-mcp/apps"
+ * import * as AppView from "@effect-mcp/apps/AppView"
  * import * as Apps from "@effect-mcp/apps/AppsServer"
- * import { Tool } from "@effect-mcp/definition"
- * import { McpServer } from "@effect-mcp/server"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Effect, Layer, Schema } from "effect"
  *
  * const Clock = AppView.make("clock", { uri: "ui://clock/clock.html" })
@@ -80,6 +87,7 @@ export interface Options<E = never, R = never> {
  *   { extensions: [Apps.extension] }
  * )
  * ```
+ * @category constructors
  */
 export const tool = <
   const Name extends string,

@@ -6,7 +6,11 @@
  * @since 0.1.0
  */
 
-/** What every user of a resource server has, on every transport. */
+/**
+ * What every user of a resource server has, on every transport.
+ *
+ * @category models
+ */
 export interface Granted {
   /** Identifies the user: sessions and tasks belong to it. */
   readonly id: string
@@ -14,6 +18,7 @@ export interface Granted {
   readonly scopes: ReadonlyArray<string>
 }
 
+/** @category models */
 export interface AccessToken<out Claims = Readonly<Record<string, unknown>>> extends Granted {
   /** Issuer and subject, or issuer and client for a token without a subject. Two issuers never give the same id. */
   readonly id: string

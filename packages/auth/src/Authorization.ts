@@ -23,6 +23,7 @@ import type { ServerTokens } from "./flow/ServerTokens.js"
 import * as ServersTokens from "./flow/ServerTokens.js"
 import type { Grant } from "./Grant.js"
 
+/** @category models */
 export interface Options {
   /** Scopes to request besides those that the server asks for. */
   readonly scopes?: ReadonlyArray<string> | undefined
@@ -40,6 +41,7 @@ export interface Options {
   readonly dpop?: Dpop | undefined
 }
 
+/** @category models */
 export interface AuthorizationService {
   readonly headers: (
     server: string,
@@ -66,6 +68,7 @@ export interface AuthorizationService {
   readonly logout: (server: string | URL) => Effect.Effect<void, AuthorizationError>
 }
 
+/** @category tags */
 export class Authorization extends Context.Tag("@effect-mcp/auth/Authorization")<
   Authorization,
   AuthorizationService
@@ -74,6 +77,8 @@ export class Authorization extends Context.Tag("@effect-mcp/auth/Authorization")
 /**
  * Authorizes with tokens that a grant gets. Closing the layer ends logins that are under way. Afterwards requests that need a
  * token fail with reason `Closed`, and `login` and `logout` die.
+ *
+ * @category layers
  */
 export const layer = <R = never>(
   grant: Grant<R>,
@@ -129,14 +134,15 @@ export const layer = <R = never>(
  *
  * @example
  * ```ts
- * import { Authorization } from "@effect-mcp/auth"
- * import { Client } from "@effect-mcp/client"
+ * import * as Authorization from "@effect-mcp/auth/Authorization"
+ * import * as Client from "@effect-mcp/client/Client"
  * import * as Remote from "@effect-mcp/client/Remote"
  *
  * export const Live = Client.layer(
  *   Remote.connector("https://example.com/mcp", { authorize: Authorization.authorize })
  * )
  * ```
+ * @category utils
  */
 export const authorize: Authorizer<Authorization> = {
   headers: (request, server) =>

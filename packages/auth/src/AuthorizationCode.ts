@@ -23,6 +23,7 @@ import * as Scopes from "./flow/Scopes.js"
 import type { Grant, GrantContext } from "./Grant.js"
 import * as Identities from "./identity/Identities.js"
 
+/** @category models */
 export interface Options extends ClientIdentity {
   /** How long the user may take to log in. Default: 10 minutes. */
   readonly loginTimeout?: Duration.DurationInput | undefined
@@ -40,13 +41,16 @@ export interface Options extends ClientIdentity {
  *
  * @example
  * ```ts
- * import { Authorization, AuthorizationCode, CredentialStore } from "@effect-mcp/auth"
+ * import * as Authorization from "@effect-mcp/auth/Authorization"
+ * import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
+ * import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
  * import { Layer } from "effect"
  *
  * export const Live = Authorization.layer(AuthorizationCode.make({ name: "My program" })).pipe(
  *   Layer.provide(CredentialStore.layerMemory)
  * )
  * ```
+ * @category constructors
  */
 export const make = (options: Options): Grant<Browser | CredentialStore> => {
   const logins = Semaphore.make()

@@ -20,6 +20,8 @@ import * as Data from "effect/Data"
  * - `Store`: stored credentials could not be read or written.
  * - `Signing`: a key could not sign.
  * - `Closed`: the layer of `Authorization` has closed, and no tokens are got any more.
+ *
+ * @category models
  */
 export type Reason =
   | "UnsafeUrl"
@@ -36,6 +38,7 @@ export type Reason =
   | "Signing"
   | "Closed"
 
+/** @category errors */
 export class AuthorizationError extends Data.TaggedError("AuthorizationError")<{
   readonly reason: Reason
   readonly message: string

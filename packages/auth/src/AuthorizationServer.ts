@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 
+/** @category models */
 export interface AuthorizationServer {
   readonly issuer: string
   /** `undefined` for servers that only serve grants without a browser. */

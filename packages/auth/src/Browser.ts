@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { AuthorizationError } from "./AuthorizationError.js"
 
+/** @category models */
 export interface Login {
   /** Where the response is received: https, or http on a loopback address. Registered clients must have registered it. */
   readonly redirectUri: string
@@ -20,6 +21,7 @@ export interface Login {
   readonly open: (url: URL, state: string) => Effect.Effect<URLSearchParams, AuthorizationError>
 }
 
+/** @category models */
 export interface BrowserService {
   /**
    * Begins to listen for one response, until the scope closes. `registered` are the redirect URIs that this client has
@@ -28,8 +30,13 @@ export interface BrowserService {
   readonly login: (registered: ReadonlyArray<string>) => Effect.Effect<Login, AuthorizationError, Scope.Scope>
 }
 
+/** @category tags */
 export class Browser extends Context.Tag("@effect-mcp/auth/Browser")<Browser, BrowserService>() {}
 
-/** A browser that is always ready. */
+/**
+ * A browser that is always ready.
+ *
+ * @category layers
+ */
 export const layer = (login: Login): Layer.Layer<Browser> =>
   Layer.succeed(Browser, { login: () => Effect.succeed(login) })

@@ -11,6 +11,7 @@ import type { AuthMethod, PreRegistered, PrivateKey } from "./ClientIdentity.js"
 import type { Grant } from "./Grant.js"
 import * as FixedClient from "./identity/FixedClient.js"
 
+/** @category models */
 export interface Secret {
   /** The authorization server that knows the client; the secret is sent to no other. */
   readonly issuer: string
@@ -20,16 +21,25 @@ export interface Secret {
   readonly authMethod?: Extract<AuthMethod, "client_secret_basic" | "client_secret_post"> | undefined
 }
 
+/** @category models */
 export interface Key {
   readonly issuer: string
   readonly clientId: string
   readonly privateKey: PrivateKey
 }
 
-/** Proves who the client is with a secret. */
+/**
+ * Proves who the client is with a secret.
+ *
+ * @category utils
+ */
 export const secret = (options: Secret): Grant => make(options)
 
-/** Proves who the client is with a signature; no secret is sent. */
+/**
+ * Proves who the client is with a signature; no secret is sent.
+ *
+ * @category utils
+ */
 export const privateKey = (options: Key): Grant => make({ ...options, authMethod: "private_key_jwt" })
 
 const make = (client: PreRegistered): Grant =>

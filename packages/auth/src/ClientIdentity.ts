@@ -8,7 +8,11 @@
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 
-/** A private key that signs: a PEM text of PKCS #8, or a JWK as JSON. */
+/**
+ * A private key that signs: a PEM text of PKCS #8, or a JWK as JSON.
+ *
+ * @category models
+ */
 export interface PrivateKey {
   readonly key: Redacted.Redacted<string>
   /** The algorithm of JOSE: "ES256", "RS256", "EdDSA". */
@@ -17,10 +21,18 @@ export interface PrivateKey {
   readonly keyId?: string | undefined
 }
 
-/** How a client shows at the token endpoint that it is the one that was registered. */
+/**
+ * How a client shows at the token endpoint that it is the one that was registered.
+ *
+ * @category models
+ */
 export type AuthMethod = "none" | "client_secret_basic" | "client_secret_post" | "private_key_jwt"
 
-/** A client as an authorization server knows it. */
+/**
+ * A client as an authorization server knows it.
+ *
+ * @category models
+ */
 export interface Client {
   readonly clientId: string
   readonly clientSecret?: Redacted.Redacted<string> | undefined
@@ -31,11 +43,16 @@ export interface Client {
   readonly authMethod?: AuthMethod | undefined
 }
 
-/** A client that was registered before, at the authorization server with exactly this issuer. */
+/**
+ * A client that was registered before, at the authorization server with exactly this issuer.
+ *
+ * @category models
+ */
 export interface PreRegistered extends Client {
   readonly issuer: string
 }
 
+/** @category models */
 export interface ClientIdentity {
   /** The name that the authorization server shows the user. */
   readonly name: string
@@ -55,6 +72,7 @@ export interface ClientIdentity {
  * The client id metadata document that an application publishes at `url`, as JSON.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#client-id-metadata-documents
+ * @category utils
  */
 export const document = (
   url: string,

@@ -17,9 +17,14 @@ import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
 import { Tokens } from "./Tokens.js"
 
+/** @category models */
 export interface Registration extends Schema.Schema.Type<typeof Registration> {}
 
-/** This client, as an authorization server has registered it. */
+/**
+ * This client, as an authorization server has registered it.
+ *
+ * @category schemas
+ */
 export const Registration = Schema.Struct({
   clientId: Schema.String,
   clientSecret: Schema.UndefinedOr(Schema.Redacted(Schema.String)),
@@ -29,9 +34,14 @@ export const Registration = Schema.Struct({
   redirectUris: Schema.Array(Schema.String)
 })
 
+/** @category models */
 export interface Binding extends Schema.Schema.Type<typeof Binding> {}
 
-/** The authorization server that an MCP server used last, and what was requested there. */
+/**
+ * The authorization server that an MCP server used last, and what was requested there.
+ *
+ * @category schemas
+ */
 export const Binding = Schema.Struct({
   issuer: Schema.String,
   resource: Schema.String,
@@ -40,12 +50,17 @@ export const Binding = Schema.Struct({
   key: Schema.UndefinedOr(Schema.Redacted(Schema.String))
 })
 
-/** One kind of record; `undefined` removes it. A record that cannot be decoded counts as missing. */
+/**
+ * One kind of record; `undefined` removes it. A record that cannot be decoded counts as missing.
+ *
+ * @category models
+ */
 export interface Records<A> {
   readonly get: (...key: ReadonlyArray<string>) => Effect.Effect<A | undefined, AuthorizationError>
   readonly set: (value: A | undefined, ...key: ReadonlyArray<string>) => Effect.Effect<void, AuthorizationError>
 }
 
+/** @category models */
 export interface CredentialStoreService {
   /** By issuer; one that another has replaced also by its client id. */
   readonly registrations: Records<Registration>
@@ -64,15 +79,24 @@ export interface CredentialStoreService {
   ) => Effect.Effect<A, E, R>
 }
 
-/** Runs an effect when no other process runs one of the same name. */
+/**
+ * Runs an effect when no other process runs one of the same name.
+ *
+ * @category models
+ */
 export type Exclusive = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
+/** @category tags */
 export class CredentialStore extends Context.Tag("@effect-mcp/auth/CredentialStore")<
   CredentialStore,
   CredentialStoreService
 >() {}
 
-/** Stores that several processes use need `exclusive`. Default: only this process renews tokens. */
+/**
+ * Stores that several processes use need `exclusive`. Default: only this process renews tokens.
+ *
+ * @category constructors
+ */
 export const make = (
   store: KeyValueStore.KeyValueStore,
   exclusive: Exclusive = (_, effect) => effect
@@ -97,13 +121,21 @@ export const make = (
   }
 }
 
-/** Stores in the `KeyValueStore` of the application. */
+/**
+ * Stores in the `KeyValueStore` of the application.
+ *
+ * @category layers
+ */
 export const layer: Layer.Layer<CredentialStore, never, KeyValueStore.KeyValueStore> = Layer.effect(
   CredentialStore,
   Effect.map(KeyValueStore.KeyValueStore, (store) => make(store))
 )
 
-/** Stores in the memory of this process: the user logs in again after a restart. */
+/**
+ * Stores in the memory of this process: the user logs in again after a restart.
+ *
+ * @category layers
+ */
 export const layerMemory: Layer.Layer<CredentialStore> = Layer.provide(layer, KeyValueStore.layerMemory)
 
 const records = <A, I>(

@@ -14,7 +14,11 @@ import type { AuthorizationError } from "./AuthorizationError.js"
 import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
 
-/** What proves, with each request, that the sender of a token has the key that the token is bound to. */
+/**
+ * What proves, with each request, that the sender of a token has the key that the token is bound to.
+ *
+ * @category models
+ */
 export interface Prover {
   /** The private key as JWK; it is stored with the tokens. */
   readonly key: Redacted.Redacted<string>
@@ -28,12 +32,17 @@ export interface Prover {
   readonly keepNonce: (url: string, headers: Readonly<Record<string, string>>, proof: string | undefined) => boolean
 }
 
+/** @category models */
 export interface Dpop {
   /** The prover of a key; of a new key for `undefined`. */
   readonly prover: (key: Redacted.Redacted<string> | undefined) => Effect.Effect<Prover, AuthorizationError>
 }
 
-/** Keys on the curve P-256, which every authorization server with DPoP supports. */
+/**
+ * Keys on the curve P-256, which every authorization server with DPoP supports.
+ *
+ * @category utils
+ */
 export const es256: Dpop = {
   prover: (key) =>
     attempt(() =>

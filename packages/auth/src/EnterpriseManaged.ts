@@ -15,6 +15,7 @@ import * as Text from "./discovery/Text.js"
 import type { Grant, GrantContext } from "./Grant.js"
 import * as FixedClient from "./identity/FixedClient.js"
 
+/** @category models */
 export interface Options<R = never> {
   /** The identity provider, as the administrator configures it. */
   readonly provider: {
@@ -30,6 +31,7 @@ export interface Options<R = never> {
   readonly client: PreRegistered
 }
 
+/** @category constructors */
 export const make = <R = never>(options: Options<R>): Grant<R> =>
   FixedClient.make(options.client, (context) =>
     Effect.map(exchange(options, context), (assertion) => ({

@@ -10,13 +10,18 @@ import type { AuthorizationServer } from "./AuthorizationServer.js"
 import type { Client } from "./ClientIdentity.js"
 import type { Tokens } from "./Tokens.js"
 
-/** A response of an authorization server; `json` is `undefined` when its body is no JSON object. */
+/**
+ * A response of an authorization server; `json` is `undefined` when its body is no JSON object.
+ *
+ * @category models
+ */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly json: Readonly<Record<string, unknown>> | undefined
 }
 
+/** @category models */
 export interface PostOptions {
   /**
    * The client that the form authenticates: a signature is for this URL, and a secret is sent as basic, unless `authMethod`
@@ -27,7 +32,11 @@ export interface PostOptions {
   readonly isConfigured?: boolean | undefined
 }
 
-/** What was found out about a server, and the ways to ask its authorization server. */
+/**
+ * What was found out about a server, and the ways to ask its authorization server.
+ *
+ * @category models
+ */
 export interface GrantContext {
   /** The URL of the MCP server. */
   readonly url: string
@@ -58,6 +67,7 @@ export interface GrantContext {
   ) => Effect.Effect<Answer, AuthorizationError>
 }
 
+/** @category models */
 export interface Grant<out R = never> {
   /** Whether it needs the user. */
   readonly isInteractive: boolean

@@ -21,6 +21,7 @@ import * as Refreshed from "./resource/Refreshed.js"
 import type { RequestOptions, TokenVerifier } from "./TokenVerifier.js"
 import * as Verifier from "./TokenVerifier.js"
 
+/** @category models */
 export interface Options extends RequestOptions {
   /** This server, as the authorization server knows it: it authenticates with each request. */
   readonly client: Client
@@ -34,7 +35,11 @@ export interface Options extends RequestOptions {
   readonly maxConcurrent?: number | undefined
 }
 
-/** Dies when there are several authorization servers and no option `issuer`. */
+/**
+ * Dies when there are several authorization servers and no option `issuer`.
+ *
+ * @category constructors
+ */
 export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
   Verifier.scoped(Effect.fnUntraced(function*({ issuers }) {
     const issuer = options.issuer ?? issuers[0]

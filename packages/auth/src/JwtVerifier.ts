@@ -21,7 +21,11 @@ import type { Refreshed } from "./resource/Refreshed.js"
 import type { RequestOptions, TokenError, TokenVerifier } from "./TokenVerifier.js"
 import * as Verifier from "./TokenVerifier.js"
 
-/** The algorithms of signatures that are verified with a public key. */
+/**
+ * The algorithms of signatures that are verified with a public key.
+ *
+ * @category constants
+ */
 export const algorithms = [
   "RS256",
   "RS384",
@@ -36,8 +40,10 @@ export const algorithms = [
   "Ed25519"
 ] as const
 
+/** @category models */
 export type Algorithm = typeof algorithms[number]
 
+/** @category models */
 export interface Options extends RequestOptions {
   /** The addresses of key sets, by issuer. Default: the `jwks_uri` in the metadata of the issuer. */
   readonly keySets?: Readonly<Record<string, string>> | undefined
@@ -51,7 +57,11 @@ export interface Options extends RequestOptions {
   readonly refreshInterval?: Duration.DurationInput | undefined
 }
 
-/** Dies when the options name another algorithm: one with a shared secret would let clients issue tokens. */
+/**
+ * Dies when the options name another algorithm: one with a shared secret would let clients issue tokens.
+ *
+ * @category constructors
+ */
 export const make = (options: Options = {}): TokenVerifier<HttpClient.HttpClient> =>
   Verifier.scoped(Effect.fnUntraced(function*({ issuers }) {
     const allowed = options.algorithms ?? algorithms

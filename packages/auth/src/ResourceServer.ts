@@ -30,9 +30,14 @@ import * as TokenRules from "./resource/TokenRules.js"
 import type { TokenVerifier } from "./TokenVerifier.js"
 import { TokenError } from "./TokenVerifier.js"
 
-/** What an effect that finds a user may fail with. */
+/**
+ * What an effect that finds a user may fail with.
+ *
+ * @category models
+ */
 export type Refuses = HttpRefusal.HttpRefusal | McpError
 
+/** @category models */
 export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = never, R3 = never> {
   /**
    * The URL of this server as its clients know it, "https://mcp.example.com/mcp": without fragment, and best without a slash at
@@ -82,13 +87,19 @@ export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = nev
 /**
  * The user of a token, which runs for each request. The token itself is for an exchange at the authorization server, and for
  * nothing else.
+ *
+ * @category models
  */
 export type User<Claims, S, R> = (
   token: AccessToken<Claims>,
   secret: Redacted.Redacted<string>
 ) => Effect.Effect<S, Refuses, R>
 
-/** @see https://www.rfc-editor.org/rfc/rfc9449 */
+/**
+ * @see https://www.rfc-editor.org/rfc/rfc9449
+ *
+ * @category models
+ */
 export interface DpopOptions {
   /** Whether every token must be bound to a key. Default: false. */
   readonly required?: boolean | undefined
@@ -103,7 +114,11 @@ export interface DpopOptions {
   readonly nonce?: Duration.DurationInput | undefined
 }
 
-/** The claims of a token without a schema for them. */
+/**
+ * The claims of a token without a schema for them.
+ *
+ * @category models
+ */
 export type AnyClaims = Readonly<Record<string, unknown>>
 
 /** The option `user`, which is needed where the service of the user is not the `AccessToken`. */
@@ -115,10 +130,12 @@ type WithUser<Claims, S, R> = AccessToken<Claims> extends S ? unknown : { readon
  *
  * @example
  * ```ts
- * import { JwtVerifier, ResourceServer } from "@effect-mcp/auth"
- * import type { AccessToken } from "@effect-mcp/auth"
- * import { Tool } from "@effect-mcp/definition"
- * import { Feature, McpServer } from "@effect-mcp/server"
+ * import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
+ * import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
+ * import type * as AccessToken from "@effect-mcp/auth/AccessToken"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as Feature from "@effect-mcp/server/Feature"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Context, Effect, Schema } from "effect"
  *
  * class User extends Context.Tag("User")<User, AccessToken.AccessToken<{ readonly name: string }>>() {}
@@ -138,6 +155,7 @@ type WithUser<Claims, S, R> = AccessToken<Claims> extends S ? unknown : { readon
  *
  * export const Server = McpServer.layer({ name: "notes", version: "1.0.0" }, Write, { authenticator })
  * ```
+ * @category constructors
  */
 export const make = <
   I,
@@ -333,6 +351,8 @@ const never = (): boolean => false
 /**
  * The paths of the metadata document, for a router that an endpoint is mounted in: it must pass them to the endpoint. Throws
  * when `resource` is not a URL.
+ *
+ * @category utils
  */
 export const wellKnownPaths = (
   resource: string

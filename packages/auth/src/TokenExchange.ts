@@ -11,6 +11,7 @@ import type { PreRegistered } from "./ClientIdentity.js"
 import type { Grant } from "./Grant.js"
 import * as FixedClient from "./identity/FixedClient.js"
 
+/** @category models */
 export interface Options<R = never> {
   /** This server as a client of the authorization server, which must be one that both servers trust. */
   readonly client: PreRegistered
@@ -29,7 +30,9 @@ const TYPE = "urn:ietf:params:oauth:token-type"
  *
  * @example
  * ```ts
- * import { Authorization, CredentialStore, TokenExchange } from "@effect-mcp/auth"
+ * import * as Authorization from "@effect-mcp/auth/Authorization"
+ * import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+ * import * as TokenExchange from "@effect-mcp/auth/TokenExchange"
  * import type { Redacted } from "effect"
  * import { Effect, Layer } from "effect"
  *
@@ -39,6 +42,7 @@ const TYPE = "urn:ietf:params:oauth:token-type"
  *     subjectToken: Effect.succeed(token)
  *   })).pipe(Layer.provide(CredentialStore.layerMemory))
  * ```
+ * @category constructors
  */
 export const make = <R = never>(options: Options<R>): Grant<R> =>
   FixedClient.make(

@@ -11,26 +11,38 @@ import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/auth/TokenVerifier")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
+/** @category models */
 export interface TokenVerifier<out R = never> {
   readonly [TypeId]: TypeId
   /** Runs once for each server, in its scope. */
   readonly start: (server: Server) => Effect.Effect<Verify<R>, never, R | Scope.Scope>
 }
 
-/** The server that the tokens are for. */
+/**
+ * The server that the tokens are for.
+ *
+ * @category models
+ */
 export interface Server {
   readonly resource: string
   /** The authorization servers that it trusts. */
   readonly issuers: ReadonlyArray<string>
 }
 
+/** @category models */
 export type Verify<R = never> = (token: Redacted.Redacted<string>) => Effect.Effect<Verified, TokenError, R>
 
-/** A token that its issuer has issued. Whether it is for this server, and for now, is checked after. */
+/**
+ * A token that its issuer has issued. Whether it is for this server, and for now, is checked after.
+ *
+ * @category models
+ */
 export interface Verified {
   readonly issuer: string
   /**
@@ -45,13 +57,19 @@ export interface Verified {
 /**
  * - `Invalid`: the token is not valid, and the client gets 401 with the message, which must not quote the token.
  * - `Unavailable`: it is not known whether the token is valid, and the client gets 503.
+ *
+ * @category errors
  */
 export class TokenError extends Data.TaggedError("TokenError")<{
   readonly reason: "Invalid" | "Unavailable"
   readonly message: string
 }> {}
 
-/** How requests to authorization servers are made. */
+/**
+ * How requests to authorization servers are made.
+ *
+ * @category models
+ */
 export interface RequestOptions {
   /** How long one exchange with an authorization server may take, with the discovery of its metadata. Default: 5 seconds. */
   readonly requestTimeout?: Duration.DurationInput | undefined
@@ -61,13 +79,21 @@ export interface RequestOptions {
   readonly allowPrivateAddresses?: boolean | undefined
 }
 
-/** Tokens that a function of the application verifies. */
+/**
+ * Tokens that a function of the application verifies.
+ *
+ * @category constructors
+ */
 export const make = <R = never>(verify: Verify<R>): TokenVerifier<R> => ({
   [TypeId]: TypeId,
   start: () => Effect.succeed(verify)
 })
 
-/** The same with what each server acquires: caches and connections, which its scope releases. */
+/**
+ * The same with what each server acquires: caches and connections, which its scope releases.
+ *
+ * @category utils
+ */
 export const scoped = <R = never>(
   start: (server: Server) => Effect.Effect<Verify<Exclude<R, Scope.Scope>>, never, R>
 ): TokenVerifier<Exclude<R, Scope.Scope>> => ({
@@ -75,11 +101,19 @@ export const scoped = <R = never>(
   start: start as TokenVerifier<Exclude<R, Scope.Scope>>["start"]
 })
 
-/** Fails because the token is not valid; the client reads why. */
+/**
+ * Fails because the token is not valid; the client reads why.
+ *
+ * @category utils
+ */
 export const invalid = (message: string): Effect.Effect<never, TokenError> =>
   Effect.fail(new TokenError({ reason: "Invalid", message }))
 
-/** Fails because it is not known whether the token is valid. */
+/**
+ * Fails because it is not known whether the token is valid.
+ *
+ * @category accessors
+ */
 export const unavailable: Effect.Effect<never, TokenError> = Effect.fail(
   new TokenError({ reason: "Unavailable", message: "the server cannot verify access tokens at the moment" })
 )

@@ -6,9 +6,14 @@
  */
 import * as Schema from "effect/Schema"
 
+/** @category models */
 export interface Tokens extends Schema.Schema.Type<typeof Tokens> {}
 
-/** The schema, in which applications may store tokens; the encoded form has the secrets in clear. */
+/**
+ * The schema, in which applications may store tokens; the encoded form has the secrets in clear.
+ *
+ * @category schemas
+ */
 export const Tokens = Schema.Struct({
   accessToken: Schema.Redacted(Schema.String),
   /** How the token is sent. */

@@ -10,6 +10,7 @@ import type * as Redacted from "effect/Redacted"
 import type { Grant } from "./Grant.js"
 import * as FixedClient from "./identity/FixedClient.js"
 
+/** @category models */
 export interface Options<R = never> {
   /** The authorization server that the token is for; the token is sent to no other. */
   readonly issuer: string
@@ -19,7 +20,11 @@ export interface Options<R = never> {
   readonly clientId?: string | undefined
 }
 
-/** A token that the authorization server refuses fails the request: the program has no other. */
+/**
+ * A token that the authorization server refuses fails the request: the program has no other.
+ *
+ * @category constructors
+ */
 export const make = <R = never>({ clientId = "", issuer, token }: Options<R>): Grant<R> =>
   FixedClient.make(
     { issuer, clientId },

@@ -2,8 +2,8 @@
  * The server of Effect MCP for all subjects: it has the tool "add", and serves both eras. How it is reached is up to the
  * subject: over HTTP, over a pair of transports, or in process.
  */
-import { Tool } from "@effect-mcp/definition"
-import { McpServer } from "@effect-mcp/server"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Schema } from "effect"
 
 export const Add = Tool.make("add", {

@@ -2,7 +2,7 @@
  * A Redis server for the benchmarks, on a port that is free, with its data in a folder of its own. It is Debian's
  * `redis-server`, which the tests of the package `redis` install.
  */
-import { RedisConnection } from "@effect-mcp/redis"
+import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"

@@ -9,7 +9,11 @@ import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 
-/** The options of every call. */
+/**
+ * The options of every call.
+ *
+ * @category models
+ */
 export interface CallOptions extends RequestOptions {
   /** `_meta` of the request. */
   readonly meta?: JsonObject | undefined
@@ -38,13 +42,21 @@ export interface CallOptions extends RequestOptions {
   readonly logLevel?: LoggingLevel | undefined
 }
 
-/** The options of a call that lists one page. */
+/**
+ * The options of a call that lists one page.
+ *
+ * @category models
+ */
 export interface ListOptions extends CallOptions {
   /** Where the page begins: the `nextCursor` of the page before it. */
   readonly cursor?: string | undefined
 }
 
-/** The options of a call to a tool. */
+/**
+ * The options of a call to a tool.
+ *
+ * @category models
+ */
 export interface CallToolOptions extends CallOptions {
   /**
    * Whether the result is checked against the tool's output schema. Default: the `checkOutputs` option of the client.

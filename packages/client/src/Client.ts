@@ -17,9 +17,14 @@ import * as ClientSession from "./ClientSession.js"
 import * as Features from "./Features.js"
 import * as Typed from "./Typed.js"
 
-/** The session with the server as a service. An application with several servers uses `ClientSessionGroup`, or a `Tag` for each. */
+/**
+ * The session with the server as a service. An application with several servers uses `ClientSessionGroup`, or a `Tag` for each.
+ *
+ * @category tags
+ */
 export class Client extends Context.Tag("@effect-mcp/client/Client")<Client, ClientSession.ClientSessionService>() {}
 
+/** @category models */
 export interface Options<E = never, R = never> extends ClientSession.Options {
   /** What the client can do for the server; see `Features`. Default: nothing. */
   readonly features?: Layer.Layer<never, E, R> | undefined
@@ -33,6 +38,8 @@ export interface Options<E = never, R = never> extends ClientSession.Options {
  * What the client finds out about the era holds for all later connections of the same connector.
  *
  * Features are built before the client connects, with a memo map of their own, so that two clients can have the same layer.
+ *
+ * @category constructors
  */
 export const make = <RC, E = never, R = never>(
   connector: Connector<RC>,
@@ -63,7 +70,11 @@ export const make = <RC, E = never, R = never>(
     )
   })
 
-/** What `make` does, for the life of a layer. */
+/**
+ * What `make` does, for the life of a layer.
+ *
+ * @category layers
+ */
 export const layer = <RC, E = never, R = never>(
   connector: Connector<RC>,
   options?: Options<E, R>
@@ -73,12 +84,18 @@ export const layer = <RC, E = never, R = never>(
 /**
  * The server's tools as functions, typed by a definition. This sends nothing to the server: a tool that the server does not
  * have fails when it is called. `Typed.make` does the same for a client that is a value.
+ *
+ * @category constructors
  */
 export const of = <D extends Definition.Definition.Any>(
   definition: D
 ): Effect.Effect<Typed.Typed<D>, never, Client> => Effect.map(Client, (client) => Typed.make(client, definition))
 
-/** A service for the client of one server among several. */
+/**
+ * A service for the client of one server among several.
+ *
+ * @category models
+ */
 export interface TagClass<Self, Id extends string>
   extends Context.TagClass<Self, Id, ClientSession.ClientSessionService>
 {
@@ -110,6 +127,7 @@ export interface TagClass<Self, Id extends string>
  *
  * export const found = Effect.flatMap(Search, (search) => search.callTool("find", { text: "effect" }))
  * ```
+ * @category utils
  */
 export const Tag = <const Id extends string>(id: Id) => <Self>(): TagClass<Self, Id> => {
   const tag = Context.Tag(id)<Self, ClientSession.ClientSessionService>()

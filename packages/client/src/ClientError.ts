@@ -18,6 +18,7 @@ import * as Data from "effect/Data"
  * The client does not speak the revision that the server answered.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
+ * @category errors
  */
 export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
   readonly offered: string
@@ -29,7 +30,11 @@ export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
   }
 }
 
-/** A tool failed in a way that its definition does not declare. */
+/**
+ * A tool failed in a way that its definition does not declare.
+ *
+ * @category errors
+ */
 export class ToolError extends Data.TaggedError("ToolError")<{
   readonly tool: string
   /** The result that a model would read. */
@@ -46,6 +51,7 @@ export class ToolError extends Data.TaggedError("ToolError")<{
  * sent again.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+ * @category errors
  */
 export class InputRefused extends Data.TaggedError("InputRefused")<{
   /** The method of the call. */
@@ -59,7 +65,11 @@ export class InputRefused extends Data.TaggedError("InputRefused")<{
   }
 }
 
-/** The server asked for input in each of as many rounds as the client makes for one call. */
+/**
+ * The server asked for input in each of as many rounds as the client makes for one call.
+ *
+ * @category errors
+ */
 export class TooManyRounds extends Data.TaggedError("TooManyRounds")<{
   readonly method: string
   readonly rounds: number
@@ -74,6 +84,7 @@ export class TooManyRounds extends Data.TaggedError("TooManyRounds")<{
  * method, or the capability that it needs was not declared.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#operation
+ * @category errors
  */
 export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
   readonly method: string
@@ -99,6 +110,8 @@ export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
 /**
  * The call of a tool has become a task, and there is no result of it. A call that failed in its task fails as any call: with the
  * error that the server answered, or with a result that has `isError`.
+ *
+ * @category errors
  */
 export class TaskEnded extends Data.TaggedError("TaskEnded")<{
   readonly taskId: string
@@ -126,16 +139,32 @@ export class TaskEnded extends Data.TaggedError("TaskEnded")<{
   }
 }
 
-/** How a call to a server can fail. */
+/**
+ * How a call to a server can fail.
+ *
+ * @category errors
+ */
 export type ClientError = McpError.McpError | LocalError | InputRefused | NotNegotiated | TaskEnded | TooManyRounds
 
-/** How connecting to a server can fail. */
+/**
+ * How connecting to a server can fail.
+ *
+ * @category errors
+ */
 export type ConnectError = ClientError | NoCommonVersion
 
-/** The typed error of a failed call. */
+/**
+ * The typed error of a failed call.
+ *
+ * @category constructors
+ */
 export const fromCall = (error: CallError): ClientError =>
   error instanceof JsonRpcError ? McpError.fromWire(error) : error
 
-/** The error of a result that does not have the type of its method. */
+/**
+ * The error of a result that does not have the type of its method.
+ *
+ * @category utils
+ */
 export const invalidResult = (what: string, issue: McpError.ParseIssue): TransportError =>
   new TransportError({ reason: "Decode", message: `The result of ${what} is not valid: ${Issue.sentence(issue)}` })

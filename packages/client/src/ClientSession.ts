@@ -41,6 +41,7 @@ import * as TaskWatch from "./session/TaskWatch.js"
 import * as TimeLeft from "./session/TimeLeft.js"
 import type { TaskCalls } from "./TaskCalls.js"
 
+/** @category models */
 export interface Options {
   /** The name and version that the client sends. Default: those of this library. */
   readonly clientInfo?: Implementation | undefined
@@ -130,6 +131,7 @@ export interface Options {
   readonly telemetry?: boolean | undefined
 }
 
+/** @category models */
 export interface ClientSessionService extends Notifications, ExtensionCalls {
   readonly serverInfo: Implementation
   readonly serverCapabilities: ServerCapabilities
@@ -234,7 +236,11 @@ const TIMEOUT = "60 seconds"
 
 const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 
-/** Opens a session over a transport. It ends when the scope closes. */
+/**
+ * Opens a session over a transport. It ends when the scope closes.
+ *
+ * @category constructors
+ */
 export const make = (
   transport: Transport,
   options?: Options,
@@ -245,6 +251,8 @@ export const make = (
 /**
  * Opens a session with the server that a connector reaches. It connects a second time when the server ends the connection
  * before it has answered anything, as some legacy servers do when the first request is not `initialize`.
+ *
+ * @category combinators
  */
 export const connect = <R>(
   connector: Connector<R>,

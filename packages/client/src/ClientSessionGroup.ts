@@ -36,6 +36,7 @@ import type { DuplicateEntry, DuplicateServer, UnknownServer } from "./GroupErro
 import { UnknownEntry } from "./GroupError.js"
 import * as KnownVersions from "./negotiation/KnownVersions.js"
 
+/** @category models */
 export interface Options {
   /** Gives tools and prompts their names in the group, or leaves them out. Default: the names that their servers use. */
   readonly nameHook?: NameHook | undefined
@@ -56,6 +57,7 @@ export interface Options {
   readonly maxNameLength?: number | undefined
 }
 
+/** @category models */
 export interface ServerOptions<E = never, R = never> extends Client.Options<E, R> {
   /**
    * When to connect again after the session with the server has ended. Meanwhile the group does not have its entries, and
@@ -64,6 +66,7 @@ export interface ServerOptions<E = never, R = never> extends Client.Options<E, R
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
 }
 
+/** @category models */
 export interface ClientSessionGroupService {
   /**
    * Connects a server and adds its entries. Fails when the server cannot be reached; then nothing of it remains in the
@@ -114,12 +117,17 @@ export interface ClientSessionGroupService {
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError | UnknownEntry>
 }
 
+/** @category tags */
 export class ClientSessionGroup extends Context.Tag("@effect-mcp/client/ClientSessionGroup")<
   ClientSessionGroup,
   ClientSessionGroupService
 >() {}
 
-/** A group without servers. Its servers are closed with the scope. */
+/**
+ * A group without servers. Its servers are closed with the scope.
+ *
+ * @category constructors
+ */
 export const make = (
   options: Options = {}
 ): Effect.Effect<ClientSessionGroupService, never, Scope.Scope> =>
@@ -216,7 +224,11 @@ const calls = (
   }
 }
 
-/** A group as a layer. It is built when `connect` is done, and closes its servers with itself. */
+/**
+ * A group as a layer. It is built when `connect` is done, and closes its servers with itself.
+ *
+ * @category layers
+ */
 export const layer = <E = never, R = never>(
   options: Options = {},
   connect: (group: ClientSessionGroupService) => Effect.Effect<unknown, E, R> = () => Effect.void

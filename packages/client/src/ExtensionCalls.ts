@@ -15,6 +15,7 @@ import type * as Stream from "effect/Stream"
 import type { CallOptions } from "./CallOptions.js"
 import type { ClientError } from "./ClientError.js"
 
+/** @category models */
 export interface ListenOptions<out Params> {
   /**
    * Reads the present state, as notifications tell it: when the subscription is open, and again after each interruption,
@@ -23,6 +24,7 @@ export interface ListenOptions<out Params> {
   readonly current?: Effect.Effect<Iterable<Params>, ClientError> | undefined
 }
 
+/** @category models */
 export interface ExtensionCalls {
   /**
    * The settings that client and server have declared for an extension; `None` when one of them has not declared it, or the

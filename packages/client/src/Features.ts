@@ -30,13 +30,21 @@ import type { ClientError } from "./ClientError.js"
 import type { ExtensionCalls } from "./ExtensionCalls.js"
 import type { RequestContext } from "./RequestContext.js"
 
-/** What the user did with a form: submitted it, declined it, or dismissed it. */
+/**
+ * What the user did with a form: submitted it, declined it, or dismissed it.
+ *
+ * @category models
+ */
 export type Answer =
   | { readonly action: "accept"; readonly content?: ElicitContent | undefined }
   | { readonly action: "decline" }
   | { readonly action: "cancel" }
 
-/** An elicitation by URL. */
+/**
+ * An elicitation by URL.
+ *
+ * @category models
+ */
 export interface UrlElicitation extends ElicitUrlParams {
   /** The id under which `elicitationsCompleted` has its end. Absent in revisions that do not report the end. */
   readonly elicitationId?: string | undefined
@@ -46,6 +54,8 @@ export interface UrlElicitation extends ElicitUrlParams {
  * How a handler fails: with the error that the server gets, or because a call of its own failed. So a handler may pass a request
  * on to another side, for example to the client of a server (`ServerSession`): the server gets an `InternalError` where there
  * was no answer.
+ *
+ * @category models
  */
 export type Fails = McpError | LocalError
 
@@ -53,7 +63,11 @@ export type Fails = McpError | LocalError
 type ContextOf<Answer extends Effect.Effect<any, any, any>> = [Answer] extends [never] ? never
   : Effect.Effect.Context<Answer>
 
-/** Accepts the effect of a handler that fails so. Otherwise it is a sentence for the compiler to show. */
+/**
+ * Accepts the effect of a handler that fails so. Otherwise it is a sentence for the compiler to show.
+ *
+ * @category models
+ */
 export type Refuses<Answer extends Effect.Effect<any, any, any>> = 0 extends 1 & Effect.Effect.Error<Answer> ? unknown // `any`
   : [Exclude<Effect.Effect.Error<Answer>, Fails>] extends [never] ? unknown
   : `The handler fails with ${NameOf<
@@ -62,13 +76,21 @@ export type Refuses<Answer extends Effect.Effect<any, any, any>> = 0 extends 1 &
 
 type Handler<P, A> = (params: P) => Effect.Effect<A, McpError, any>
 
-/** The handler of a feature, and the context that its layer was built in. */
+/**
+ * The handler of a feature, and the context that its layer was built in.
+ *
+ * @category models
+ */
 export interface FeatureHandler<out H> {
   readonly handler: H
   readonly context: Context.Context<never>
 }
 
-/** The features of one client. Their layers set its fields while they are built; after that, nothing does. */
+/**
+ * The features of one client. Their layers set its fields while they are built; after that, nothing does.
+ *
+ * @category models
+ */
 export interface FeaturesService {
   sampling?: FeatureHandler<Handler<CreateMessageParams, CreateMessageResult>> & {
     readonly settings: { readonly tools?: JsonObject; readonly context?: JsonObject }
@@ -97,12 +119,21 @@ export interface FeaturesService {
   readonly declared: Readonly<Record<"experimental" | "extensions", Map<string, JsonObject>>>
 }
 
+/** @category tags */
 export class Features extends Context.Tag("@effect-mcp/client/Features")<Features, FeaturesService>() {}
 
-/** A layer that adds a feature whose handler needs `R`. */
+/**
+ * A layer that adds a feature whose handler needs `R`.
+ *
+ * @category models
+ */
 export type Feature<R = never> = Layer.Layer<never, never, Features | Exclude<R, RequestContext | Scope.Scope>>
 
-/** No features. */
+/**
+ * No features.
+ *
+ * @category constructors
+ */
 export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({
   custom: new Map(),
   results: new Map(),
@@ -118,6 +149,7 @@ export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({
  * and is not sent.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
+ * @category utils
  */
 export const sampling = <Answer extends Effect.Effect<CreateMessageResult, any, any>>(
   handler: (params: CreateMessageParams) => Answer & Refuses<NoInfer<Answer>>,
@@ -142,6 +174,7 @@ const setting = <Name extends string>(
  * defect of the handler and is not sent.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
+ * @category utils
  */
 export const elicitation = <Answered extends Effect.Effect<Answer, any, any>>(
   handler: (params: ElicitFormParams) => Answered & Refuses<NoInfer<Answered>>,
@@ -151,6 +184,7 @@ export const elicitation = <Answered extends Effect.Effect<Answer, any, any>>(
     features.form = { handler: answering(handler), context, settings: options.settings ?? {} }
   })
 
+/** @category models */
 export interface ElicitationOptions {
   /** What the client declares for this mode of elicitation. Default: an empty object. */
   readonly settings?: JsonObject | undefined
@@ -161,6 +195,7 @@ export interface ElicitationOptions {
  * `elicitationsCompleted` tells when the user has completed the page.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
+ * @category utils
  */
 export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any, any>>(
   handler: (params: UrlElicitation) => Answered & Refuses<NoInfer<Answered>>,
@@ -176,6 +211,7 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
  * gets an internal error.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
+ * @category utils
  */
 export const roots = <R = never, R2 = never, E = never>(
   list: Effect.Effect<ReadonlyArray<Root>, E, R> & Refuses<Effect.Effect<unknown, E>>,
@@ -209,6 +245,7 @@ const checkRoots = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
  * sends.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
+ * @category utils
  */
 export const logging = <R = never>(
   handler: (message: LoggingMessage) => Effect.Effect<void, never, R>
@@ -221,6 +258,8 @@ export const logging = <R = never>(
 /**
  * Answers requests of another method: of an extension, by its schemas, where client and server have the extension; or of any
  * other name, without checks.
+ *
+ * @category utils
  */
 export const request = <M extends string | Request, Answer extends Effect.Effect<ResultOf<NoInfer<M>>, any, any>>(
   method: M & FromServer<NoInfer<M>>,
@@ -271,6 +310,8 @@ const addRequest = <R>(
  * Reads the results of one type that an extension adds to a method of the core, and makes a result of the core of each, for the
  * callers that expect one. `calls` calls the extension meanwhile. Without it, such a call fails with reason `Decode`, unless it
  * is made with `callEither`.
+ *
+ * @category utils
  */
 export const result = <Method extends keyof Extension.Answerable, Value, R = never>(
   resultType: Extension.ResultType<Method, Value>,
@@ -288,6 +329,7 @@ export const result = <Method extends keyof Extension.Answerable, Value, R = nev
     results.set(resultType, { handler: read, context })
   })) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
 
+/** @category models */
 export interface TaskOptions {
   /** The limit of the tasks that run at the same time; further ones are refused. Default: 16. */
   readonly maxRunning?: number | undefined
@@ -312,13 +354,18 @@ export interface TaskOptions {
  * as any other.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ * @category utils
  */
 export const tasks = (options: TaskOptions = {}): Feature =>
   feature("tasks", (features) => {
     features.tasks = options
   })
 
-/** Declares an experimental capability with its settings. Add `request` for the methods that it brings. */
+/**
+ * Declares an experimental capability with its settings. Add `request` for the methods that it brings.
+ *
+ * @category utils
+ */
 export const experimental = (name: string, settings: JsonObject = {}): Feature =>
   declaration("experimental", name, settings)
 
@@ -326,6 +373,7 @@ export const experimental = (name: string, settings: JsonObject = {}): Feature =
  * Declares an extension with its settings. Its identifier has a prefix: `com.example/trace`. Another one dies.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
+ * @category utils
  */
 export const extension = (identifier: string, settings: JsonObject = {}): Feature =>
   MetaKey.isExtension(identifier)

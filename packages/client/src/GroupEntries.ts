@@ -10,7 +10,11 @@ import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 
-/** One tool, resource, resource template or prompt of a group. */
+/**
+ * One tool, resource, resource template or prompt of a group.
+ *
+ * @category models
+ */
 export interface Entry<out A> {
   /** The name of the server in the group. */
   readonly server: string
@@ -20,7 +24,11 @@ export interface Entry<out A> {
   readonly collision: Collision | undefined
 }
 
-/** Two entries of one kind would have the same name in the group. */
+/**
+ * Two entries of one kind would have the same name in the group.
+ *
+ * @category models
+ */
 export interface Collision {
   /** The name that both would have. */
   readonly name: string
@@ -33,6 +41,8 @@ export interface Collision {
  *
  * The first entry with a name keeps it, in the order in which the servers were connected. A later one is renamed: a tool or
  * prompt `name` of the server `two` is `two_name` in the group, a resource `uri` is `two:uri`.
+ *
+ * @category models
  */
 export interface Entries {
   readonly tools: ReadonlyMap<string, Entry<Tools.Tool>>
@@ -41,11 +51,14 @@ export interface Entries {
   readonly prompts: ReadonlyMap<string, Entry<Prompts.Prompt>>
 }
 
+/** @category models */
 export type Kind = keyof Entries
 
 /**
  * Gives the name in the group for the name of a server's entry (for the URI, or the URI template); `undefined` leaves the
  * entry out of the group. The group calls it again whenever its servers change, so it must give the same name each time.
+ *
+ * @category models
  */
 export type NameHook = (
   name: string,

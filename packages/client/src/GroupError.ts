@@ -8,7 +8,11 @@ import * as Data from "effect/Data"
 import * as Names from "./group/Names.js"
 import type { Kind } from "./GroupEntries.js"
 
-/** A server lists names that another server of the group has, and the group does not rename (`onCollision: "fail"`). */
+/**
+ * A server lists names that another server of the group has, and the group does not rename (`onCollision: "fail"`).
+ *
+ * @category errors
+ */
 export class DuplicateEntry extends Data.TaggedError("DuplicateEntry")<{
   readonly server: string
   readonly kind: Kind
@@ -21,21 +25,33 @@ export class DuplicateEntry extends Data.TaggedError("DuplicateEntry")<{
   }
 }
 
-/** The group has a server of this name already. */
+/**
+ * The group has a server of this name already.
+ *
+ * @category errors
+ */
 export class DuplicateServer extends Data.TaggedError("DuplicateServer")<{ readonly server: string }> {
   override get message(): string {
     return `The group has a server named "${this.server}" already`
   }
 }
 
-/** The group has no server of this name. */
+/**
+ * The group has no server of this name.
+ *
+ * @category errors
+ */
 export class UnknownServer extends Data.TaggedError("UnknownServer")<{ readonly server: string }> {
   override get message(): string {
     return `The group has no server named "${this.server}"; it was never connected, or is disconnected`
   }
 }
 
-/** No server that is connected now has this entry. */
+/**
+ * No server that is connected now has this entry.
+ *
+ * @category errors
+ */
 export class UnknownEntry extends Data.TaggedError("UnknownEntry")<{
   readonly kind: Kind
   /** Its name, or its URI. */

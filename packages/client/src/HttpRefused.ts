@@ -13,6 +13,7 @@ import * as MediaType from "./http/MediaType.js"
 /** How many characters of the body a message quotes. */
 const QUOTE = 200
 
+/** @category errors */
 export class HttpRefused extends Data.TaggedError("HttpRefused")<{
   /** Of HTTP, such as `POST`; not that of JSON-RPC. */
   readonly method: string

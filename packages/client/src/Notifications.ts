@@ -10,13 +10,25 @@ import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import type * as Stream from "effect/Stream"
 
-/** How many values wait for a slow listener before it loses the oldest. */
+/**
+ * How many values wait for a slow listener before it loses the oldest.
+ *
+ * @category constants
+ */
 export const CAPACITY = 256
 
-/** A list of the server's that can change. */
+/**
+ * A list of the server's that can change.
+ *
+ * @category models
+ */
 export type Change = "tools" | "resources" | "prompts"
 
-/** Every `ClientSession` has these streams. */
+/**
+ * Every `ClientSession` has these streams.
+ *
+ * @category models
+ */
 export interface Notifications {
   /** Every notification that belongs to no call of the client, in the order of arrival. */
   readonly notifications: Stream.Stream<Notification>

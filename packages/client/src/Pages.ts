@@ -11,13 +11,25 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { ClientError } from "./ClientError.js"
 
-/** How many pages of one list are read. */
+/**
+ * How many pages of one list are read.
+ *
+ * @category constants
+ */
 export const MAX_PAGES = 64
 
-/** How many values the entries of one list may consist of, on all pages together. */
+/**
+ * How many values the entries of one list may consist of, on all pages together.
+ *
+ * @category constants
+ */
 export const MAX_VALUES = 500_000
 
-/** How many characters the entries of one list may have, on all pages together. */
+/**
+ * How many characters the entries of one list may have, on all pages together.
+ *
+ * @category constants
+ */
 export const MAX_CHARACTERS = 16 * 1024 * 1024
 
 /**
@@ -49,12 +61,18 @@ export class Budget {
   }
 }
 
-/** The rest of a list is not read. */
+/**
+ * The rest of a list is not read.
+ *
+ * @category models
+ */
 export class ListCut extends TransportError {}
 
 /**
  * The entries of all pages; a page is requested when the reader wants its entries. Fails with `ListCut` after the entries that are
  * within the limits, after `MAX_PAGES` pages, and at a cursor that was there before.
+ *
+ * @category utils
  */
 export const stream = <P extends { readonly nextCursor?: string | undefined }, A>(
   method: string,

@@ -9,11 +9,16 @@ import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 
+/** @category models */
 export type Update<A> =
   | { readonly _tag: "Progress"; readonly progress: Progress }
   | { readonly _tag: "Result"; readonly result: A }
 
-/** How many updates wait for a slow reader before it loses the oldest. The result is never lost. */
+/**
+ * How many updates wait for a slow reader before it loses the oldest. The result is never lost.
+ *
+ * @category constants
+ */
 export const CAPACITY = 256
 
 /**
@@ -21,12 +26,13 @@ export const CAPACITY = 256
  *
  * @example
  * ```ts
- * import type { ClientSession } from "@effect-mcp/client"
- * import { ProgressStream } from "@effect-mcp/client"
+ * import type * as ClientSession from "@effect-mcp/client/ClientSession"
+ * import * as ProgressStream from "@effect-mcp/client/ProgressStream"
  *
  * export const build = (session: ClientSession.ClientSessionService) =>
  *   ProgressStream.make((onProgress) => session.callTool("build", {}, { onProgress }))
  * ```
+ * @category constructors
  */
 export const make = <A, E, R>(
   call: (onProgress: (progress: Progress) => Effect.Effect<void>) => Effect.Effect<A, E, R>

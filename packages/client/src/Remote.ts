@@ -25,6 +25,8 @@ import type { Options } from "./RemoteOptions.js"
  * again what was refused for that reason; requests that the server had accepted fail with `SessionExpired`.
  *
  * Closing the scope aborts the requests in flight and ends the session; it takes at most three times `closeTimeout`.
+ *
+ * @category constructors
  */
 export const connector = <R = never>(
   url: string | URL,

@@ -14,6 +14,8 @@ import type { HttpRefused } from "./HttpRefused.js"
 /**
  * Adds credentials to every request of a connection, and finds new ones when the server refuses them. `server` is the URL of
  * the connection, without its query. `Authorization` of package `auth` has one for OAuth.
+ *
+ * @category models
  */
 export interface Authorizer<out R = never> {
   /**
@@ -38,12 +40,17 @@ export interface Authorizer<out R = never> {
   ) => Effect.Effect<boolean, unknown, R>
 }
 
-/** A session over Streamable HTTP: its id, and the revision that was agreed. */
+/**
+ * A session over Streamable HTTP: its id, and the revision that was agreed.
+ *
+ * @category models
+ */
 export interface RemoteSession {
   readonly id: string
   readonly version: string
 }
 
+/** @category models */
 export interface Options<out R = never> {
   /**
    * The transport that the server implements.
@@ -132,6 +139,8 @@ export interface Options<out R = never> {
 /**
  * The default waits before attempts to resume a stream: from 1 second on, half as long again each time, up to 30 seconds;
  * each at random between nothing and that.
+ *
+ * @category utils
  */
 export const reconnect: Schedule.Schedule<Duration.Duration> = Schedule.exponential("1 second", 1.5).pipe(
   Schedule.modifyDelay((_, delay) => Duration.min(delay, Duration.seconds(30))),

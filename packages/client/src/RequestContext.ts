@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 
+/** @category models */
 export interface RequestContextService {
   /** The id of the request, as the server wrote it. */
   readonly id: RequestId
@@ -34,6 +35,7 @@ export interface RequestContextService {
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void>
 }
 
+/** @category tags */
 export class RequestContext extends Context.Tag("@effect-mcp/client/RequestContext")<
   RequestContext,
   RequestContextService

@@ -19,9 +19,14 @@ import type { DuplicateEntry, DuplicateServer } from "./GroupError.js"
 
 const strings = Schema.Record({ key: Schema.String, value: Schema.String })
 
+/** @category models */
 export interface Program extends Schema.Schema.Type<typeof Program> {}
 
-/** A server that is launched as a program and talks over its standard streams. */
+/**
+ * A server that is launched as a program and talks over its standard streams.
+ *
+ * @category schemas
+ */
 export const Program = Schema.Struct({
   type: Schema.optional(Schema.Literal("stdio")),
   command: Schema.NonEmptyString,
@@ -31,9 +36,14 @@ export const Program = Schema.Struct({
   disabled: Schema.optional(Schema.Boolean)
 }).annotations({ identifier: "Program" })
 
+/** @category models */
 export interface Address extends Schema.Schema.Type<typeof Address> {}
 
-/** A server that is reached over HTTP; "sse" is the transport of 2024-11-05. */
+/**
+ * A server that is reached over HTTP; "sse" is the transport of 2024-11-05.
+ *
+ * @category schemas
+ */
 export const Address = Schema.Struct({
   type: Schema.optional(Schema.Literal("http", "streamable-http", "streamableHttp", "sse")),
   url: Schema.NonEmptyString,
@@ -41,17 +51,22 @@ export const Address = Schema.Struct({
   disabled: Schema.optional(Schema.Boolean)
 }).annotations({ identifier: "Address" })
 
+/** @category models */
 export interface ServersConfig extends Schema.Schema.Type<typeof ServersConfig> {}
 
+/** @category schemas */
 export const ServersConfig = Schema.Struct({
   mcpServers: Schema.Record({ key: Schema.String, value: Schema.Union(Program, Address) })
 }).annotations({ identifier: "ServersConfig" })
 
+/** @category guards */
 export const isAddress = (server: Program | Address): server is Address => "url" in server
 
 /**
  * Replaces variables by the environment's values: `${NAME}`, `${env:NAME}`, and `${NAME:-default}`. A variable without
  * value and default becomes the empty string.
+ *
+ * @category utils
  */
 export const expand = (
   config: ServersConfig,
@@ -70,7 +85,11 @@ export const expand = (
   return { mcpServers: expanded(config.mcpServers) as ServersConfig["mcpServers"] }
 }
 
-/** The variables of the servers that are not disabled which have neither a value nor a default. */
+/**
+ * The variables of the servers that are not disabled which have neither a value nor a default.
+ *
+ * @category utils
+ */
 export const unset = (
   config: ServersConfig,
   environment: Readonly<Record<string, string | undefined>>
@@ -95,6 +114,7 @@ const valueOf = (environment: Readonly<Record<string, string | undefined>>, name
 
 const variable = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
+/** @category models */
 export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Options {
   /** Makes the connector of a server. */
   readonly connector: (server: Program | Address, name: string) => Connector<RC>
@@ -110,12 +130,18 @@ export interface Options<RC, E = never, R = never> extends ClientSessionGroup.Op
   readonly onFailure?: "fail" | "skip" | undefined
 }
 
-/** How adding a server to the group can fail. */
+/**
+ * How adding a server to the group can fail.
+ *
+ * @category errors
+ */
 export type JoinError = ConnectError | DuplicateEntry | DuplicateServer
 
 /**
  * The group of all servers that are not disabled. They are connected concurrently; where two have an entry of the same name,
  * the one that the configuration has first keeps it.
+ *
+ * @category layers
  */
 export const layer = <RC, E = never, R = never>(
   config: ServersConfig,

@@ -18,6 +18,8 @@ import type { ClientError } from "./ClientError.js"
 /**
  * A task that a server has, or a call that the server has answered at once. It needs no scope, and interrupting one of its
  * effects does not cancel it. All that waits for it shares the requests for its status.
+ *
+ * @category models
  */
 export interface Task<out A, out E> {
   /** The id to `attach` to the task with, after a restart too. `None` when the server answered the call at once. */
@@ -41,18 +43,27 @@ export interface Task<out A, out E> {
   readonly progress: Stream.Stream<Progress, ClientError>
 }
 
-/** The options of a call that may become a task. `timeout` limits each request about the task too; none of them limits the task. */
+/**
+ * The options of a call that may become a task. `timeout` limits each request about the task too; none of them limits the task.
+ *
+ * @category models
+ */
 export interface StartOptions extends CallToolOptions {
   /** For how long the server should keep the task after it was created. Only 2025-11-25 lets a client choose. */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
-/** The options of a task that exists. */
+/**
+ * The options of a task that exists.
+ *
+ * @category models
+ */
 export interface AttachOptions extends Pick<CallOptions, "timeout"> {
   /** The tool of the task: its result is checked against the output schema that the server lists. Default: no check. */
   readonly tool?: string | undefined
 }
 
+/** @category models */
 export interface TaskCalls {
   /**
    * Calls a tool as a task where both sides support it. Otherwise it waits for the result of the call. Interrupting this effect

@@ -21,12 +21,20 @@ import * as TypedTool from "./session/TypedTool.js"
 import type { AttachOptions, StartOptions, Task, TaskCalls } from "./TaskCalls.js"
 import type * as Typed from "./Typed.js"
 
-/** The extension for tasks from 2026-07-28 on, for the option `extensions` of a client. */
+/**
+ * The extension for tasks from 2026-07-28 on, for the option `extensions` of a client.
+ *
+ * @category constants
+ */
 export const extension: typeof Extension.extension = Extension.extension
 
 type Session = Pick<ClientSessionService, "tasks">
 
-/** The task of a tool: its result is decoded, and its declared failures are, by the definition of the tool. */
+/**
+ * The task of a tool: its result is decoded, and its declared failures are, by the definition of the tool.
+ *
+ * @category models
+ */
 export type TaskOf<T> = Task<Typed.Success<T>, Tool.Tool.Failure<T> | ToolError | ClientError>
 
 type Rest<T> = {} extends Tool.Tool.Arguments<T> ? [args?: Tool.Tool.Arguments<T>, options?: StartOptions]
@@ -38,8 +46,8 @@ type Rest<T> = {} extends Tool.Tool.Arguments<T> ? [args?: Tool.Tool.Arguments<T
  *
  * @example
  * ```ts
- * import type { ClientSession } from "@effect-mcp/client"
- * import { Tasks } from "@effect-mcp/client"
+ * import type * as ClientSession from "@effect-mcp/client/ClientSession"
+ * import * as Tasks from "@effect-mcp/client/Tasks"
  * import * as Tool from "@effect-mcp/definition/Tool"
  * import { Effect, Schema, Stream } from "effect"
  *
@@ -52,6 +60,7 @@ type Rest<T> = {} extends Tool.Tool.Arguments<T> ? [args?: Tool.Tool.Arguments<T
  *     return yield* task.result
  *   })
  * ```
+ * @category utils
  */
 export const start: {
   <T extends Tool.Tool.Any>(
@@ -81,6 +90,8 @@ export const start: {
 /**
  * The task of this id, which an earlier `start` gave, of this client or of one before a restart. Nothing is sent: a task that the
  * server no longer has fails with `TaskEnded` when it is read.
+ *
+ * @category utils
  */
 export const attach: {
   <T extends Tool.Tool.Any>(
@@ -110,7 +121,11 @@ const typed = (tool: Tool.Tool.Any) => (task: Task<CallToolResult, ClientError>)
   result: Effect.flatMap(task.result, TypedTool.reader(tool))
 })
 
-/** The tasks that the server has for this user; see `TaskCalls`. */
+/**
+ * The tasks that the server has for this user; see `TaskCalls`.
+ *
+ * @category utils
+ */
 export const list = (
   { tasks }: Session,
   options?: Parameters<TaskCalls["list"]>[0]

@@ -8,13 +8,21 @@
 import * as Names from "@effect-mcp/protocol/unstable/Telemetry"
 import type * as Metric from "effect/Metric"
 
-/** How long calls take, in seconds, by method and kind of error. */
+/**
+ * How long calls take, in seconds, by method and kind of error.
+ *
+ * @category constants
+ */
 export const operationDuration: Metric.Metric.Histogram<number> = Names.histogram(
   Names.metrics.clientOperation,
   "How long a call takes, in seconds"
 )
 
-/** How long sessions last, in seconds. */
+/**
+ * How long sessions last, in seconds.
+ *
+ * @category constants
+ */
 export const sessionDuration: Metric.Metric.Histogram<number> = Names.histogram(
   Names.metrics.clientSession,
   "How long the session with a server lasts, in seconds"

@@ -19,12 +19,18 @@ import type { ClientError, ToolError } from "./ClientError.js"
 import type { ClientSessionService } from "./ClientSession.js"
 import * as TypedTool from "./session/TypedTool.js"
 
-/** What a call to a tool succeeds with: its decoded success, or the whole result of a tool that declares none. */
+/**
+ * What a call to a tool succeeds with: its decoded success, or the whole result of a tool that declares none.
+ *
+ * @category models
+ */
 export type Success<T> = [Tool.Tool.Success<T>] extends [void] ? Tools.CallToolResult : Tool.Tool.Success<T>
 
 /**
  * A tool as a function. It fails with the tool's declared failure, with `ToolError` when the tool failed in another way, and
  * with the errors of any call.
+ *
+ * @category models
  */
 export type Call<T> = {} extends Tool.Tool.Arguments<T> ? (
     args?: Tool.Tool.Arguments<T>,
@@ -40,6 +46,8 @@ type Unless<Empty, A> = [Empty] extends [never] ? {} : A
 /**
  * A definition as functions: the tools under their names, and `resources`, `templates` and `prompts` where the definition
  * has any.
+ *
+ * @category models
  */
 export type Typed<D extends Definition.Definition.Any> = Schema.Simplify<
   & { readonly [T in Definition.Definition.Tools<D> as T["name"]]: Call<T> }
@@ -63,14 +71,22 @@ export type Typed<D extends Definition.Definition.Any> = Schema.Simplify<
   }>
 >
 
-/** A prompt as a function of its arguments. */
+/**
+ * A prompt as a function of its arguments.
+ *
+ * @category models
+ */
 export type GetPrompt<P> = {} extends Prompt.Prompt.Arguments<P> ? (
     args?: Prompt.Prompt.Arguments<P>,
     options?: CallOptions
   ) => Effect.Effect<Prompts.GetPromptResult, ClientError>
   : (args: Prompt.Prompt.Arguments<P>, options?: CallOptions) => Effect.Effect<Prompts.GetPromptResult, ClientError>
 
-/** The functions of a definition, for a client as a value. `Client.of` takes the client from the context. */
+/**
+ * The functions of a definition, for a client as a value. `Client.of` takes the client from the context.
+ *
+ * @category constructors
+ */
 export const make = <D extends Definition.Definition.Any>(session: ClientSessionService, definition: D): Typed<D> => {
   const each = <A, F>(definitions: ReadonlyMap<string, A>, f: (definition: A) => F): Readonly<Record<string, F>> =>
     Object.fromEntries([...definitions].map(([name, definition]) => [name, f(definition)]))

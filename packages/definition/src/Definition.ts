@@ -13,11 +13,17 @@ import * as ResourceTemplate from "./ResourceTemplate.js"
 import { quoted } from "./text/Quoted.js"
 import * as Tool from "./Tool.js"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Definition")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
-/** The entries of each kind by name, in the order in which they were passed. */
+/**
+ * The entries of each kind by name, in the order in which they were passed.
+ *
+ * @category models
+ */
 export interface Definition<
   out Tools extends Tool.Tool.Any,
   out Resources extends Resource.Resource.Any = never,
@@ -31,7 +37,11 @@ export interface Definition<
   readonly prompts: ReadonlyMap<string, Prompts>
 }
 
-/** A tool, a resource, a resource template or a prompt. */
+/**
+ * A tool, a resource, a resource template or a prompt.
+ *
+ * @category models
+ */
 export type Entry =
   | Tool.Tool.Any
   | Resource.Resource.Any
@@ -40,6 +50,7 @@ export type Entry =
 
 type OfKind<E, Tag> = E extends { readonly _tag: Tag } ? E : never
 
+/** @category constants */
 export declare namespace Definition {
   export type Any = Definition<
     Tool.Tool.Any,
@@ -74,7 +85,10 @@ export declare namespace Definition {
  *
  * @example
  * ```ts
- * import { Definition, Prompt, Resource, Tool } from "@effect-mcp/definition"
+ * import * as Definition from "@effect-mcp/definition/Definition"
+ * import * as Prompt from "@effect-mcp/definition/Prompt"
+ * import * as Resource from "@effect-mcp/definition/Resource"
+ * import * as Tool from "@effect-mcp/definition/Tool"
  * import { Schema } from "effect"
  *
  * const Search = Tool.make("search", { parameters: { q: Schema.String } })
@@ -83,6 +97,7 @@ export declare namespace Definition {
  *
  * export const Notes = Definition.make(Search, Readme, Review)
  * ```
+ * @category constructors
  */
 export const make = <const E extends ReadonlyArray<Entry>>(...entries: E): Definition.From<E[number]> => {
   entries.forEach((entry: unknown, i) => {
@@ -141,7 +156,11 @@ const refuseShared = <E extends Entry>(
 
 type EntriesOf<D> = D extends Definition<infer T, infer R, infer U, infer P> ? T | R | U | P : never
 
-/** The entries of all these definitions. Throws as `make` does. */
+/**
+ * The entries of all these definitions. Throws as `make` does.
+ *
+ * @category utils
+ */
 export const merge = <const Definitions extends ReadonlyArray<Definition.Any>>(
   ...definitions: Definitions
 ): Definition.From<EntriesOf<Definitions[number]>> =>
@@ -153,4 +172,5 @@ export const merge = <const Definitions extends ReadonlyArray<Definition.Any>>(
     ...prompts.values()
   ])) as Definition.Any as Definition.From<EntriesOf<Definitions[number]>>
 
+/** @category guards */
 export const isDefinition = (u: unknown): u is Definition.Any => Predicate.hasProperty(u, TypeId)

@@ -22,6 +22,7 @@ import * as JsonSchema from "./schema/JsonSchema.js"
 import * as SchemaParser from "./schema/SchemaParser.js"
 import * as SchemaShape from "./schema/SchemaShape.js"
 
+/** @category models */
 export interface Form<out A> {
   /** The fields, as `elicitation/create` sends them. */
   readonly requestedSchema: RequestedSchema
@@ -39,6 +40,8 @@ export interface Form<out A> {
  * The form of a schema value is made once and remembered. Declare the schema outside of the handler: a schema written
  * in the handler is a new value for each call, and Effect takes 20 to 200 microseconds to construct it, and about as
  * long to make the form.
+ *
+ * @category constructors
  */
 export const make = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
   const known = forms.get(schema)
@@ -53,13 +56,19 @@ const forms = new WeakMap<Schema.Schema.Any, Form<unknown>>()
 /**
  * The form of fields that are described already. An answer is checked against them. `problem` checks the fields
  * themselves.
+ *
+ * @category constructors
  */
 export const fromFields = (requestedSchema: RequestedSchema): Form<ElicitContent> => ({
   requestedSchema,
   decode: (content) => Effect.suspend(() => answerOf(requestedSchema, content))
 })
 
-/** Why a form cannot have these fields; `undefined` when it can. */
+/**
+ * Why a form cannot have these fields; `undefined` when it can.
+ *
+ * @category utils
+ */
 export const problem = (requestedSchema: RequestedSchema): string | undefined => {
   const problems = ElicitationForm.problems(requestedSchema)
   return problems.length === 0 ? undefined : sentence(problems)

@@ -19,10 +19,13 @@ import * as SchemaParser from "./schema/SchemaParser.js"
 import * as SchemaShape from "./schema/SchemaShape.js"
 import { quoted } from "./text/Quoted.js"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Prompt")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
+/** @category models */
 export interface Prompt<Name extends string, Parameters, Arguments> {
   readonly [TypeId]: TypeId
   readonly _tag: "Prompt"
@@ -36,12 +39,17 @@ export interface Prompt<Name extends string, Parameters, Arguments> {
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
-/** Converts between typed arguments and the strings that MCP sends. */
+/**
+ * Converts between typed arguments and the strings that MCP sends.
+ *
+ * @category models
+ */
 export interface Codec<Parameters, Arguments> {
   decode(args: unknown): Effect.Effect<Parameters, ParseIssue>
   encode(args: Arguments): Effect.Effect<Readonly<Record<string, string>>, ParseIssue>
 }
 
+/** @category constants */
 export declare namespace Prompt {
   export type Any = Prompt<string, any, any>
 
@@ -52,12 +60,18 @@ export declare namespace Prompt {
   export type Arguments<P> = P extends Prompt<any, any, infer A> ? A : never
 }
 
-/** What a handler may return: the text of one user message, a list of messages, or the whole result. */
+/**
+ * What a handler may return: the text of one user message, a list of messages, or the whole result.
+ *
+ * @category models
+ */
 export type Messages = string | ReadonlyArray<Prompts.PromptMessage> | Prompts.GetPromptResult
 
 /**
  * The same fields; a field that is not encoded as a string has a type that says what to do instead. MCP sends every argument
  * as a string.
+ *
+ * @category models
  */
 export type StringFields<Fields extends Schema.Struct.Fields> = {
   readonly [Name in keyof Fields]: Schema.Struct.Encoded<{ readonly field: Fields[Name] }> extends
@@ -65,6 +79,7 @@ export type StringFields<Fields extends Schema.Struct.Fields> = {
     : `The argument "${Name & string}" must be encoded as a string: use a schema such as Schema.NumberFromString`
 }
 
+/** @category models */
 export interface Options<Fields> {
   /** The name to show to people; default: the `name`. */
   readonly title?: string | undefined
@@ -88,7 +103,7 @@ export interface Options<Fields> {
  *
  * @example
  * ```ts
- * import { Prompt } from "@effect-mcp/definition"
+ * import * as Prompt from "@effect-mcp/definition/Prompt"
  * import { Schema } from "effect"
  *
  * export const Review = Prompt.make("review", {
@@ -96,6 +111,7 @@ export interface Options<Fields> {
  *   arguments: { code: Schema.String, language: Schema.optionalWith(Schema.String, { default: () => "TypeScript" }) }
  * })
  * ```
+ * @category constructors
  */
 export const make = <const Name extends string, Fields extends Schema.Struct.Fields = {}>(
   name: Name,
@@ -134,17 +150,30 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
   }
 }
 
+/** @category guards */
 export const isPrompt = (u: unknown): u is Prompt.Any => Predicate.hasProperty(u, TypeId)
 
-/** A message of the user. */
+/**
+ * A message of the user.
+ *
+ * @category utils
+ */
 export const user = (content: string | Prompts.PromptMessage["content"]): Prompts.PromptMessage =>
   message("user", content)
 
-/** A message of the model. */
+/**
+ * A message of the model.
+ *
+ * @category utils
+ */
 export const assistant = (content: string | Prompts.PromptMessage["content"]): Prompts.PromptMessage =>
   message("assistant", content)
 
-/** The result of `prompts/get` for what a handler returned. */
+/**
+ * The result of `prompts/get` for what a handler returned.
+ *
+ * @category utils
+ */
 export const toResult = (messages: Messages, description: string | undefined): Prompts.GetPromptResult => {
   if (Predicate.hasProperty(messages, "messages")) return messages
   return {

@@ -17,6 +17,7 @@ import type { Trust } from "./schema/SchemaCheck.js"
 import * as Tool from "./Tool.js"
 import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 
+/** @category models */
 export interface Options<Output> extends Tool.Description {
   /**
    * The JSON Schema of the arguments, with `"type": "object"`. Draft 2020-12, unless `$schema` names 2019-09 or
@@ -39,7 +40,11 @@ export interface Options<Output> extends Tool.Description {
   readonly formats?: boolean | undefined
 }
 
-/** The success of a tool with this output schema: an object where its type is `object`, `void` without a schema. */
+/**
+ * The success of a tool with this output schema: an object where its type is `object`, `void` without a schema.
+ *
+ * @category models
+ */
 export type SuccessOf<Output> = Output extends { readonly type: "object" } ? JsonObject
   : Output extends JsonObject ? unknown
   : void
@@ -62,6 +67,7 @@ export type SuccessOf<Output> = Output extends { readonly type: "object" } ? Jso
  *   inputSchema: { type: "object", properties: { q: { type: "string", minLength: 1 } }, required: ["q"] }
  * })
  * ```
+ * @category constructors
  */
 export const make = <const Name extends string, const Output extends JsonObject | undefined = undefined>(
   name: Name,

@@ -16,10 +16,13 @@ import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import { quoted } from "./text/Quoted.js"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Resource")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
+/** @category models */
 export interface Resource<Name extends string> {
   readonly [TypeId]: TypeId
   readonly _tag: "Resource"
@@ -33,11 +36,16 @@ export interface Resource<Name extends string> {
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
+/** @category constants */
 export declare namespace Resource {
   export type Any = Resource<string>
 }
 
-/** The description of a resource, or of all resources of a template. */
+/**
+ * The description of a resource, or of all resources of a template.
+ *
+ * @category models
+ */
 export interface Description {
   /** The name to show to people; default: the `name`. */
   readonly title?: string | undefined
@@ -52,6 +60,7 @@ export interface Description {
   readonly meta?: JsonObject | undefined
 }
 
+/** @category models */
 export interface Options extends Description {
   /** An absolute URI, such as `file:///README.md`; the scheme may be your own, as in `notes://2024/plan`. */
   readonly uri: string
@@ -61,7 +70,11 @@ export interface Options extends Description {
   readonly contentMeta?: JsonObject | undefined
 }
 
-/** What a handler may return: a text, bytes, or one or more contents with their own URIs and media types. */
+/**
+ * What a handler may return: a text, bytes, or one or more contents with their own URIs and media types.
+ *
+ * @category models
+ */
 export type Contents = string | Uint8Array | Content.ResourceContents | ReadonlyArray<Content.ResourceContents>
 
 /**
@@ -69,10 +82,11 @@ export type Contents = string | Uint8Array | Content.ResourceContents | Readonly
  *
  * @example
  * ```ts
- * import { Resource } from "@effect-mcp/definition"
+ * import * as Resource from "@effect-mcp/definition/Resource"
  *
  * export const Readme = Resource.make("readme", { uri: "file:///README.md", mimeType: "text/markdown" })
  * ```
+ * @category constructors
  */
 export const make = <const Name extends string>(name: Name, options: Options): Resource<Name> => {
   const { contentMeta, requires, size, uri } = options
@@ -94,9 +108,14 @@ export const make = <const Name extends string>(name: Name, options: Options): R
   }
 }
 
+/** @category guards */
 export const isResource = (u: unknown): u is Resource.Any => Predicate.hasProperty(u, TypeId)
 
-/** The members of a description that have a value, as they are advertised. */
+/**
+ * The members of a description that have a value, as they are advertised.
+ *
+ * @category utils
+ */
 export const advertise = (
   { annotations, description, icons, meta, mimeType, title }: Description
 ): Pick<Resources.Resource, "_meta" | "annotations" | "description" | "icons" | "mimeType" | "title"> => ({
@@ -111,6 +130,8 @@ export const advertise = (
 /**
  * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64. Both get the URI, the media
  * type and the `_meta` given here; contents keep their own.
+ *
+ * @category utils
  */
 export const toResult = (
   contents: Contents,

@@ -19,10 +19,13 @@ import * as SchemaShape from "./schema/SchemaShape.js"
 import { quoted } from "./text/Quoted.js"
 import * as UriTemplate from "./UriTemplate.js"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/ResourceTemplate")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
+/** @category models */
 export interface ResourceTemplate<Name extends string, Parameters> {
   readonly [TypeId]: TypeId
   readonly _tag: "ResourceTemplate"
@@ -39,7 +42,11 @@ export interface ResourceTemplate<Name extends string, Parameters> {
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
-/** Converts between typed parameters and the strings in a URI. */
+/**
+ * Converts between typed parameters and the strings in a URI.
+ *
+ * @category models
+ */
 export interface Codec<Parameters> {
   /** The parameters of a URI that matched. */
   decode(match: UriTemplate.Match): Effect.Effect<Parameters, ParseIssue>
@@ -47,13 +54,18 @@ export interface Codec<Parameters> {
   encode(parameters: Parameters): Effect.Effect<string, ParseIssue>
 }
 
+/** @category constants */
 export declare namespace ResourceTemplate {
   export type Any = ResourceTemplate<string, any>
 
   export type Parameters<T> = T extends ResourceTemplate<any, infer P> ? P : never
 }
 
-/** A parameter of a tagged template: its name, and the schema of its value, which is a string in the URI. */
+/**
+ * A parameter of a tagged template: its name, and the schema of its value, which is a string in the URI.
+ *
+ * @category models
+ */
 export interface Param<Name extends string, A> {
   readonly name: Name
   readonly schema: Schema.Schema<A, any>
@@ -61,7 +73,11 @@ export interface Param<Name extends string, A> {
   readonly operator: "" | "+"
 }
 
-/** A parameter without slashes in its value. Default schema: `Schema.String`. */
+/**
+ * A parameter without slashes in its value. Default schema: `Schema.String`.
+ *
+ * @category utils
+ */
 export const param: {
   <const Name extends string>(name: Name): Param<Name, string>
   <const Name extends string, A, I>(
@@ -78,7 +94,11 @@ export const param: {
 type AString<Encoded, Name extends string> = [Encoded] extends [string] ? unknown
   : `The parameter "${Name}" must be encoded as a string: use a schema such as Schema.NumberFromString`
 
-/** A parameter whose value may contain slashes, such as a file path. */
+/**
+ * A parameter whose value may contain slashes, such as a file path.
+ *
+ * @category utils
+ */
 export const path = <const Name extends string>(name: Name): Param<Name, string> => ({
   name,
   schema: Schema.String,
@@ -97,13 +117,14 @@ type ParametersOf<P extends ReadonlyArray<Param<string, any>>> = Schema.Simplify
  *
  * @example
  * ```ts
- * import { ResourceTemplate } from "@effect-mcp/definition"
+ * import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
  * import { Schema } from "effect"
  *
  * const id = ResourceTemplate.param("id", Schema.NumberFromString)
  *
  * export const Note = ResourceTemplate.make("note", { mimeType: "text/markdown" })`note:///${id}`
  * ```
+ * @category constructors
  */
 export const make =
   <const Name extends string>(name: Name, description: Resource.Description = {}) =>
@@ -122,7 +143,11 @@ export const make =
     }) as unknown as ResourceTemplate<Name, ParametersOf<P>>
   }
 
-/** The same fields; a field that is no string and no list of strings in a URI has a type that says what to do instead. */
+/**
+ * The same fields; a field that is no string and no list of strings in a URI has a type that says what to do instead.
+ *
+ * @category models
+ */
 export type UriFields<Fields extends Schema.Struct.Fields> = {
   readonly [Name in keyof Fields]: Schema.Struct.Encoded<{ readonly field: Fields[Name] }> extends
     { readonly [key: string]: string | ReadonlyArray<string> | undefined } ? Fields[Name]
@@ -136,6 +161,8 @@ export type UriFields<Fields extends Schema.Struct.Fields> = {
  * A variable without a schema is a string, or an array of strings where the template has `{name*}`; in a query it is
  * optional. A variable with a schema has the type of the schema: give an optional schema to a variable that may be
  * absent.
+ *
+ * @category constructors
  */
 export const fromString = <const Name extends string, Fields extends Schema.Struct.Fields = {}>(
   name: Name,
@@ -201,4 +228,5 @@ const schemaOf = (
   return Schema.Struct(Object.fromEntries(fields)) as unknown as Schema.Schema<any, any>
 }
 
+/** @category guards */
 export const isResourceTemplate = (u: unknown): u is ResourceTemplate.Any => Predicate.hasProperty(u, TypeId)

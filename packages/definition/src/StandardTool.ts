@@ -17,7 +17,11 @@ import * as ExternalSchema from "./schema/ExternalSchema.js"
 import * as Tool from "./Tool.js"
 import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 
-/** A Standard Schema of version 1, with the extension for JSON Schema where the library has it. */
+/**
+ * A Standard Schema of version 1, with the extension for JSON Schema where the library has it.
+ *
+ * @category models
+ */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1
@@ -31,7 +35,11 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-/** The result of validation: the value, possibly converted, or the issues. */
+/**
+ * The result of validation: the value, possibly converted, or the issues.
+ *
+ * @category models
+ */
 export type Result<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | {
@@ -43,12 +51,21 @@ export type Result<Output> =
 
 type Any = StandardSchema<any, any>
 
-/** The type of the values that a schema validates. */
+/**
+ * The type of the values that a schema validates.
+ *
+ * @category models
+ */
 export type Input<S extends Any> = NonNullable<S["~standard"]["types"]>["input"]
 
-/** The type of the values that validation yields. */
+/**
+ * The type of the values that validation yields.
+ *
+ * @category models
+ */
 export type Output<S extends Any> = NonNullable<S["~standard"]["types"]>["output"]
 
+/** @category models */
 export interface Options<Parameters, Success> extends Tool.Description {
   readonly parameters: Parameters
   /** The JSON Schema of the arguments. Default: the one that `parameters` provides; required when it provides none. */
@@ -75,7 +92,7 @@ export interface Options<Parameters, Success> extends Tool.Description {
  *
  * @example
  * ```ts
- * import { StandardTool } from "@effect-mcp/definition"
+ * import * as StandardTool from "@effect-mcp/definition/StandardTool"
  * import { Schema } from "effect"
  *
  * export const Search = StandardTool.make("search", {
@@ -83,6 +100,7 @@ export interface Options<Parameters, Success> extends Tool.Description {
  *   inputSchema: { type: "object", properties: { q: { type: "string" } }, required: ["q"] }
  * })
  * ```
+ * @category constructors
  */
 export const make = <
   const Name extends string,

@@ -21,10 +21,13 @@ import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 import * as ToolCodec from "./tool/ToolCodec.js"
 import type { ToolResult } from "./ToolResult.js"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/Tool")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
+/** @category models */
 export interface Tool<Name extends string, Parameters, Arguments, Success, Failure> {
   readonly [TypeId]: TypeId
   readonly _tag: "Tool"
@@ -40,7 +43,11 @@ export interface Tool<Name extends string, Parameters, Arguments, Success, Failu
   readonly requires?: ReadonlyArray<string> | undefined
 }
 
-/** Converts between the typed values of a tool and the JSON of `tools/call`. */
+/**
+ * Converts between the typed values of a tool and the JSON of `tools/call`.
+ *
+ * @category models
+ */
 export interface Codec<Parameters, Arguments, Success, Failure> {
   /** What the handler receives. An issue lists every argument that is wrong, unless the arguments are large. */
   decodeArguments(args: unknown): Effect.Effect<Parameters, ParseIssue>
@@ -57,11 +64,14 @@ export interface Codec<Parameters, Arguments, Success, Failure> {
 /**
  * What a handler may return: the success value, or a `ToolResult` with that value and content of its own. The handler
  * of a tool without `success` returns a text, a `ToolResult` or nothing.
+ *
+ * @category models
  */
 export type Returns<Success> = 0 extends 1 & Success ? any // `any` itself
   : [Success] extends [void] ? void | string | ToolResult<unknown>
   : Success | ToolResult<Success>
 
+/** @category constants */
 export declare namespace Tool {
   export type Any = Tool<string, any, any, any, any>
 
@@ -76,7 +86,11 @@ export declare namespace Tool {
   export type Failure<T> = T extends Tool<any, any, any, any, infer F> ? F : never
 }
 
-/** What a tool advertises in addition to its schemas. */
+/**
+ * What a tool advertises in addition to its schemas.
+ *
+ * @category models
+ */
 export interface Description {
   /** What the tool does, for the model that chooses among tools. */
   readonly description?: string | undefined
@@ -95,6 +109,7 @@ export interface Description {
   readonly meta?: JsonObject | undefined
 }
 
+/** @category models */
 export interface Options<Parameters, Success, Failure> extends Description {
   /** The fields of the arguments, or a schema of an object. Default: no parameters. */
   readonly parameters?: Parameters | undefined
@@ -166,6 +181,7 @@ type AnObject<P> = P extends Schema.Schema<any, infer Encoded> ? [Encoded] exten
  *   annotations: { readOnlyHint: true }
  * })
  * ```
+ * @category constructors
  */
 export const make = <
   const Name extends string,
@@ -203,7 +219,11 @@ export const make = <
   })
 }
 
-/** The schemas of a tool, and the JSON Schemas to advertise for them. */
+/**
+ * The schemas of a tool, and the JSON Schemas to advertise for them.
+ *
+ * @category models
+ */
 export interface Schemas {
   readonly parameters: Schema.Schema<any, any>
   /** `undefined` for a tool that returns content only. */
@@ -219,6 +239,8 @@ export interface Schemas {
  * Declares a tool from schemas and the JSON Schemas to advertise for them, as `RawTool` and `StandardTool` do. The
  * caller states the types, which the compiler does not check against the schemas. Throws when Effect's parser cannot
  * use a schema.
+ *
+ * @category constructors
  */
 export const fromSchemas = <const Name extends string, Parameters, Arguments, Success, Failure>(
   name: Name,
@@ -251,4 +273,5 @@ export const fromSchemas = <const Name extends string, Parameters, Arguments, Su
   )
 })
 
+/** @category guards */
 export const isTool = (u: unknown): u is Tool.Any => Predicate.hasProperty(u, TypeId)

@@ -13,11 +13,17 @@ import * as Encoding from "effect/Encoding"
 import * as Pipeable from "effect/Pipeable"
 import * as Predicate from "effect/Predicate"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/ToolResult")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
-/** Content blocks in order, for models and people, and the structured value, for programs. */
+/**
+ * Content blocks in order, for models and people, and the structured value, for programs.
+ *
+ * @category models
+ */
 export class ToolResult<out A = undefined> extends Pipeable.Class() {
   readonly [TypeId]: TypeId = TypeId
 
@@ -32,49 +38,80 @@ export class ToolResult<out A = undefined> extends Pipeable.Class() {
   }
 }
 
+/** @category guards */
 export const isToolResult = (u: unknown): u is ToolResult<unknown> => Predicate.hasProperty(u, TypeId)
 
+/** @category models */
 export interface BlockOptions {
   readonly annotations?: Content.Annotations | undefined
   readonly meta?: JsonObject | undefined
 }
 
-/** A result of these content blocks. */
+/**
+ * A result of these content blocks.
+ *
+ * @category constructors
+ */
 export const make = (...content: ReadonlyArray<Content.ContentBlock>): ToolResult => new ToolResult(content, undefined)
 
+/** @category constructors */
 export const text = (text: string, options?: BlockOptions): ToolResult =>
   make({ type: "text", text, ...optional(options) })
 
-/** An image, as bytes or as base64 text. Throws for other text, and for what is no media type. */
+/**
+ * An image, as bytes or as base64 text. Throws for other text, and for what is no media type.
+ *
+ * @category constructors
+ */
 export const image = (data: Uint8Array | string, mimeType: string, options?: BlockOptions): ToolResult =>
   checked({ type: "image", data: base64(data), mimeType, ...optional(options) })
 
 /**
  * Audio, as bytes or as base64 text. Throws for other text, and for what is no media type. Clients of revisions before
  * 2025-03-26 get a text in its place.
+ *
+ * @category constructors
  */
 export const audio = (data: Uint8Array | string, mimeType: string, options?: BlockOptions): ToolResult =>
   checked({ type: "audio", data: base64(data), mimeType, ...optional(options) })
 
-/** A link to a resource that the client can read. Clients of revisions before 2025-06-18 get a text in its place. */
+/**
+ * A link to a resource that the client can read. Clients of revisions before 2025-06-18 get a text in its place.
+ *
+ * @category constructors
+ */
 export const link = (resource: Omit<Content.ResourceLink, "type">): ToolResult =>
   make({ type: "resource_link", ...resource })
 
-/** A resource with its content. */
+/**
+ * A resource with its content.
+ *
+ * @category constructors
+ */
 export const resource = (resource: Content.ResourceContents, options?: BlockOptions): ToolResult =>
   make({ type: "resource", resource, ...optional(options) })
 
-/** The same result with a structured value, of the type of the tool's `success`. */
+/**
+ * The same result with a structured value, of the type of the tool's `success`.
+ *
+ * @category utils
+ */
 export const withStructured = <A>(structured: A) => (self: ToolResult<unknown>): ToolResult<A> =>
   new ToolResult(self.content, structured, self.meta, self.isError)
 
-/** The same result with `_meta`, which a model does not see. */
+/**
+ * The same result with `_meta`, which a model does not see.
+ *
+ * @category utils
+ */
 export const withMeta = (meta: JsonObject) => <A>(self: ToolResult<A>): ToolResult<A> =>
   new ToolResult(self.content, self.structured, meta, self.isError)
 
 /**
  * The same result with `isError`. For a failure that a declared `failure` cannot express: one with images, or one that
  * another server returned. The structured value is sent without a check.
+ *
+ * @category utils
  */
 export const asError = <A>(self: ToolResult<A>): ToolResult<A> =>
   new ToolResult(self.content, self.structured, self.meta, true)
@@ -82,6 +119,8 @@ export const asError = <A>(self: ToolResult<A>): ToolResult<A> =>
 /**
  * The content of `self`, then that of `that`. The structured value and `_meta` are those of `that` where it has them,
  * otherwise those of `self`. The result is an error when either is one.
+ *
+ * @category utils
  */
 export const concat = <B>(that: ToolResult<B>) => <A>(self: ToolResult<A>): ToolResult<A | B> =>
   new ToolResult<A | B>(

@@ -16,13 +16,20 @@ import * as UriExpression from "./uri/UriExpression.js"
 import * as UriMatcher from "./uri/UriMatcher.js"
 import * as UriPattern from "./uri/UriPattern.js"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/definition/UriTemplate")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
-/** The longest template, in characters; the most variables of a template; the longest URI to match, in characters. */
+/**
+ * The longest template, in characters; the most variables of a template; the longest URI to match, in characters.
+ *
+ * @category constants
+ */
 export const limits = { template: 8192, variables: 256, uri: 65_536 } as const
 
+/** @category models */
 export interface Variable {
   readonly name: string
   /** Written `{name*}`: its value is a list of strings. */
@@ -31,7 +38,11 @@ export interface Variable {
   readonly isOptional: boolean
 }
 
-/** A template that has been parsed. */
+/**
+ * A template that has been parsed.
+ *
+ * @category models
+ */
 export interface UriTemplate {
   /** The functions behind `expand` and `match`. */
   readonly [TypeId]: {
@@ -48,6 +59,8 @@ export interface UriTemplate {
 /**
  * The values to expand a template with: a string, a list, or an associative array for each variable. A variable without
  * a value expands to nothing.
+ *
+ * @category models
  */
 export type Values = {
   readonly [name: string]: string | ReadonlyArray<string> | { readonly [key: string]: string } | undefined
@@ -56,10 +69,16 @@ export type Values = {
 /**
  * The decoded values of a URI: a string for each variable, an array of strings for a list. An optional variable that
  * the URI does not hold is left out.
+ *
+ * @category models
  */
 export type Match = Readonly<Record<string, string | ReadonlyArray<string>>>
 
-/** Parses a template. Left: what is wrong with it. */
+/**
+ * Parses a template. Left: what is wrong with it.
+ *
+ * @category utils
+ */
 export const parse = (template: string): Either.Either<UriTemplate, string> =>
   Either.flatMap(split(template), (parts) => {
     const variables = parts.flatMap((part) =>
@@ -112,12 +131,18 @@ const split = (template: string): Either.Either<ReadonlyArray<string | UriExpres
   return Either.right(parts)
 }
 
-/** The URI that a template expands to with these values. */
+/**
+ * The URI that a template expands to with these values.
+ *
+ * @category utils
+ */
 export const expand = (self: UriTemplate, values: Values): string => self[TypeId].expand(values)
 
 /**
  * The values with which a template expands to a URI; none when there are no such values, when the template is
  * ambiguous, or when the URI is longer than `limits.uri`. The parameters of a query may come in any order, and
  * parameters that the template does not name are ignored.
+ *
+ * @category utils
  */
 export const match = (self: UriTemplate, uri: string): Option.Option<Match> => self[TypeId].match(uri)

@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { Client } from "@effect-mcp/client"
+import * as Client from "@effect-mcp/client/Client"
 import * as Definition from "@effect-mcp/definition/Definition"
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import * as StandardTool from "@effect-mcp/definition/StandardTool"
-import { McpServer } from "@effect-mcp/server"
-import { TestServer } from "@effect-mcp/testing"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as TestServer from "@effect-mcp/testing/TestServer"
 import { Effect, Layer, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 

@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import type { TransportError } from "./LocalError.js"
 import type { Transport } from "./Transport.js"
 
+/** @category models */
 export interface Connector<out R = never> {
   /** The name of the server, for error messages and spans. */
   readonly name: string
@@ -21,7 +22,11 @@ export interface Connector<out R = never> {
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
 
-/** A connector that opens its transport with `connect`. */
+/**
+ * A connector that opens its transport with `connect`.
+ *
+ * @category constructors
+ */
 export const make = <R>(
   name: string,
   connect: Effect.Effect<Transport, TransportError, R>,
@@ -33,6 +38,10 @@ export const make = <R>(
   connect: connect as Effect.Effect<Transport, TransportError, Exclude<R, Scope.Scope> | Scope.Scope>
 })
 
-/** A connector for a transport that is already open. It can be used once. */
+/**
+ * A connector for a transport that is already open. It can be used once.
+ *
+ * @category constructors
+ */
 export const fromTransport = (transport: Transport, name = "transport"): Connector =>
   make(name, Effect.succeed(transport))

@@ -33,15 +33,28 @@ import * as Requests from "./runtime/Requests.js"
 import type { Channel, Side } from "./Side.js"
 import * as Transport from "./Transport.js"
 
-/** The default of `maxInFlight`. */
+/**
+ * The default of `maxInFlight`.
+ *
+ * @category constants
+ */
 export const MAX_IN_FLIGHT = 64
 
-/** The default of `maxWaiting`. */
+/**
+ * The default of `maxWaiting`.
+ *
+ * @category constants
+ */
 export const MAX_WAITING = 1024
 
-/** The default of `maxWaitingText`. */
+/**
+ * The default of `maxWaitingText`.
+ *
+ * @category constants
+ */
 export const MAX_WAITING_TEXT = 16 * 1024 * 1024
 
+/** @category models */
 export interface Options {
   /** How long our requests wait for an answer, unless a request has its own. Default: without limit. */
   readonly timeout?: Duration.DurationInput | undefined
@@ -77,6 +90,7 @@ export interface Options {
   readonly batches?: (() => boolean) | undefined
 }
 
+/** @category models */
 export interface Conversation extends Outbound {
   /** Handles one message, from the transport or from another channel; its answer is sent on that channel. */
   readonly receive: (incoming: Transport.Delivery, channel?: Channel) => void
@@ -100,6 +114,8 @@ export interface Conversation extends Outbound {
 
 /**
  * A conversation without a fiber of its own. Its owner runs `read` or passes the messages to `receive`, and closes it.
+ *
+ * @category models
  */
 export interface Passive extends Conversation {
   /**
@@ -114,6 +130,8 @@ export interface Passive extends Conversation {
 /**
  * Starts a conversation over a transport. It ends when the scope closes or the peer ends the transport: then our calls
  * fail with `ConnectionClosed` and the handlers are interrupted.
+ *
+ * @category constructors
  */
 export const make = (
   transport: Transport.Transport,
@@ -132,7 +150,11 @@ export const make = (
     )
   })
 
-/** A function that makes conversations without a fiber. Their handlers run in the context of this effect by default. */
+/**
+ * A function that makes conversations without a fiber. Their handlers run in the context of this effect by default.
+ *
+ * @category utils
+ */
 export const factory: Effect.Effect<
   (sender: Transport.Sender, side: Side | ((conversation: Conversation) => Side), options?: Options) => Passive
 > = Effect.map(

@@ -28,6 +28,8 @@ import * as Json from "./runtime/Json.js"
  *   what is wrong, and what was left out. `subject` is as above.
  * - `Dropped`: more diagnostics at once than the limit; this one stands for `count` of them.
  * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
+ *
+ * @category models
  */
 export type Diagnostic = Data.TaggedEnum<{
   Malformed: { readonly malformed: Message.Malformed }
@@ -48,9 +50,14 @@ export type Diagnostic = Data.TaggedEnum<{
   Detached: { readonly method: string }
 }>
 
+/** @category constants */
 export const Diagnostic = Data.taggedEnum<Diagnostic>()
 
-/** Logs a diagnostic: bugs of this side as errors, other things lower. What the peer wrote stays short and on one line. */
+/**
+ * Logs a diagnostic: bugs of this side as errors, other things lower. What the peer wrote stays short and on one line.
+ *
+ * @category utils
+ */
 export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$match({
   Malformed: ({ malformed }) =>
     Effect.logWarning(`Malformed ${isOfAnyKind(malformed) ? "message" : malformed.kind}: ${malformed.message}`),

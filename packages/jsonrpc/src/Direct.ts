@@ -100,7 +100,11 @@ class DirectTransport implements Transport {
   }
 }
 
-/** Two connected transports. Closing the scope closes both, and so does the end of either reader. */
+/**
+ * Two connected transports. Closing the scope closes both, and so does the end of either reader.
+ *
+ * @category utils
+ */
 export const pair: Effect.Effect<readonly [Transport, Transport], never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     const left = new DirectTransport()

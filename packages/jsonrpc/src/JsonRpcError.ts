@@ -6,25 +6,53 @@
  */
 import * as Data from "effect/Data"
 
-/** Invalid JSON was received. */
+/**
+ * Invalid JSON was received.
+ *
+ * @category constants
+ */
 export const PARSE_ERROR = -32700
 
-/** The JSON is not a request. */
+/**
+ * The JSON is not a request.
+ *
+ * @category constants
+ */
 export const INVALID_REQUEST = -32600
 
-/** The method does not exist or is not available. */
+/**
+ * The method does not exist or is not available.
+ *
+ * @category constants
+ */
 export const METHOD_NOT_FOUND = -32601
 
-/** The parameters are invalid. */
+/**
+ * The parameters are invalid.
+ *
+ * @category constants
+ */
 export const INVALID_PARAMS = -32602
 
-/** The receiver failed in a way that is not the sender's fault. */
+/**
+ * The receiver failed in a way that is not the sender's fault.
+ *
+ * @category constants
+ */
 export const INTERNAL_ERROR = -32603
 
-/** The receiver is closing, or too many requests are in flight. */
+/**
+ * The receiver is closing, or too many requests are in flight.
+ *
+ * @category constants
+ */
 export const UNAVAILABLE = -32000
 
-/** The `error` member of a response. */
+/**
+ * The `error` member of a response.
+ *
+ * @category models
+ */
 export interface ErrorObject {
   readonly code: number
   readonly message: string
@@ -33,14 +61,24 @@ export interface ErrorObject {
 
 /**
  * An error in a response. A handler fails with it to answer with an error; a call fails with the error of its answer.
+ *
+ * @category errors
  */
 export class JsonRpcError extends Data.TaggedError("JsonRpcError")<ErrorObject> {}
 
-/** The error object in a response; `data` is left out when there is none. */
+/**
+ * The error object in a response; `data` is left out when there is none.
+ *
+ * @category utils
+ */
 export const toObject = (error: ErrorObject): ErrorObject =>
   error.data === undefined
     ? { code: error.code, message: error.message }
     : { code: error.code, message: error.message, data: error.data }
 
-/** The answer to a request that failed for a reason that the peer must not see. */
+/**
+ * The answer to a request that failed for a reason that the peer must not see.
+ *
+ * @category constants
+ */
 export const internal: ErrorObject = { code: INTERNAL_ERROR, message: "Internal error" }

@@ -16,9 +16,14 @@ import * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
 import * as Oversized from "./runtime/Oversized.js"
 
-/** How many bytes a line may have. */
+/**
+ * How many bytes a line may have.
+ *
+ * @category constants
+ */
 export const MAX_LINE_BYTES = 10 * 1024 * 1024
 
+/** @category models */
 export interface Options extends MessageText.Limits {
   /** Longer lines are discarded: a response fails its call, anything else is answered with -32700. Default: 10 MiB. */
   readonly maxLineBytes?: number | undefined
@@ -39,6 +44,8 @@ const KEPT_BYTES = 64 * 1024
  * first `held` bytes of a line that has not ended, never more than the limit and never the chunks themselves;
  * `skipping` is true from the byte that exceeds the limit to the end of the line; `start` is set meanwhile when the line
  * is reported at its end, and `last` holds the last bytes of the line.
+ *
+ * @category models
  */
 export class Decoder {
   private readonly text: TextDecoder
@@ -154,13 +161,21 @@ const lenient = new TextDecoder()
 const unreadable = (why: string): Message.Malformed =>
   new Message.Malformed("request", JsonRpcError.PARSE_ERROR, `Parse error: ${why}`)
 
-/** The line of a message: `MessageText.stringify` with a newline. */
+/**
+ * The line of a message: `MessageText.stringify` with a newline.
+ *
+ * @category utils
+ */
 export const encode = (message: Message.Message): string | undefined => {
   const text = MessageText.stringify(message)
   return text === undefined ? undefined : text + "\n"
 }
 
-/** The messages in a stream of bytes. The last line may lack its newline. */
+/**
+ * The messages in a stream of bytes. The last line may lack its newline.
+ *
+ * @category utils
+ */
 export const decode = <E, R>(
   bytes: Stream.Stream<Uint8Array, E, R>,
   options?: Options

@@ -11,6 +11,8 @@ import * as Data from "effect/Data"
  *
  * `Open`: the transport could not be opened. `Read` and `Write`: reading or writing failed. `Encode`: our message has
  * no JSON form. `Decode`: the peer sent a response that is malformed.
+ *
+ * @category errors
  */
 export class TransportError extends Data.TaggedError("TransportError")<{
   readonly reason: "Open" | "Read" | "Write" | "Encode" | "Decode"
@@ -18,7 +20,11 @@ export class TransportError extends Data.TaggedError("TransportError")<{
   readonly cause?: unknown
 }> {}
 
-/** The conversation is over: no answer will come. */
+/**
+ * The conversation is over: no answer will come.
+ *
+ * @category errors
+ */
 export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
   /** The failure of the transport that ended the conversation, if it ended with one. */
   readonly cause?: TransportError | undefined
@@ -28,7 +34,11 @@ export class ConnectionClosed extends Data.TaggedError("ConnectionClosed")<{
   }
 }
 
-/** No answer came in time. Unless `cancelOnAbandon` is `false`, the request was cancelled. */
+/**
+ * No answer came in time. Unless `cancelOnAbandon` is `false`, the request was cancelled.
+ *
+ * @category errors
+ */
 export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
   readonly method: string
   /** How long the request waited, in milliseconds. */
@@ -39,23 +49,36 @@ export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
   }
 }
 
-/** This channel cannot carry requests to the other side. */
+/**
+ * This channel cannot carry requests to the other side.
+ *
+ * @category errors
+ */
 export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly method: string }> {
   override get message(): string {
     return `Cannot send "${this.method}": there is no channel to the other side, or the request it belonged to has been answered`
   }
 }
 
-/** The server no longer knows our session. Whether it served the request before is unknown. A new session can begin. */
+/**
+ * The server no longer knows our session. Whether it served the request before is unknown. A new session can begin.
+ *
+ * @category errors
+ */
 export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonly method: string }> {
   override get message(): string {
     return `The session expired before "${this.method}" was answered: it may have been served, or not`
   }
 }
 
-/** Any failure of a call on this side. */
+/**
+ * Any failure of a call on this side.
+ *
+ * @category errors
+ */
 export type LocalError = ConnectionClosed | RequestTimeout | NoBackChannel | SessionExpired | TransportError
 
+/** @category guards */
 export const isLocalError = (error: unknown): error is LocalError =>
   error instanceof ConnectionClosed || error instanceof RequestTimeout || error instanceof NoBackChannel ||
   error instanceof SessionExpired || error instanceof TransportError

@@ -10,14 +10,23 @@
  */
 import * as JsonRpcError from "./JsonRpcError.js"
 
-/** A string or an integer. `1` and `"1"` are two ids. */
+/**
+ * A string or an integer. `1` and `"1"` are two ids.
+ *
+ * @category models
+ */
 export type RequestId = string | number
 
-/** Named parameters. MCP has no positional ones. */
+/**
+ * Named parameters. MCP has no positional ones.
+ *
+ * @category models
+ */
 export interface Params {
   readonly [key: string]: unknown
 }
 
+/** @category models */
 export interface Request {
   readonly jsonrpc: "2.0"
   readonly id: RequestId
@@ -25,33 +34,43 @@ export interface Request {
   readonly params?: Params
 }
 
+/** @category models */
 export interface Notification {
   readonly jsonrpc: "2.0"
   readonly method: string
   readonly params?: Params
 }
 
+/** @category models */
 export interface Success {
   readonly jsonrpc: "2.0"
   readonly id: RequestId
   readonly result: Params
 }
 
-/** An error response; without an id, or with `null`, if that of the request is unknown. */
+/**
+ * An error response; without an id, or with `null`, if that of the request is unknown.
+ *
+ * @category models
+ */
 export interface Failure {
   readonly jsonrpc: "2.0"
   readonly id?: RequestId | null
   readonly error: JsonRpcError.ErrorObject
 }
 
+/** @category models */
 export type Response = Success | Failure
 
+/** @category models */
 export type Message = Request | Notification | Response
 
 /**
  * Input that is not a message. `kind` is the kind of message that it resembles: a `request` is answered with `code`,
  * under `id` if it has one; a `response` with an `id` ends the call that waits for it. An `unknown` one has an id and
  * nothing else: it is a response where a call of this id waits, and a request elsewhere.
+ *
+ * @category models
  */
 export class Malformed {
   readonly _tag = "Malformed"
@@ -66,39 +85,63 @@ export class Malformed {
   ) {}
 }
 
-/** What a peer sent: a message, or input that is none. */
+/**
+ * What a peer sent: a message, or input that is none.
+ *
+ * @category models
+ */
 export type Incoming = Message | Malformed
 
+/** @category guards */
 export const isMalformed = (incoming: Incoming): incoming is Malformed => incoming instanceof Malformed
 
+/** @category guards */
 export const isRequest = (message: Message): message is Request =>
   (message as Request).method !== undefined && (message as Request).id !== undefined
 
+/** @category guards */
 export const isNotification = (message: Message): message is Notification =>
   (message as Request).method !== undefined && (message as Request).id === undefined
 
+/** @category guards */
 export const isResponse = (message: Message): message is Response => (message as Request).method === undefined
 
+/** @category guards */
 export const isSuccess = (response: Response): response is Success => (response as Success).result !== undefined
 
-/** Strings and integers are ids; `true`, `null` and `1.5` are not. */
+/**
+ * Strings and integers are ids; `true`, `null` and `1.5` are not.
+ *
+ * @category guards
+ */
 export const isRequestId = (u: unknown): u is RequestId => typeof u === "string" || Number.isSafeInteger(u)
 
+/** @category utils */
 export const request = (id: RequestId, method: string, params?: Params): Request =>
   params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params }
 
+/** @category utils */
 export const notification = (method: string, params?: Params): Notification =>
   params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params }
 
+/** @category utils */
 export const success = (id: RequestId, result: Params): Success => ({ jsonrpc: "2.0", id, result })
 
-/** An error response; without an id when that of the request is unknown. */
+/**
+ * An error response; without an id when that of the request is unknown.
+ *
+ * @category utils
+ */
 export const failure = (id: RequestId | undefined, error: JsonRpcError.ErrorObject): Failure =>
   id === undefined
     ? { jsonrpc: "2.0", error: JsonRpcError.toObject(error) }
     : { jsonrpc: "2.0", id, error: JsonRpcError.toObject(error) }
 
-/** The response with a result or an error: with the outcome of a request. */
+/**
+ * The response with a result or an error: with the outcome of a request.
+ *
+ * @category utils
+ */
 export const response = (
   id: RequestId,
   { error, result }:
@@ -106,7 +149,11 @@ export const response = (
     | { readonly result?: undefined; readonly error: JsonRpcError.ErrorObject }
 ): Response => error === undefined ? { jsonrpc: "2.0", id, result } : failure(id, error)
 
-/** The error response to a malformed request. */
+/**
+ * The error response to a malformed request.
+ *
+ * @category utils
+ */
 export const malformedResponse = (malformed: Malformed): Failure =>
   failure(malformed.id, { code: malformed.code, message: malformed.message })
 
@@ -115,7 +162,11 @@ const isObject = (u: unknown): u is Record<string, unknown> => typeof u === "obj
 const invalid = (kind: Malformed["kind"], message: string, id: unknown): Malformed =>
   new Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid request: ${message}`, isRequestId(id) ? id : undefined)
 
-/** Checks a value that a peer sent. A message that conforms is returned unchanged. */
+/**
+ * Checks a value that a peer sent. A message that conforms is returned unchanged.
+ *
+ * @category constructors
+ */
 export const fromUnknown = (u: unknown): Incoming => {
   if (!isObject(u)) {
     return Array.isArray(u)

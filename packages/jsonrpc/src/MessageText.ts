@@ -10,7 +10,11 @@ import * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
 import * as MessageOutline from "./runtime/MessageOutline.js"
 
-/** The limits of one message. */
+/**
+ * The limits of one message.
+ *
+ * @category models
+ */
 export interface Limits {
   /** How deep a message may nest. Default: 64. */
   readonly maxDepth?: number | undefined
@@ -25,6 +29,8 @@ export interface Limits {
  * before it is parsed. Its beginning and its end show whether the limit of responses applies; otherwise the limit of
  * requests does. When a text that looked like a response turns out to be a request, the limit of requests is applied
  * after parsing.
+ *
+ * @category utils
  */
 export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
   const incoming = parseWithin(text, limits)
@@ -74,6 +80,8 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
 /**
  * The JSON text of a message, on one line and without a newline. An answer that has no JSON form becomes "Internal
  * error" under its id; for a request or a notification without a JSON form, the result is `undefined`.
+ *
+ * @category utils
  */
 export const stringify = (message: Message.Message): string | undefined => {
   const text = Json.stringify(message)
@@ -91,6 +99,8 @@ const lengths = new WeakMap<Message.Message, number>()
 /**
  * The number of characters of the JSON text of a message, for the limits of requests that wait; 0 when it has no JSON form. A short
  * message, and a message that `parse` has not made, is written again.
+ *
+ * @category utils
  */
 export const lengthOf = (message: Message.Message): number =>
   lengths.get(message) ?? Json.stringify(message)?.length ?? 0

@@ -14,9 +14,14 @@ import type * as Message from "./Message.js"
 import type * as Progress from "./Progress.js"
 import type { SendOptions } from "./Transport.js"
 
-/** Why a call failed: the error that the peer answered, or a failure on this side. */
+/**
+ * Why a call failed: the error that the peer answered, or a failure on this side.
+ *
+ * @category errors
+ */
 export type CallError = JsonRpcError | LocalError
 
+/** @category models */
 export interface RequestOptions extends SendOptions {
   /**
    * How long to wait, from the moment the request is handed to the transport. `0` fails at once with `RequestTimeout`.
@@ -40,6 +45,7 @@ export interface RequestOptions extends SendOptions {
   readonly onId?: ((id: Message.RequestId) => void) | undefined
 }
 
+/** @category models */
 export interface Outbound {
   /**
    * Sends a request and waits for its answer. Interrupting the caller sends `notifications/cancelled`; an answer that
@@ -54,7 +60,11 @@ export interface Outbound {
   readonly notify: (method: string, params?: Message.Params) => Effect.Effect<void>
 }
 
-/** A channel without a peer: it refuses requests and drops notifications. */
+/**
+ * A channel without a peer: it refuses requests and drops notifications.
+ *
+ * @category utils
+ */
 export const none: Outbound = {
   request: (method) => Effect.fail(new NoBackChannel({ method })),
   notify: () => Effect.void

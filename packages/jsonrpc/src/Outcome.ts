@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as JsonRpcError from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
 
+/** @category models */
 export type Outcome =
   | Reported & { readonly result: Message.Params; readonly error?: undefined }
   | Reported & { readonly result?: undefined; readonly error: JsonRpcError.ErrorObject }
@@ -27,15 +28,27 @@ interface Reported {
   readonly notes?: unknown
 }
 
-/** Its result, its `JsonRpcError`, or "Internal error" for any other failure. */
+/**
+ * Its result, its `JsonRpcError`, or "Internal error" for any other failure.
+ *
+ * @category constructors
+ */
 export const fromExit = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   if (exit._tag === "Success") return { result: exit.value as Message.Params }
   const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
   return failure instanceof JsonRpcError.JsonRpcError ? { error: failure } : died(exit.cause)
 }
 
-/** "Internal error" for the peer, and the cause for the operator. */
+/**
+ * "Internal error" for the peer, and the cause for the operator.
+ *
+ * @category utils
+ */
 export const died = (cause: Cause.Cause<unknown>): Outcome => ({ error: JsonRpcError.internal, died: cause })
 
-/** The outcome of a request that was in flight when the conversation closed. */
+/**
+ * The outcome of a request that was in flight when the conversation closed.
+ *
+ * @category constants
+ */
 export const closing: Outcome = { error: { code: JsonRpcError.UNAVAILABLE, message: "Connection closed" } }

@@ -6,6 +6,7 @@
  */
 import * as Message from "./Message.js"
 
+/** @category models */
 export interface Progress {
   /** Rises with every notification, even when the total is not known. */
   readonly progress: number
@@ -15,14 +16,24 @@ export interface Progress {
   readonly message?: string | undefined
 }
 
-/** The name of the notification. */
+/**
+ * The name of the notification.
+ *
+ * @category constants
+ */
 export const METHOD = "notifications/progress"
 
-/** The token in the parameters of a notification, if there is one. */
+/**
+ * The token in the parameters of a notification, if there is one.
+ *
+ * @category utils
+ */
 export const token = (params: Message.Params | undefined): unknown => params?.progressToken
 
 /**
  * The progress in the parameters of a notification, if there is any. A total or a message of a wrong type is left out.
+ *
+ * @category constructors
  */
 export const fromParams = (params: Message.Params | undefined): Progress | undefined => {
   if (typeof params?.progress !== "number") return undefined
@@ -37,6 +48,8 @@ export const fromParams = (params: Message.Params | undefined): Progress | undef
  * The parameters of the notification that reports progress; `undefined` when it must not be sent: the request has no
  * token, or `progress` is not greater than `last`, the progress that was reported before. A total that is not a finite
  * number is left out.
+ *
+ * @category utils
  */
 export const toParams = (
   token: Message.RequestId | undefined,

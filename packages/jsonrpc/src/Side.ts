@@ -13,7 +13,11 @@ import type { Outbound } from "./Outbound.js"
 import * as Outcome from "./Outcome.js"
 import type { Transport } from "./Transport.js"
 
-/** What one side does with the requests of the peer. */
+/**
+ * What one side does with the requests of the peer.
+ *
+ * @category models
+ */
 export interface RequestSide {
   /**
    * Called in the order of arrival, before any later message is read. The effects of requests run concurrently; the steps of each up
@@ -31,7 +35,11 @@ export interface RequestSide {
   readonly unavailableCode?: ((request: Message.Request) => number) | undefined
 }
 
-/** A limit that requests of one kind have instead of the limit of the conversation. One too many is refused. */
+/**
+ * A limit that requests of one kind have instead of the limit of the conversation. One too many is refused.
+ *
+ * @category models
+ */
 export interface OwnLimit {
   /** Takes a place; `false` when none is free. */
   readonly enter: () => boolean
@@ -39,7 +47,11 @@ export interface OwnLimit {
   readonly leave: () => void
 }
 
-/** What one side does with the requests and notifications of the peer. */
+/**
+ * What one side does with the requests and notifications of the peer.
+ *
+ * @category models
+ */
 export interface Side extends RequestSide {
   /** What serves a request, where that depends on the request. Called once for each. Default: the side itself. */
   readonly of?: ((request: Message.Request) => RequestSide) | undefined
@@ -52,7 +64,11 @@ export interface Side extends RequestSide {
   ) => Effect.Effect<void> | undefined
 }
 
-/** How one request is served: an effect, and the mapping of its exit to an answer. */
+/**
+ * How one request is served: an effect, and the mapping of its exit to an answer.
+ *
+ * @category models
+ */
 export interface Work {
   readonly effect: Effect.Effect<unknown, unknown>
   /** The context in which the effect runs. Default: the context in which the conversation was made. */
@@ -69,6 +85,8 @@ export interface Work {
 
 /**
  * Where the answer to a message is sent: the transport, or one of many HTTP requests. Each channel has ids of its own.
+ *
+ * @category models
  */
 export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canRequest"> {
   /** Sends the answer of a request, on a channel that needs more of it than the message. Default: `unsafeSend` of the message. */
@@ -86,6 +104,8 @@ export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canReq
 /**
  * One request while it is being answered, with the functions that send requests and notifications to its sender
  * meanwhile. Once it is answered or cancelled, these requests fail with `NoBackChannel` and notifications are dropped.
+ *
+ * @category models
  */
 export interface IncomingRequest extends Outbound {
   readonly id: Message.RequestId
@@ -97,7 +117,11 @@ export interface IncomingRequest extends Outbound {
   readonly open?: boolean | undefined
 }
 
-/** A side made of two handlers, which run in the context of this effect. */
+/**
+ * A side made of two handlers, which run in the context of this effect.
+ *
+ * @category constructors
+ */
 export const make = <R = never, R2 = never>(handlers: {
   readonly onRequest: (
     request: Message.Request,

@@ -9,9 +9,14 @@
  */
 import * as Oversized from "./runtime/Oversized.js"
 
-/** How many bytes an event may have, between the blank lines around it. */
+/**
+ * How many bytes an event may have, between the blank lines around it.
+ *
+ * @category constants
+ */
 export const MAX_EVENT_BYTES = 10 * 1024 * 1024
 
+/** @category models */
 export interface Event {
   /** The name of the event. Without one, the event is a "message". */
   readonly event?: string | undefined
@@ -23,7 +28,11 @@ export interface Event {
   readonly data?: string | undefined
 }
 
-/** An event that was dropped because of its size. */
+/**
+ * An event that was dropped because of its size.
+ *
+ * @category models
+ */
 export class TooLarge {
   readonly _tag = "TooLarge"
   constructor(
@@ -38,6 +47,8 @@ export class TooLarge {
 /**
  * The text of an event, with the blank line after it. Each line of the data, empty or not, has its own data line.
  * Line breaks in an id or a name are removed, because they would begin another field.
+ *
+ * @category utils
  */
 export const encode = ({ data, event, id, retry }: Event): string => {
   let text = ""
@@ -53,9 +64,14 @@ const breaks = /[\r\n]/
 
 const lines = (data: string): string => data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`).join("")
 
-/** A comment, which clients ignore: keeps a connection open while there is no event. */
+/**
+ * A comment, which clients ignore: keeps a connection open while there is no event.
+ *
+ * @category utils
+ */
 export const comment = (text = ""): string => `: ${text.replace(/[\r\n]/g, " ")}\n\n`
 
+/** @category models */
 export interface Options {
   /** Longer events are discarded and reported as `TooLarge`. Default: 10 MiB. */
   readonly maxEventBytes?: number | undefined
@@ -76,6 +92,8 @@ const KEPT_BYTES = 4096
  * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `buffer` holds the
  * first `held` bytes of a line that has not ended, and the fields of the event so far are in `event`, `id`, `retry` and
  * `data`, never more than the limit and never the chunks themselves. Text after the last blank line is no event.
+ *
+ * @category models
  */
 export class Decoder {
   private readonly text = new TextDecoder("utf-8", { ignoreBOM: true })

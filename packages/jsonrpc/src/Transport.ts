@@ -22,6 +22,8 @@ import type * as Message from "./Message.js"
 /**
  * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. It ends the call
  * that waits for it, and no other. For transports that send each request on its own, such as HTTP.
+ *
+ * @category models
  */
 export class Undelivered {
   readonly _tag = "Undelivered"
@@ -32,10 +34,18 @@ export class Undelivered {
   ) {}
 }
 
-/** What a transport delivers. */
+/**
+ * What a transport delivers.
+ *
+ * @category models
+ */
 export type Delivery = Message.Incoming | Undelivered
 
-/** How a request goes on when its connection is lost. Only transports that can resume requests read it. */
+/**
+ * How a request goes on when its connection is lost. Only transports that can resume requests read it.
+ *
+ * @category models
+ */
 export interface SendOptions {
   /**
    * Waits for the answer to a request that was sent before, also by an earlier connection, from where this token names. The
@@ -46,16 +56,28 @@ export interface SendOptions {
   readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
 }
 
-/** A call as the transport sees it that carries its request and its cancel. */
+/**
+ * A call as the transport sees it that carries its request and its cancel.
+ *
+ * @category models
+ */
 export interface OpenCall {
   /** What a transport that sends each request on its own keeps of this one, for as long as the call is open. */
   exchange?: unknown
 }
 
-/** Runs an effect during which the timeouts of our requests stand still. */
+/**
+ * Runs an effect during which the timeouts of our requests stand still.
+ *
+ * @category models
+ */
 export type PauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** The credentials of the requests of a transport, numbered: two requests with one number had the same credentials. */
+/**
+ * The credentials of the requests of a transport, numbered: two requests with one number had the same credentials.
+ *
+ * @category models
+ */
 export interface Credentials {
   /** The number of the request that was sent last. */
   readonly last: () => number
@@ -63,6 +85,7 @@ export interface Credentials {
   readonly now: Effect.Effect<number, unknown>
 }
 
+/** @category models */
 export interface Transport {
   /** What the peer sends, in order, for one reader. Ends when the peer closes the pipe; fails when the pipe fails. */
   readonly incoming: Stream.Stream<Delivery, TransportError>
@@ -98,16 +121,32 @@ export interface Transport {
   readonly onConversation?: ((pauseTimeouts: PauseTimeouts) => void) | undefined
 }
 
-/** The half of a transport that sends, for a conversation whose owner passes it each message. */
+/**
+ * The half of a transport that sends, for a conversation whose owner passes it each message.
+ *
+ * @category models
+ */
 export type Sender = Omit<Transport, "incoming" | "run">
 
-/** A stream of transports: each element is one new conversation. */
+/**
+ * A stream of transports: each element is one new conversation.
+ *
+ * @category models
+ */
 export interface Listener<out E = never, out R = never> extends Stream.Stream<Transport, E, R> {}
 
-/** The error of `send` once the pipe is closed. */
+/**
+ * The error of `send` once the pipe is closed.
+ *
+ * @category constants
+ */
 export const closed: TransportError = new TransportError({ reason: "Write", message: "The transport is closed" })
 
-/** Passes each incoming message to `receive` until the peer closes the pipe. */
+/**
+ * Passes each incoming message to `receive` until the peer closes the pipe.
+ *
+ * @category utils
+ */
 export const run = (
   transport: Transport,
   receive: (incoming: Delivery) => void
@@ -127,6 +166,8 @@ const consume = (
  * `write` is called with them. When `write` fails, `incoming` fails with the same error, so that no caller waits for an
  * answer to a message that was not sent. Closing the scope writes the messages that still wait, for at most a second,
  * then stops writing and ends `incoming`.
+ *
+ * @category constructors
  */
 export const make = (options: {
   readonly incoming: Stream.Stream<Delivery, TransportError>
@@ -165,6 +206,8 @@ export const make = (options: {
 /**
  * Two connected transports in memory: what one sends, the other receives, as the same value. Each direction has a
  * queue; `send` suspends while `capacity` messages (default: 256) wait in it. Closing the scope ends both.
+ *
+ * @category constructors
  */
 export const memory = (
   options?: { readonly capacity?: number | undefined }

@@ -20,6 +20,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as StdioClient from "./StdioClient.js"
 
+/** @category models */
 export interface Options<RA = never, E = never, R = never>
   extends Omit<ServersConfig.Options<HttpClient, E, R>, "connector">
 {
@@ -34,7 +35,11 @@ export interface Options<RA = never, E = never, R = never>
   readonly stderr?: StdioClient.Options["stderr"]
 }
 
-/** The connector of one server of a configuration. */
+/**
+ * The connector of one server of a configuration.
+ *
+ * @category constructors
+ */
 export const connector = <R = never>(
   server: ServersConfig.Program | ServersConfig.Address,
   options: Pick<Options<R>, "authorize" | "stderr"> = {}
@@ -62,8 +67,8 @@ const hasAuthorization = (headers: Readonly<Record<string, string>> = {}): boole
  *
  * @example
  * ```ts
- * import { ClientSessionGroup } from "@effect-mcp/client"
- * import { ConfiguredServers } from "@effect-mcp/node"
+ * import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
+ * import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
  * import { FetchHttpClient } from "@effect/platform"
  * import { Effect, Layer } from "effect"
  *
@@ -78,6 +83,7 @@ const hasAuthorization = (headers: Readonly<Record<string, string>> = {}): boole
  *   Effect.provide(Servers.pipe(Layer.provide(FetchHttpClient.layer)))
  * )
  * ```
+ * @category layers
  */
 export const layer = <RA = never, E = never, R = never>(
   config: unknown,

@@ -19,6 +19,8 @@ import * as LockFile from "./credentials/LockFile.js"
 /**
  * A store in a directory, which is created with mode 0700; its files have mode 0600. On Windows they have the permissions of the
  * directory above. The secrets in it are not encrypted.
+ *
+ * @category layers
  */
 export const layer = (directory: string): Layer.Layer<CredentialStore.CredentialStore> =>
   Layer.succeed(CredentialStore.CredentialStore, CredentialStore.make(make(directory), exclusive(directory)))

@@ -25,6 +25,7 @@ import type { AddressInfo } from "node:net"
 import { Connections } from "./http/Connections.js"
 import { NodeExchange } from "./http/NodeExchange.js"
 
+/** @category models */
 export interface HttpServerService {
   readonly host: string
   readonly port: number
@@ -34,15 +35,21 @@ export interface HttpServerService {
   readonly sessions: () => number
 }
 
+/** @category tags */
 export class HttpServer extends Context.Tag("@effect-mcp/node/HttpServer")<HttpServer, HttpServerService>() {}
 
-/** The server could not listen, for example because the port is in use. `code` is that of the operating system. */
+/**
+ * The server could not listen, for example because the port is in use. `code` is that of the operating system.
+ *
+ * @category errors
+ */
 export class ServeError extends Data.TaggedError("ServeError")<{
   readonly code: string | undefined
   readonly message: string
   readonly cause: unknown
 }> {}
 
+/** @category models */
 export interface Options extends HttpOptions {
   /** `0` for any free port. */
   readonly port: number
@@ -71,6 +78,8 @@ const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 120_000, connectionsC
  * that proxies and clients open new ones at another process. Then it stops listening, ends streams, interrupts handlers
  * and answers their requests, and waits for clients to read the responses. After `closeTimeout` it destroys the connections that
  * are left.
+ *
+ * @category constructors
  */
 export const make = (options: Options): Effect.Effect<HttpServerService, ServeError, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
@@ -131,6 +140,7 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
  *   Layer.provide([Server, EventStore.layerMemory()])
  * )
  * ```
+ * @category layers
  */
 export const layer = (options: Options): Layer.Layer<HttpServer, ServeError, Dispatcher> =>
   Layer.scoped(HttpServer, make(options))
@@ -148,6 +158,7 @@ export const layer = (options: Options): Layer.Layer<HttpServer, ServeError, Dis
  *
  * export const Live = Layer.provide(HttpServer.layerConfig({ port: Config.port("PORT") }), Server)
  * ```
+ * @category layers
  */
 export const layerConfig = (
   options: Config.Config.Wrap<Options>

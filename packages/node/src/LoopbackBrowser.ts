@@ -20,6 +20,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as OpenUrl from "./browser/OpenUrl.js"
 
+/** @category models */
 export interface Options {
   /**
    * The port to listen on. Default: a free one. A client that is registered by hand, or by a document, needs the port that it
@@ -35,7 +36,11 @@ export interface Options {
   readonly open?: ((url: URL) => Effect.Effect<void, unknown>) | undefined
 }
 
-/** A `Browser` for `AuthorizationCode`. */
+/**
+ * A `Browser` for `AuthorizationCode`.
+ *
+ * @category layers
+ */
 export const layer = (options: Options = {}): Layer.Layer<Browser> =>
   Layer.sync(Browser, () => {
     const path = options.path ?? `/${randomBytes(16).toString("base64url")}`

@@ -18,7 +18,11 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { refuse } from "./http/Connections.js"
 import { MountedExchange } from "./http/MountedExchange.js"
 
-/** What the application knows of one request. */
+/**
+ * What the application knows of one request.
+ *
+ * @category models
+ */
 export interface Given<User = never> {
   /**
    * The body, where the application has read it: parsed, as a text, or as bytes. Default: the member `body` of the request,
@@ -35,6 +39,8 @@ export interface Given<User = never> {
 /**
  * Answers a request, whatever its method. A function in the third place, such as the `next` of Express, is ignored: it is
  * never called, because each request is answered.
+ *
+ * @category models
  */
 export type Handler<User = never> = (
   request: IncomingMessage,
@@ -43,12 +49,14 @@ export type Handler<User = never> = (
     : [given: Given<User> & { readonly context: Context.Context<User> }]
 ) => void
 
+/** @category models */
 export interface NodeHandlerService<User = never> {
   readonly handler: Handler<User>
   /** The number of open sessions. */
   readonly sessions: () => number
 }
 
+/** @category tags */
 export class NodeHandler extends Context.Tag("@effect-mcp/node/NodeHandler")<NodeHandler, NodeHandlerService>() {}
 
 /**
@@ -59,6 +67,8 @@ export class NodeHandler extends Context.Tag("@effect-mcp/node/NodeHandler")<Nod
  * Closing ends streams, interrupts handlers and answers their requests, answers new requests with 503, and waits until
  * clients have taken their responses. After `closeTimeout` it destroys the connections that are left. Close the handler when
  * the HTTP server has stopped listening; the server, which waits for open streams, can then end.
+ *
+ * @category constructors
  */
 export const make = <User = never>(
   options: HostedOptions<User> = {}
@@ -77,7 +87,11 @@ export const make = <User = never>(
     }
   })
 
-/** `make` as a layer. Provide an `EventStore` to let clients resume streams. */
+/**
+ * `make` as a layer. Provide an `EventStore` to let clients resume streams.
+ *
+ * @category layers
+ */
 export const layer = (options?: HttpOptions): Layer.Layer<NodeHandler, never, Dispatcher> =>
   Layer.scoped(NodeHandler, make(options))
 
@@ -107,6 +121,7 @@ export const layer = (options?: HttpOptions): Layer.Layer<NodeHandler, never, Di
  *   void dispose()
  * })
  * ```
+ * @category constructors
  */
 export const fromLayer = <A, E, User = never>(
   server: Layer.Layer<A | Dispatcher, E>,

@@ -20,7 +20,11 @@ import type { Server } from "node:http"
 import type { ListenOptions } from "node:net"
 import { Connections } from "./http/Connections.js"
 
-/** Where the server listens, and how long closing may take. */
+/**
+ * Where the server listens, and how long closing may take.
+ *
+ * @category models
+ */
 export interface Options extends ListenOptions {
   /**
    * How long closing waits for requests that run and for clients to read their responses, before it destroys the
@@ -29,7 +33,11 @@ export interface Options extends ListenOptions {
   readonly closeTimeout?: Duration.DurationInput | undefined
 }
 
-/** Like `NodeHttpServer.make`: serves until the scope closes. */
+/**
+ * Like `NodeHttpServer.make`: serves until the scope closes.
+ *
+ * @category constructors
+ */
 export const make = (
   evaluate: LazyArg<Server>,
   { closeTimeout = "5 seconds", ...listen }: Options
@@ -70,6 +78,7 @@ export const make = (
  *   Layer.provide(Server)
  * )
  * ```
+ * @category layers
  */
 export const layer = (
   evaluate: LazyArg<Server>,

@@ -26,7 +26,11 @@ import * as Environment from "./subprocess/Environment.js"
 import * as Stderr from "./subprocess/Stderr.js"
 import * as Subprocess from "./subprocess/Subprocess.js"
 
-/** How long closing waits at each step of ending the server. */
+/**
+ * How long closing waits at each step of ending the server.
+ *
+ * @category models
+ */
 export interface CloseTimeouts {
   /** For the messages that were sent to be written. Default: 0.5 seconds. */
   readonly flush?: Duration.DurationInput | undefined
@@ -38,7 +42,11 @@ export interface CloseTimeouts {
   readonly kill?: Duration.DurationInput | undefined
 }
 
-/** The command runs with the rights of this process: do not take it from an untrusted source. */
+/**
+ * The command runs with the rights of this process: do not take it from an untrusted source.
+ *
+ * @category models
+ */
 export interface Options extends LineFraming.Options {
   /** The name of a program on the `PATH`, or the path of a file. It is not passed to a shell. */
   readonly command: string
@@ -85,6 +93,8 @@ const EXIT_TIMEOUT = "1 second"
  * Closing the scope writes the messages that wait, ends the input of the program, and sends `SIGTERM` and then `SIGKILL` to
  * its process group if it does not exit. It cannot be interrupted, and takes at most the sum of `closeTimeouts` and one
  * second for stderr.
+ *
+ * @category constructors
  */
 export const connector = (options: Options): Connector.Connector =>
   Connector.make(

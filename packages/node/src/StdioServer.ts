@@ -25,6 +25,7 @@ import type { Readable, Writable } from "node:stream"
 import * as Pipe from "./stdio/Pipe.js"
 import * as StandardStreams from "./stdio/StandardStreams.js"
 
+/** @category models */
 export interface Options extends LineFraming.Options {
   /** The stream to read. Default: standard input, which is claimed. */
   readonly input?: Readable | undefined
@@ -48,6 +49,8 @@ export interface Options extends LineFraming.Options {
  *
  * `incoming` ends when the input ends or the output breaks: both mean that the client has gone. A last line without a
  * newline is a message. Closing the scope writes the messages that wait, for at most a second.
+ *
+ * @category utils
  */
 export const transport = (options: Options = {}): Effect.Effect<Transport, TransportError, Scope.Scope> =>
   Effect.gen(function*() {
@@ -64,11 +67,19 @@ export const transport = (options: Options = {}): Effect.Effect<Transport, Trans
     })
   })
 
-/** `transport` as a stream of one element. The transport is closed with the scope that the stream requires. */
+/**
+ * `transport` as a stream of one element. The transport is closed with the scope that the stream requires.
+ *
+ * @category utils
+ */
 export const listener = (options?: Options): Listener<TransportError, Scope.Scope> =>
   Stream.fromEffect(transport(options))
 
-/** Serves the client that launched this process until the client closes the connection. */
+/**
+ * Serves the client that launched this process until the client closes the connection.
+ *
+ * @category utils
+ */
 export const run = (options?: Options): Effect.Effect<void, TransportError, Dispatcher> =>
   Effect.scoped(Effect.flatMap(transport(options), serve))
 
@@ -79,6 +90,8 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
  *
  * A listener counts from the moment its layer is built. Provide a layer that is slow to build to both listeners: an input
  * that is empty from the start ends the process before a listener that waits for such a layer begins.
+ *
+ * @category layers
  */
 export const layerWith = (options?: Options): Layer.Layer<never, TransportError, Dispatcher> =>
   Layer.scopedDiscard(Effect.gen(function*() {
@@ -93,7 +106,11 @@ export const layerWith = (options?: Options): Layer.Layer<never, TransportError,
     )
   }))
 
-/** `layerWith` on the standard streams. */
+/**
+ * `layerWith` on the standard streams.
+ *
+ * @category layers
+ */
 export const layer: Layer.Layer<never, TransportError, Dispatcher> = layerWith()
 
 const serve = (transport: Transport): Effect.Effect<void, never, Dispatcher> =>
@@ -112,7 +129,11 @@ const endProcess = (listenersEnded: Effect.Effect<void>): Effect.Effect<void> =>
     })
   })
 
-/** Accepts programs that lack no service. Otherwise it is a sentence for the compiler to show. */
+/**
+ * Accepts programs that lack no service. Otherwise it is a sentence for the compiler to show.
+ *
+ * @category models
+ */
 export type Complete<R> = [R] extends [never] ? unknown : Missing<R>
 
 type Missing<R> = R extends Dispatcher | Running ?
@@ -127,6 +148,8 @@ type Missing<R> = R extends Dispatcher | Running ?
 /**
  * Runs a program with a server on stdio, alone or beside other transports: `NodeRuntime.runMain`, with standard output
  * redirected to stderr from this call to the end of the process, not only while the server serves.
+ *
+ * @category combinators
  */
 export const runMain = <A, E, R = never>(effect: Effect.Effect<A, E, R> & Complete<R>): void => {
   Effect.runSync(StandardStreams.reserve)

@@ -37,7 +37,11 @@ import * as Operations from "./document/Operations.js"
 import * as Parts from "./document/Parts.js"
 import { OpenApiError } from "./OpenApiError.js"
 
-/** An operation of the document. */
+/**
+ * An operation of the document.
+ *
+ * @category models
+ */
 export interface Operation {
   readonly method: "get" | "put" | "post" | "delete" | "patch"
   /** As the document has it: `/pets/{id}`. */
@@ -48,6 +52,7 @@ export interface Operation {
   readonly summary: string | undefined
 }
 
+/** @category models */
 export interface Options<R = never> {
   /**
    * Where the API is: an absolute URL of http or https. Default: the first of the document's `servers`, or of those of the
@@ -85,7 +90,11 @@ export interface Options<R = never> {
   readonly maxDescription?: number | undefined
 }
 
-/** An operation as a tool. */
+/**
+ * An operation as a tool.
+ *
+ * @category models
+ */
 export interface OperationTool<R = never> {
   readonly operation: Operation
   readonly definition: Tool.Tool<string, JsonObject, JsonObject, unknown, never>
@@ -93,6 +102,7 @@ export interface OperationTool<R = never> {
   readonly call: (args: JsonObject) => Effect.Effect<unknown, never, HttpClient.HttpClient | R>
 }
 
+/** @category models */
 export interface OpenApi<R = never> {
   readonly tools: ReadonlyArray<OperationTool<R>>
   /** The operations that cannot become tools, each with the reason, as the end of a sentence. */
@@ -102,6 +112,8 @@ export interface OpenApi<R = never> {
 /**
  * Reads a document. Fails when it is none, is of another version, refers to another document, or has a part that cannot be
  * read; the error has the JSON pointer of that part.
+ *
+ * @category constructors
  */
 export const make = <R = never>(
   document: unknown,
@@ -141,6 +153,7 @@ export const make = <R = never>(
  *   Layer.provide(FetchHttpClient.layer)
  * )
  * ```
+ * @category layers
  */
 export const layer = <R = never>(
   document: unknown,

@@ -6,7 +6,11 @@
  */
 import * as Data from "effect/Data"
 
-/** The document, or a part of it, cannot become tools. */
+/**
+ * The document, or a part of it, cannot become tools.
+ *
+ * @category errors
+ */
 export class OpenApiError extends Data.TaggedError("OpenApiError")<{
   /** The JSON pointer of the part: `/paths/~1pets/get/parameters/0`. Empty for the document itself. */
   readonly pointer: string

@@ -29,8 +29,10 @@ const hasForms = (elicitation: unknown): boolean => {
   return form !== undefined || url === undefined
 }
 
+/** @category models */
 export interface ClientCapabilities extends Schema.Schema.Type<typeof ClientCapabilities> {}
 
+/** @category schemas */
 export const ClientCapabilities = Schema.Struct({
   experimental: settings,
   /** The client has roots, and may notify the server when they change. */
@@ -67,8 +69,10 @@ export const ClientCapabilities = Schema.Struct({
   extensions: settings
 })
 
+/** @category models */
 export interface ServerCapabilities extends Schema.Schema.Type<typeof ServerCapabilities> {}
 
+/** @category schemas */
 export const ServerCapabilities = Schema.Struct({
   experimental: settings,
   logging: presence,
@@ -91,13 +95,18 @@ export const ServerCapabilities = Schema.Struct({
   extensions: settings
 })
 
-/** The capabilities of either side. */
+/**
+ * The capabilities of either side.
+ *
+ * @category models
+ */
 export type Capabilities = ClientCapabilities | ServerCapabilities
 
 /**
  * Whether a capability is declared, by its path: `tools`, `resources.subscribe`, `elicitation.url`. An empty
  * `elicitation` declares `elicitation.form`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities
+ * @category utils
  */
 export const declares = (capabilities: Capabilities, path: string): boolean => {
   if (path === "elicitation.form") {
@@ -110,6 +119,8 @@ export const declares = (capabilities: Capabilities, path: string): boolean => {
 /**
  * The required capabilities that are not declared; `undefined` when all are. An experimental capability is declared only
  * with the same settings.
+ *
+ * @category utils
  */
 export const missing = (
   declared: ClientCapabilities,

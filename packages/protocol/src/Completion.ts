@@ -12,24 +12,37 @@ import { harmless, nullAs } from "./schema/Mendable.js"
 import { rewritten, since } from "./schema/Since.js"
 import { UriTemplate } from "./schema/Text.js"
 
-/** How many values one result may suggest. */
+/**
+ * How many values one result may suggest.
+ *
+ * @category constants
+ */
 export const MAX_VALUES = 100
 
+/** @category models */
 export interface PromptReference extends Schema.Schema.Type<typeof PromptReference> {}
 
+/** @category schemas */
 export const PromptReference = Schema.Struct({
   type: Schema.Literal("ref/prompt"),
   name: Schema.String,
   title: since("2025-06-18", Schema.optional(Schema.String))
 })
 
-/** A resource template by its text, or a resource by its URI. */
+/**
+ * A resource template by its text, or a resource by its URI.
+ *
+ * @category models
+ */
 export interface ResourceTemplateReference extends Schema.Schema.Type<typeof ResourceTemplateReference> {}
 
+/** @category schemas */
 export const ResourceTemplateReference = Schema.Struct({ type: Schema.Literal("ref/resource"), uri: UriTemplate })
 
+/** @category models */
 export interface CompleteParams extends Schema.Schema.Type<typeof CompleteParams> {}
 
+/** @category schemas */
 export const CompleteParams = Schema.Struct({
   ref: Schema.Union(PromptReference, ResourceTemplateReference),
   argument: Schema.Struct({ name: Schema.String, value: Schema.String }),
@@ -43,9 +56,14 @@ export const CompleteParams = Schema.Struct({
   ...Meta.request
 })
 
+/** @category models */
 export interface Suggestions extends Schema.Schema.Type<typeof Suggestions> {}
 
-/** Suggested values, most relevant first; a peer may send more than `MAX_VALUES`. */
+/**
+ * Suggested values, most relevant first; a peer may send more than `MAX_VALUES`.
+ *
+ * @category schemas
+ */
 export const Suggestions = Schema.Struct({
   values: nullAs([], Schema.Array(Schema.String)),
   /** How many values exist, in this result or not. */
@@ -53,7 +71,11 @@ export const Suggestions = Schema.Struct({
   hasMore: harmless(Schema.optional(Schema.Boolean))
 })
 
-/** Suggestions cut to `MAX_VALUES`, with `hasMore` when some were cut. */
+/**
+ * Suggestions cut to `MAX_VALUES`, with `hasMore` when some were cut.
+ *
+ * @category utils
+ */
 export const truncate = (suggestions: Suggestions): Suggestions => {
   const { total, values } = suggestions
   return values.length <= MAX_VALUES
@@ -61,8 +83,10 @@ export const truncate = (suggestions: Suggestions): Suggestions => {
     : { values: values.slice(0, MAX_VALUES), total: total ?? values.length, hasMore: true }
 }
 
+/** @category models */
 export interface CompleteResult extends Schema.Schema.Type<typeof CompleteResult> {}
 
+/** @category schemas */
 export const CompleteResult = Schema.Struct({
   completion: rewritten({}, truncate, Schema.propertySignature(Suggestions)),
   ...Meta.any

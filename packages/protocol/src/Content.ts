@@ -13,13 +13,20 @@ import { harmless } from "./schema/Mendable.js"
 import { replacedBefore, since } from "./schema/Since.js"
 import { Base64, Uri } from "./schema/Text.js"
 
+/** @category schemas */
 export const Role: Schema.Literal<["user", "assistant"]> = Schema.Literal("user", "assistant")
 
+/** @category models */
 export type Role = typeof Role.Type
 
-/** Audience, priority (0 to 1) and last modification (ISO 8601) of content. */
+/**
+ * Audience, priority (0 to 1) and last modification (ISO 8601) of content.
+ *
+ * @category models
+ */
 export interface Annotations extends Schema.Schema.Type<typeof Annotations> {}
 
+/** @category schemas */
 export const Annotations = Schema.Struct({
   audience: harmless(Schema.optional(Schema.Array(Role))),
   priority: harmless(Schema.optional(Schema.Number.pipe(Schema.between(0, 1)))),
@@ -29,12 +36,16 @@ export const Annotations = Schema.Struct({
 const annotated = { annotations: harmless(Schema.optional(Annotations)) }
 const meta = { _meta: since("2025-06-18", Meta.any._meta) }
 
+/** @category models */
 export interface TextContent extends Schema.Schema.Type<typeof TextContent> {}
 
+/** @category schemas */
 export const TextContent = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, ...annotated, ...meta })
 
+/** @category models */
 export interface ImageContent extends Schema.Schema.Type<typeof ImageContent> {}
 
+/** @category schemas */
 export const ImageContent = Schema.Struct({
   type: Schema.Literal("image"),
   data: Base64,
@@ -43,8 +54,10 @@ export const ImageContent = Schema.Struct({
   ...meta
 })
 
+/** @category models */
 export interface AudioContent extends Schema.Schema.Type<typeof AudioContent> {}
 
+/** @category schemas */
 export const AudioContent = Schema.Struct({
   type: Schema.Literal("audio"),
   data: Base64,
@@ -53,8 +66,10 @@ export const AudioContent = Schema.Struct({
   ...meta
 })
 
+/** @category models */
 export interface TextResourceContents extends Schema.Schema.Type<typeof TextResourceContents> {}
 
+/** @category schemas */
 export const TextResourceContents = Schema.Struct({
   uri: Uri,
   mimeType: harmless(Schema.optional(Schema.String)),
@@ -62,8 +77,10 @@ export const TextResourceContents = Schema.Struct({
   ...meta
 })
 
+/** @category models */
 export interface BlobResourceContents extends Schema.Schema.Type<typeof BlobResourceContents> {}
 
+/** @category schemas */
 export const BlobResourceContents = Schema.Struct({
   uri: Uri,
   mimeType: harmless(Schema.optional(Schema.String)),
@@ -71,11 +88,17 @@ export const BlobResourceContents = Schema.Struct({
   ...meta
 })
 
+/** @category models */
 export type ResourceContents = TextResourceContents | BlobResourceContents
 
+/** @category schemas */
 export const ResourceContents = Schema.Union(TextResourceContents, BlobResourceContents)
 
-/** The fields that describe a resource; `size` counts bytes before any encoding. */
+/**
+ * The fields that describe a resource; `size` counts bytes before any encoding.
+ *
+ * @category constants
+ */
 export const resourceFields = {
   ...nameFields,
   ...iconFields,
@@ -87,13 +110,20 @@ export const resourceFields = {
   ...meta
 }
 
-/** A resource that the client can read, in place of its content. */
+/**
+ * A resource that the client can read, in place of its content.
+ *
+ * @category models
+ */
 export interface ResourceLink extends Schema.Schema.Type<typeof ResourceLink> {}
 
+/** @category schemas */
 export const ResourceLink = Schema.Struct({ type: Schema.Literal("resource_link"), ...resourceFields })
 
+/** @category models */
 export interface EmbeddedResource extends Schema.Schema.Type<typeof EmbeddedResource> {}
 
+/** @category schemas */
 export const EmbeddedResource = Schema.Struct({
   type: Schema.Literal("resource"),
   resource: ResourceContents,
@@ -101,14 +131,20 @@ export const EmbeddedResource = Schema.Struct({
   ...meta
 })
 
+/** @category models */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
-/** Text that replaces content of another kind, with its annotations. */
+/**
+ * Text that replaces content of another kind, with its annotations.
+ *
+ * @category utils
+ */
 export const asText = (
   text: string,
   { annotations }: { readonly annotations?: Annotations | undefined } = {}
 ): TextContent => annotations === undefined ? { type: "text", text } : { type: "text", text, annotations }
 
+/** @category schemas */
 export const ContentBlock: Schema.Schema<ContentBlock> = Schema.Union(
   TextContent,
   ImageContent,

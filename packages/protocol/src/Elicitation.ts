@@ -21,18 +21,28 @@ const commonFields = {
   _meta: until("2025-11-25", Meta.request._meta)
 }
 
+/** @category models */
 export interface ElicitFormParams extends Schema.Schema.Type<typeof ElicitFormParams> {}
 
-/** A form. `mode` may be absent. */
+/**
+ * A form. `mode` may be absent.
+ *
+ * @category schemas
+ */
 export const ElicitFormParams = Schema.Struct({
   ...commonFields,
   mode: since("2025-11-25", Schema.optional(Schema.Literal("form"))),
   requestedSchema: RequestedSchema
 })
 
+/** @category models */
 export interface ElicitUrlParams extends Schema.Schema.Type<typeof ElicitUrlParams> {}
 
-/** A URL to open, which needs the capability `elicitation.url`. */
+/**
+ * A URL to open, which needs the capability `elicitation.url`.
+ *
+ * @category schemas
+ */
 export const ElicitUrlParams = Schema.Struct({
   ...commonFields,
   mode: Schema.Literal("url"),
@@ -40,30 +50,47 @@ export const ElicitUrlParams = Schema.Struct({
   url: Uri
 })
 
+/** @category models */
 export type ElicitParams = ElicitFormParams | ElicitUrlParams
 
+/** @category schemas */
 export const ElicitParams: Schema.Schema<ElicitParams> = Schema.Union(ElicitUrlParams, ElicitFormParams)
 
-/** The capability that these parameters need. */
+/**
+ * The capability that these parameters need.
+ *
+ * @category utils
+ */
 export const capability = ({ mode }: Pick<ElicitParams, "mode">): "elicitation.form" | "elicitation.url" =>
   mode === "url" ? "elicitation.url" : "elicitation.form"
 
-/** Whether the user submitted, refused, or dismissed the form or URL. */
+/**
+ * Whether the user submitted, refused, or dismissed the form or URL.
+ *
+ * @category schemas
+ */
 export const ElicitAction: Schema.Literal<["accept", "decline", "cancel"]> = Schema.Literal(
   "accept",
   "decline",
   "cancel"
 )
 
+/** @category models */
 export type ElicitAction = typeof ElicitAction.Type
 
+/** @category models */
 export type ElicitValue = string | number | boolean | ReadonlyArray<string>
 
-/** The submitted values, by field name. */
+/**
+ * The submitted values, by field name.
+ *
+ * @category models
+ */
 export interface ElicitContent {
   readonly [name: string]: ElicitValue
 }
 
+/** @category schemas */
 export const ElicitContent: Schema.Schema<ElicitContent> = Schema.Record({
   key: Key,
   value: Schema.Union(Schema.String, Schema.Finite, Schema.Boolean, Schema.Array(Schema.String))
@@ -76,8 +103,10 @@ const joinLists = (content: ElicitContent): ElicitContent =>
     )
     : content
 
+/** @category models */
 export interface ElicitResult extends Schema.Schema.Type<typeof ElicitResult> {}
 
+/** @category schemas */
 export const ElicitResult = Schema.Struct({
   action: ElicitAction,
   /** Present only when a form was accepted. */

@@ -24,8 +24,10 @@ const several = {
   default: Schema.optional(strings)
 }
 
+/** @category models */
 export interface StringSchema extends Schema.Schema.Type<typeof StringSchema> {}
 
+/** @category schemas */
 export const StringSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
@@ -35,8 +37,10 @@ export const StringSchema = Schema.Struct({
   default: since("2025-11-25", Schema.optional(Schema.String))
 })
 
+/** @category models */
 export interface NumberSchema extends Schema.Schema.Type<typeof NumberSchema> {}
 
+/** @category schemas */
 export const NumberSchema = Schema.Struct({
   type: Schema.Literal("number", "integer"),
   ...words,
@@ -45,17 +49,24 @@ export const NumberSchema = Schema.Struct({
   default: since("2025-11-25", Schema.optional(Schema.Finite))
 })
 
+/** @category models */
 export interface BooleanSchema extends Schema.Schema.Type<typeof BooleanSchema> {}
 
+/** @category schemas */
 export const BooleanSchema = Schema.Struct({
   type: Schema.Literal("boolean"),
   ...words,
   default: Schema.optional(Schema.Boolean)
 })
 
-/** One of several strings. `enumNames` holds the titles, as 2025-06-18 writes them. */
+/**
+ * One of several strings. `enumNames` holds the titles, as 2025-06-18 writes them.
+ *
+ * @category models
+ */
 export interface EnumSchema extends Schema.Schema.Type<typeof EnumSchema> {}
 
+/** @category schemas */
 export const EnumSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
@@ -65,9 +76,14 @@ export const EnumSchema = Schema.Struct({
   default: since("2025-11-25", Schema.optional(Schema.String))
 })
 
-/** One of several strings, each with its title. */
+/**
+ * One of several strings, each with its title.
+ *
+ * @category models
+ */
 export interface TitledEnumSchema extends Schema.Schema.Type<typeof TitledEnumSchema> {}
 
+/** @category schemas */
 export const TitledEnumSchema = Schema.Struct({
   type: Schema.Literal("string"),
   ...words,
@@ -75,9 +91,14 @@ export const TitledEnumSchema = Schema.Struct({
   default: Schema.optional(Schema.String)
 })
 
-/** Any number of several strings. */
+/**
+ * Any number of several strings.
+ *
+ * @category models
+ */
 export interface MultiEnumSchema extends Schema.Schema.Type<typeof MultiEnumSchema> {}
 
+/** @category schemas */
 export const MultiEnumSchema = Schema.Struct({
   type: Schema.Literal("array"),
   ...words,
@@ -85,9 +106,14 @@ export const MultiEnumSchema = Schema.Struct({
   items: Schema.Struct({ type: Schema.Literal("string"), enum: strings })
 })
 
-/** Any number of several strings, each with its title. */
+/**
+ * Any number of several strings, each with its title.
+ *
+ * @category models
+ */
 export interface TitledMultiEnumSchema extends Schema.Schema.Type<typeof TitledMultiEnumSchema> {}
 
+/** @category schemas */
 export const TitledMultiEnumSchema = Schema.Struct({
   type: Schema.Literal("array"),
   ...words,
@@ -95,6 +121,7 @@ export const TitledMultiEnumSchema = Schema.Struct({
   items: Schema.Struct({ anyOf: titled })
 })
 
+/** @category models */
 export type PrimitiveSchema =
   | StringSchema
   | NumberSchema
@@ -121,7 +148,11 @@ const choice = (
 const titledChoice = (field: Parameters<typeof choice>[0], choices: Choices): EnumSchema =>
   choice(field, choices.map((one) => one.const), choices.map(({ title }) => title))
 
-/** One field. A field with choices also conforms to `StringSchema`, so that is last. */
+/**
+ * One field. A field with choices also conforms to `StringSchema`, so that is last.
+ *
+ * @category schemas
+ */
 export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
   replacedBefore("2025-11-25", TitledEnumSchema, (field) => titledChoice(field, field.oneOf)),
   EnumSchema,
@@ -132,9 +163,14 @@ export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
   BooleanSchema
 )
 
-/** A form: its fields by name, and the names of those that the user must fill in. */
+/**
+ * A form: its fields by name, and the names of those that the user must fill in.
+ *
+ * @category models
+ */
 export interface RequestedSchema extends Schema.Schema.Type<typeof RequestedSchema> {}
 
+/** @category constants */
 export const RequestedSchema = exact(Schema.Struct({
   $schema: since("2025-11-25", Schema.optional(Schema.String)),
   type: Schema.Literal("object"),

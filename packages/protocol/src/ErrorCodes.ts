@@ -15,7 +15,11 @@ const jsonRpc = {
   InternalError: JsonRpcError.INTERNAL_ERROR
 }
 
-/** An era that has no code of its own for an error uses one of JSON-RPC. */
+/**
+ * An era that has no code of its own for an error uses one of JSON-RPC.
+ *
+ * @category constants
+ */
 export const codes = {
   legacy: {
     ...jsonRpc,
@@ -36,7 +40,11 @@ export const codes = {
   }
 } as const
 
-/** Whether only modern servers send this code. A client that meets it knows the era. */
+/**
+ * Whether only modern servers send this code. A client that meets it knows the era.
+ *
+ * @category guards
+ */
 export const isModernOnly = (code: number): boolean =>
   code === codes.modern.HeaderMismatch || code === codes.modern.MissingClientCapability ||
   code === codes.modern.UnsupportedVersion
@@ -45,6 +53,7 @@ export const isModernOnly = (code: number): boolean =>
  * The code with which a legacy client answers a sampling request that its user rejected. The server receives it as a
  * `PeerError`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
+ * @category constants
  */
 export const USER_REJECTED = -1
 
@@ -52,11 +61,14 @@ export const USER_REJECTED = -1
  * The code with which servers of the legacy era refuse a request of a session that they do not know. The specification
  * names the HTTP status only; the code is that of the official servers.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ * @category constants
  */
 export const SESSION_NOT_FOUND = -32001
 
 /**
  * The code of the response to a request that its client has cancelled, where a response must come: a legacy POST can end only
  * with one, and the result of a cancelled task is none. The code is that of the Language Server Protocol.
+ *
+ * @category constants
  */
 export const REQUEST_CANCELLED = -32800

@@ -18,29 +18,43 @@ import * as MetaKey from "./rules/MetaKey.js"
 import type { CallToolParams, CallToolResult } from "./Tools.js"
 import type { Version } from "./Version.js"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/protocol/Extension")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
+/** @category models */
 export type Side = "client" | "server"
 
-/** The revisions that have a part of an extension. */
+/**
+ * The revisions that have a part of an extension.
+ *
+ * @category models
+ */
 export interface Revisions {
   readonly since: Version
   /** The last one; `undefined` for all later ones. */
   readonly until: Version | undefined
 }
 
+/** @category models */
 export interface RevisionOptions {
   readonly since?: Version | undefined
   readonly until?: Version | undefined
 }
 
-/** A part that an extension defines; `Extension.make` adds what all parts of the extension have in common. */
+/**
+ * A part that an extension defines; `Extension.make` adds what all parts of the extension have in common.
+ *
+ * @category models
+ */
 export type Bound<Part> = Part & Revisions & { readonly extension: string }
 
+/** @category models */
 export type BoundAll<Parts> = { readonly [Name in keyof Parts]: Bound<Parts[Name]> }
 
+/** @category models */
 export interface RequestDefinition<out From extends Side = any, in out Params = any, in out Result = any> {
   readonly kind: "request"
   readonly name: string
@@ -53,14 +67,23 @@ export interface RequestDefinition<out From extends Side = any, in out Params = 
   readonly revisions: RevisionOptions
 }
 
-/** A request that an extension adds. */
+/**
+ * A request that an extension adds.
+ *
+ * @category models
+ */
 export type Request<From extends Side = any, Params = any, Result = any> = Bound<
   RequestDefinition<From, Params, Result>
 >
 
-/** How clients subscribe to a notification: by a flag, or by the keys of what the notification is about. */
+/**
+ * How clients subscribe to a notification: by a flag, or by the keys of what the notification is about.
+ *
+ * @category models
+ */
 export type Subscription = "flag" | "keys" | "none"
 
+/** @category models */
 export interface NotificationDefinition<
   out From extends Side = any,
   in out Params = any,
@@ -78,18 +101,27 @@ export interface NotificationDefinition<
   readonly revisions: RevisionOptions
 }
 
-/** A notification that an extension adds. */
+/**
+ * A notification that an extension adds.
+ *
+ * @category models
+ */
 export type Notification<From extends Side = any, Params = any, Subscribed extends Subscription = any> = Bound<
   NotificationDefinition<From, Params, Subscribed>
 >
 
-/** The methods of the core whose requests an extension may answer with a result of its own, with their core types. */
+/**
+ * The methods of the core whose requests an extension may answer with a result of its own, with their core types.
+ *
+ * @category models
+ */
 export interface Answerable {
   readonly "tools/call": { readonly params: CallToolParams; readonly result: CallToolResult }
   readonly "prompts/get": { readonly params: GetPromptParams; readonly result: GetPromptResult }
   readonly "resources/read": { readonly params: ReadResourceParams; readonly result: ReadResourceResult }
 }
 
+/** @category models */
 export interface ResultTypeDefinition<out Method extends keyof Answerable = any, in out Value = any> {
   readonly kind: "result"
   /** The `resultType` of the result. */
@@ -99,18 +131,31 @@ export interface ResultTypeDefinition<out Method extends keyof Answerable = any,
   readonly revisions: RevisionOptions
 }
 
-/** A type of result that an extension adds to a method of the core. Only revisions from 2026-07-28 on have it. */
+/**
+ * A type of result that an extension adds to a method of the core. Only revisions from 2026-07-28 on have it.
+ *
+ * @category models
+ */
 export type ResultType<Method extends keyof Answerable = any, Value = any> = Bound<ResultTypeDefinition<Method, Value>>
 
-/** What an extension adds. */
+/**
+ * What an extension adds.
+ *
+ * @category models
+ */
 export type Part = Request | Notification | ResultType
 
-/** The settings that both sides have declared. */
+/**
+ * The settings that both sides have declared.
+ *
+ * @category models
+ */
 export interface Settings<Client, Server> {
   readonly client: Client
   readonly server: Server
 }
 
+/** @category models */
 export interface Extension<
   out Requests = any,
   out Notifications = any,
@@ -128,6 +173,7 @@ export interface Extension<
   readonly declared: Settings<JsonObject, JsonObject>
 }
 
+/** @category constants */
 export declare namespace Extension {
   export type Any = Extension
 
@@ -144,6 +190,7 @@ type AnObject<Encoded, What extends string> = 0 extends 1 & Encoded ? unknown
 
 type NoObject<What extends string> = `${What} must be encoded as an object: use a schema such as Schema.Struct`
 
+/** @category models */
 export interface RequestOptions<in out Params, in out ParamsEncoded, in out Result, in out ResultEncoded>
   extends RevisionOptions
 {
@@ -157,6 +204,7 @@ export interface RequestOptions<in out Params, in out ParamsEncoded, in out Resu
   readonly isCacheable?: boolean | undefined
 }
 
+/** @category models */
 export interface NotificationOptions<in out Params, in out Encoded> extends RevisionOptions {
   readonly params: Schema.Schema<Params, Encoded> & AnObject<NoInfer<Encoded>, "The params of a notification">
 }
@@ -166,6 +214,8 @@ export interface NotificationOptions<in out Params, in out Encoded> extends Revi
  *
  * Where `declaredBy` is `server`, the server also serves clients that have not declared the extension. Requests from servers
  * exist up to 2025-11-25 only.
+ *
+ * @category utils
  */
 export const request = <Params, ParamsEncoded, Result, ResultEncoded, const From extends Side = "client">(
   name: string,
@@ -188,6 +238,8 @@ export const request = <Params, ParamsEncoded, Result, ResultEncoded, const From
  * A notification of an extension; by default a server sends it. With `filter`, clients from 2026-07-28 on subscribe to it by
  * this member of the filter of `subscriptions/listen`. With `key`, the member holds keys: a client gets the notifications
  * whose key it has named.
+ *
+ * @category guards
  */
 export const notification: {
   <Params, Encoded>(
@@ -232,7 +284,11 @@ export const notification: {
   revisions: options
 })
 
-/** A type of result with which a server may answer a request of the core, to clients that have declared the extension. */
+/**
+ * A type of result with which a server may answer a request of the core, to clients that have declared the extension.
+ *
+ * @category utils
+ */
 export const resultType = <const Method extends keyof Answerable, Value, Encoded>(
   type: string,
   options: RevisionOptions & {
@@ -277,6 +333,7 @@ type Free = { readonly extension?: "A part belongs to one extension: declare ano
  *   }
  * })
  * ```
+ * @category constructors
  */
 export const make = <
   const Id extends string,
@@ -347,6 +404,8 @@ type Declarable<Settings> = [keyof Settings] extends [never]
 /**
  * The same extension with the settings that a client or a server declares when it is given this value. Throws when a
  * setting does not conform to its schema.
+ *
+ * @category utils
  */
 export const declare = <Requests, Notifications, Results, Client, Server>(
   extension: Extension<Requests, Notifications, Results, Client, Server>,
@@ -366,6 +425,8 @@ export const declare = <Requests, Notifications, Results, Client, Server>(
 /**
  * What a handler fails with in order to answer its request with a result of an extension; `Handler.answer` of the server
  * package makes it.
+ *
+ * @category errors
  */
 export class ExtendedResult extends Data.TaggedError("ExtendedResult")<{
   readonly resultType: ResultType

@@ -10,9 +10,14 @@ import { absentAs, harmless, sieved } from "./schema/Mendable.js"
 import { since } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
-/** An image: its URI (`https:` or `data:`), media type, sizes (`48x48`, `any`) and theme. */
+/**
+ * An image: its URI (`https:` or `data:`), media type, sizes (`48x48`, `any`) and theme.
+ *
+ * @category models
+ */
 export interface Icon extends Schema.Schema.Type<typeof Icon> {}
 
+/** @category schemas */
 export const Icon = Schema.Struct({
   src: Uri,
   mimeType: harmless(Schema.optional(Schema.String)),
@@ -20,18 +25,25 @@ export const Icon = Schema.Struct({
   theme: harmless(Schema.optional(Schema.Literal("light", "dark")))
 })
 
-/** The name that programs use and the title that people read. */
+/**
+ * The name that programs use and the title that people read.
+ *
+ * @category constants
+ */
 export const nameFields = {
   name: Schema.String,
   title: since("2025-06-18", harmless(Schema.optional(Schema.String)))
 }
 
+/** @category constants */
 export const iconFields = {
   icons: since("2025-11-25", harmless(Schema.optional(sieved(Schema.Array(Icon)))))
 }
 
+/** @category models */
 export interface Implementation extends Schema.Schema.Type<typeof Implementation> {}
 
+/** @category schemas */
 export const Implementation = Schema.Struct({
   ...nameFields,
   ...iconFields,

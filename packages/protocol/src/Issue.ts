@@ -16,13 +16,18 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 
+/** @category models */
 export interface Place {
   /** `hits.0.title`; empty for the value itself. */
   readonly path: string
   readonly message: string
 }
 
-/** The places where a value does not conform, and the same in one line. */
+/**
+ * The places where a value does not conform, and the same in one line.
+ *
+ * @category models
+ */
 export interface Explanation {
   readonly sentence: string
   readonly places: ReadonlyArray<Place>
@@ -37,12 +42,17 @@ const MAX_QUOTED = 40
 /** How many issues one walk visits. */
 const MAX_STEPS = 1000
 
+/** @category models */
 export interface Options {
   /** Whether short strings, numbers and booleans of the value are quoted. Default: true. */
   readonly quotes?: boolean | undefined
 }
 
-/** The places where a value does not conform, at most ten. */
+/**
+ * The places where a value does not conform, at most ten.
+ *
+ * @category utils
+ */
 export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options = {}): ReadonlyArray<Place> => {
   const found: Array<Place> = []
   let steps = 0
@@ -103,10 +113,18 @@ export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options
   return found
 }
 
-/** The places in one line: `q: is missing; limit: Expected an integer, actual 1.5`. */
+/**
+ * The places in one line: `q: is missing; limit: Expected an integer, actual 1.5`.
+ *
+ * @category utils
+ */
 export const sentence = (issue: ParseResult.ParseIssue): string => explain(issue).sentence
 
-/** Both from one walk, for answers that carry a text and data. */
+/**
+ * Both from one walk, for answers that carry a text and data.
+ *
+ * @category utils
+ */
 export const explain = (issue: ParseResult.ParseIssue, options?: Options): Explanation => {
   const found = places(issue, options)
   return {
@@ -117,7 +135,11 @@ export const explain = (issue: ParseResult.ParseIssue, options?: Options): Expla
 
 type Path = ReadonlyArray<PropertyKey>
 
-/** The sender chooses how long a key and a path are, so both are cut. */
+/**
+ * The sender chooses how long a key and a path are, so both are cut.
+ *
+ * @category utils
+ */
 export const pathText = (path: Path): string => {
   let text = ""
   for (const key of path) {
@@ -221,7 +243,11 @@ const expectedAsAWhole = (issue: ParseResult.ParseIssue, actual: unknown): AST.A
   }
 }
 
-/** One issue for errors that no schema of Effect has found. A path is empty for the value itself. */
+/**
+ * One issue for errors that no schema of Effect has found. A path is empty for the value itself.
+ *
+ * @category constructors
+ */
 export const ofErrors = (
   errors: ReadonlyArray<{ readonly path: Path; readonly message: string }>,
   actual: unknown
@@ -235,7 +261,11 @@ export const ofErrors = (
     : new ParseResult.Type(Schema.Unknown.ast, actual, "does not conform")
 }
 
-/** The issue of a value inside another one. */
+/**
+ * The issue of a value inside another one.
+ *
+ * @category utils
+ */
 export const below = (
   path: Arr.NonEmptyReadonlyArray<PropertyKey>,
   actual: unknown,
@@ -260,11 +290,17 @@ const clip = (text: string, max: number): string => text.length > max ? text.sli
  * What a schema expects, in at most `max` characters and a mark: `string`, `an integer`, `{ readonly q: string }`, `"a" | "b"`. The
  * words are those of Effect's own formatter. Unlike it, this stops after so many characters: a large schema costs no more than a
  * small one.
+ *
+ * @category utils
  */
 export const expected = (ast: AST.AST, max: number): string =>
   clip(AST.isRefinement(ast) ? describeFilter(ast, max) : write(ast, max), max)
 
-/** What any of several schemas expects. Two that read alike are written once. */
+/**
+ * What any of several schemas expects. Two that read alike are written once.
+ *
+ * @category utils
+ */
 export const expectedOfAny = (asts: ReadonlyArray<AST.AST>, max: number): string => {
   const texts = new Set<string>()
   let length = 0

@@ -12,20 +12,34 @@ import { harmless } from "./schema/Mendable.js"
 
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const
 
-/** From the least to the most severe, as in RFC 5424. */
+/**
+ * From the least to the most severe, as in RFC 5424.
+ *
+ * @category schemas
+ */
 export const LoggingLevel: Schema.Literal<[...typeof levels]> = Schema.Literal(...levels).annotations({
   message: () => ({ message: `must be one of ${levels.join(", ")}`, override: true })
 })
 
+/** @category models */
 export type LoggingLevel = typeof LoggingLevel.Type
 
-/** Whether a message of `level` reaches a client that set the level `threshold`. */
+/**
+ * Whether a message of `level` reaches a client that set the level `threshold`.
+ *
+ * @category guards
+ */
 export const isAtLeast = (level: LoggingLevel, threshold: LoggingLevel): boolean =>
   LoggingLevel.literals.indexOf(level) >= LoggingLevel.literals.indexOf(threshold)
 
+/** @category models */
 export interface LoggingMessage extends Schema.Schema.Type<typeof LoggingMessage> {}
 
-/** The parameters of `notifications/message`. */
+/**
+ * The parameters of `notifications/message`.
+ *
+ * @category schemas
+ */
 export const LoggingMessage = Schema.Struct({
   level: LoggingLevel,
   logger: harmless(Schema.optional(Schema.String)),
@@ -33,6 +47,8 @@ export const LoggingMessage = Schema.Struct({
   ...Meta.any
 })
 
+/** @category models */
 export interface SetLevelParams extends Schema.Schema.Type<typeof SetLevelParams> {}
 
+/** @category schemas */
 export const SetLevelParams = Schema.Struct({ level: LoggingLevel, ...Meta.request })

@@ -17,16 +17,28 @@ import * as Issue from "./Issue.js"
 import type { JsonObject } from "./Json.js"
 import type { Era } from "./Version.js"
 
-/** The received text is not JSON. */
+/**
+ * The received text is not JSON.
+ *
+ * @category errors
+ */
 export class ParseError extends Data.TaggedError("ParseError")<{ readonly message: string }> {}
 
-/** The message is not a request, or not a request that is allowed now. */
+/**
+ * The message is not a request, or not a request that is allowed now.
+ *
+ * @category errors
+ */
 export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   readonly message: string
   readonly data?: unknown
 }> {}
 
-/** The method does not exist, or needs a capability that was not declared. */
+/**
+ * The method does not exist, or needs a capability that was not declared.
+ *
+ * @category errors
+ */
 export class MethodNotFound extends Data.TaggedError("MethodNotFound")<{
   readonly method: string
   readonly data?: unknown
@@ -36,26 +48,42 @@ export class MethodNotFound extends Data.TaggedError("MethodNotFound")<{
   }
 }
 
-/** The parameters do not fit the method: an unknown tool, a missing argument. */
+/**
+ * The parameters do not fit the method: an unknown tool, a missing argument.
+ *
+ * @category errors
+ */
 export class InvalidParams extends Data.TaggedError("InvalidParams")<{
   readonly message: string
   readonly data?: unknown
 }> {}
 
-/** The receiver failed, for a reason that it does not report. */
+/**
+ * The receiver failed, for a reason that it does not report.
+ *
+ * @category errors
+ */
 export class InternalError extends Data.TaggedError("InternalError")<{
   readonly message: string
   readonly data?: unknown
 }> {}
 
-/** No resource has this URI. */
+/**
+ * No resource has this URI.
+ *
+ * @category errors
+ */
 export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{ readonly uri: string }> {
   override get message(): string {
     return `Resource not found: ${this.uri}`
   }
 }
 
-/** The request names a revision that the server does not support. */
+/**
+ * The request names a revision that the server does not support.
+ *
+ * @category errors
+ */
 export class UnsupportedVersion extends Data.TaggedError("UnsupportedVersion")<{
   readonly requested: string
   readonly supported: ReadonlyArray<string>
@@ -65,7 +93,11 @@ export class UnsupportedVersion extends Data.TaggedError("UnsupportedVersion")<{
   }
 }
 
-/** The request cannot be served for a client that does not have these capabilities. */
+/**
+ * The request cannot be served for a client that does not have these capabilities.
+ *
+ * @category errors
+ */
 export class MissingClientCapability extends Data.TaggedError("MissingClientCapability")<{
   readonly required: ClientCapabilities
 }> {
@@ -92,10 +124,18 @@ const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> => {
   return paths
 }
 
-/** A header of an HTTP request differs from the body, or is missing. */
+/**
+ * A header of an HTTP request differs from the body, or is missing.
+ *
+ * @category errors
+ */
 export class HeaderMismatch extends Data.TaggedError("HeaderMismatch")<{ readonly message: string }> {}
 
-/** A URL that the user must open, and the id with which the server will report that it is done. */
+/**
+ * A URL that the user must open, and the id with which the server will report that it is done.
+ *
+ * @category models
+ */
 export interface UrlElicitation {
   readonly mode: "url"
   readonly elicitationId: string
@@ -107,6 +147,7 @@ export interface UrlElicitation {
  * The user must open these URLs before the client sends the request again. Only the legacy era has this error; a modern
  * server answers with `InputRequired.ofUrlElicitations`.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
+ * @category errors
  */
 export class UrlElicitationRequired extends Data.TaggedError("UrlElicitationRequired")<{
   readonly elicitations: ReadonlyArray<UrlElicitation>
@@ -124,13 +165,18 @@ export class UrlElicitationRequired extends Data.TaggedError("UrlElicitationRequ
   }
 }
 
-/** An error of the peer with a code that this package does not know. */
+/**
+ * An error of the peer with a code that this package does not know.
+ *
+ * @category errors
+ */
 export class PeerError extends Data.TaggedError("PeerError")<{
   readonly code: number
   readonly message: string
   readonly data?: unknown
 }> {}
 
+/** @category errors */
 export type McpError =
   | ParseError
   | InvalidRequest
@@ -144,7 +190,11 @@ export type McpError =
   | UrlElicitationRequired
   | PeerError
 
-/** What the messages of the compiler call a failure. */
+/**
+ * What the messages of the compiler call a failure.
+ *
+ * @category models
+ */
 export type NameOf<E> = E extends { readonly _tag: infer Name extends string } ? Name
   : E extends string ? "a string"
   : "an error"
@@ -163,21 +213,32 @@ const classes = [
   PeerError
 ]
 
+/** @category guards */
 export const isMcpError = (u: unknown): u is McpError => classes.some((error) => u instanceof error)
 
-/** Why a value does not conform to a schema of Effect, as its parser reports it. */
+/**
+ * Why a value does not conform to a schema of Effect, as its parser reports it.
+ *
+ * @category models
+ */
 export type ParseIssue = ParseResult.ParseIssue
 
 /**
  * The error of parameters that do not conform, or of another subject. Its data is `{ issues }`, each with `path` and
  * `message`.
+ *
+ * @category constructors
  */
 export const ofIssue = (issue: ParseIssue, subject = "params"): InvalidParams => {
   const { places, sentence } = Issue.explain(issue)
   return new InvalidParams({ message: `Invalid ${subject}: ${sentence}`, data: { issues: places } })
 }
 
-/** An error as a peer of an era receives it. A modern peer receives no URLs. */
+/**
+ * An error as a peer of an era receives it. A modern peer receives no URLs.
+ *
+ * @category utils
+ */
 export const toWire = (error: McpError, era: Era): JsonRpcError.ErrorObject => {
   const { message } = error
   if (error._tag === "PeerError") return { code: error.code, message, data: error.data }
@@ -211,6 +272,8 @@ const dataOf = (error: Exclude<McpError, PeerError>, era: Era): unknown => {
 /**
  * The meaning of an error that a peer sent, in either era. An error whose code is unknown, or whose data does not fit
  * its code, is a `PeerError` with all that the peer sent.
+ *
+ * @category constructors
  */
 export const fromWire = (error: JsonRpcError.ErrorObject): McpError => {
   const { code, message } = error

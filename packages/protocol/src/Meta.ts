@@ -13,6 +13,7 @@ import { harmless } from "./schema/Mendable.js"
 /**
  * The keys that the specification defines.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ * @category constants
  */
 export const keys = {
   /** In a request: the token that progress notifications for it carry. Every revision. */
@@ -38,21 +39,32 @@ export const keys = {
   baggage: "baggage"
 } as const
 
-/** The id of a request, or a progress token. */
+/**
+ * The id of a request, or a progress token.
+ *
+ * @category schemas
+ */
 export const RequestId: Schema.Union<[typeof Schema.String, typeof Schema.Int]> = Schema.Union(
   Schema.String,
   Schema.Int
 )
 
+/** @category models */
 export interface Meta extends JsonObject {}
 
+/** @category schemas */
 export const Meta: Schema.Schema<Meta> = JsonObject
 
-/** `_meta` of a request. */
+/**
+ * `_meta` of a request.
+ *
+ * @category models
+ */
 export interface RequestMeta extends Meta {
   readonly progressToken?: string | number | undefined
 }
 
+/** @category schemas */
 export const RequestMeta: Schema.Schema<RequestMeta> = Schema.Struct(
   { progressToken: harmless(Schema.optional(RequestId)) },
   { key: Schema.String, value: Schema.Unknown }
@@ -60,10 +72,18 @@ export const RequestMeta: Schema.Schema<RequestMeta> = Schema.Struct(
   arbitrary: () => (fc) => fc.record({ progressToken: fc.oneof(fc.string(), fc.integer()) }, { requiredKeys: [] })
 })
 
-/** The field of requests. */
+/**
+ * The field of requests.
+ *
+ * @category constants
+ */
 export const request: { readonly _meta: Schema.optional<Schema.Schema<RequestMeta>> } = {
   _meta: harmless(Schema.optional(RequestMeta))
 }
 
-/** The field of notifications, of results and of most types. */
+/**
+ * The field of notifications, of results and of most types.
+ *
+ * @category constants
+ */
 export const any: { readonly _meta: Schema.optional<Schema.Schema<Meta>> } = { _meta: harmless(Schema.optional(Meta)) }

@@ -17,17 +17,29 @@ import * as Projection from "./schema/Projection.js"
 import * as SchemaCheck from "./schema/SchemaCheck.js"
 import type { Version } from "./Version.js"
 
-/** The side that may send a message. */
+/**
+ * The side that may send a message.
+ *
+ * @category models
+ */
 export type Sender = "client" | "server" | "both"
 
-/** A place of a message that was mended, and how. It holds nothing of the peer's value. */
+/**
+ * A place of a message that was mended, and how. It holds nothing of the peer's value.
+ *
+ * @category models
+ */
 export interface Loss {
   /** `tools.0.title` */
   readonly path: string
   readonly message: string
 }
 
-/** What a client left out of a server's message, or filled in, so that it could read the message. */
+/**
+ * What a client left out of a server's message, or filled in, so that it could read the message.
+ *
+ * @category models
+ */
 export interface Losses {
   /** How many places were mended. */
   readonly count: number
@@ -35,7 +47,11 @@ export interface Losses {
   readonly places: ReadonlyArray<Loss>
 }
 
-/** Checks a value, and mends one that is not valid. `onLoss` is called when the value is accepted with losses. */
+/**
+ * Checks a value, and mends one that is not valid. `onLoss` is called when the value is accepted with losses.
+ *
+ * @category models
+ */
 export type Decode<out A> = (
   value: unknown,
   onLoss?: (losses: Losses) => void
@@ -60,6 +76,7 @@ interface Common<Name extends string, Params> {
   readonly gatedSince: Version
 }
 
+/** @category models */
 export interface Request<Name extends string = string, Params = any, Result = any> extends Common<Name, Params> {
   readonly kind: "request"
   readonly result: Schema.Schema<Result>
@@ -70,23 +87,41 @@ export interface Request<Name extends string = string, Params = any, Result = an
   readonly narrowResult: (version: Version) => (result: Result) => unknown
 }
 
+/** @category models */
 export interface Notification<Name extends string = string, Params = any> extends Common<Name, Params> {
   readonly kind: "notification"
 }
 
+/** @category models */
 export type Method = Request | Notification
 
-/** Whether a revision has a method, whatever capability it needs. */
+/**
+ * Whether a revision has a method, whatever capability it needs.
+ *
+ * @category guards
+ */
 export const isIn = ({ since, until }: Method, version: Version): boolean =>
   version >= since && (until === undefined || version <= until)
 
-/** The parameters of a method that has none of its own. */
+/**
+ * The parameters of a method that has none of its own.
+ *
+ * @category schemas
+ */
 export const NoParams: Schema.Schema<{ readonly _meta?: Meta.RequestMeta | undefined }> = Schema.Struct(Meta.request)
 
-/** A result, or the parameters of a notification, without members of its own. */
+/**
+ * A result, or the parameters of a notification, without members of its own.
+ *
+ * @category schemas
+ */
 export const Empty: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined }> = Schema.Struct(Meta.any)
 
-/** A request. By default every revision has it, and it needs no capability. */
+/**
+ * A request. By default every revision has it, and it needs no capability.
+ *
+ * @category utils
+ */
 export const request = <const Name extends string, Params, Result>(options: {
   readonly name: Name
   readonly from: Sender
@@ -115,7 +150,11 @@ export const request = <const Name extends string, Params, Result>(options: {
   }
 }
 
-/** A notification. By default every revision has it, and it needs no capability. */
+/**
+ * A notification. By default every revision has it, and it needs no capability.
+ *
+ * @category utils
+ */
 export const notification = <const Name extends string, Params>(options: {
   readonly name: Name
   readonly from: Sender
@@ -140,7 +179,11 @@ export const notification = <const Name extends string, Params>(options: {
   }
 }
 
-/** Methods by name. Throws when two of them have the same name. */
+/**
+ * Methods by name. Throws when two of them have the same name.
+ *
+ * @category utils
+ */
 export const table = <const M extends ReadonlyArray<Method>>(...methods: M): ReadonlyMap<string, M[number]> => {
   const byName = new Map(methods.map((method) => [method.name, method]))
   if (byName.size !== methods.length) {

@@ -8,11 +8,17 @@
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
 
+/** @category models */
 export interface PaginatedParams extends Schema.Schema.Type<typeof PaginatedParams> {}
 
+/** @category schemas */
 export const PaginatedParams = Schema.Struct({ cursor: Schema.optional(Schema.String), ...Meta.request })
 
-/** The fields that a list result has beside its list. */
+/**
+ * The fields that a list result has beside its list.
+ *
+ * @category constants
+ */
 export const pageFields = {
   /** Where the next page begins; absent on the last page. */
   nextCursor: Schema.optional(Schema.String),

@@ -9,9 +9,14 @@ import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
 import { since } from "./schema/Since.js"
 
-/** The parameters of `notifications/progress`. */
+/**
+ * The parameters of `notifications/progress`.
+ *
+ * @category models
+ */
 export interface ProgressParams extends Schema.Schema.Type<typeof ProgressParams> {}
 
+/** @category schemas */
 export const ProgressParams = Schema.Struct({
   progressToken: Meta.RequestId,
   /** Increases with every notification. */
@@ -21,9 +26,14 @@ export const ProgressParams = Schema.Struct({
   ...Meta.any
 })
 
-/** The parameters of `notifications/cancelled`. */
+/**
+ * The parameters of `notifications/cancelled`.
+ *
+ * @category models
+ */
 export interface CancelledParams extends Schema.Schema.Type<typeof CancelledParams> {}
 
+/** @category schemas */
 export const CancelledParams = Schema.Struct({
   requestId: Schema.optional(Meta.RequestId),
   reason: Schema.optional(Schema.String),

@@ -15,12 +15,16 @@ import { harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { since } from "./schema/Since.js"
 import { Uri, UriTemplate } from "./schema/Text.js"
 
+/** @category models */
 export interface Resource extends Schema.Schema.Type<typeof Resource> {}
 
+/** @category schemas */
 export const Resource = Schema.Struct(resourceFields)
 
+/** @category models */
 export interface ResourceTemplate extends Schema.Schema.Type<typeof ResourceTemplate> {}
 
+/** @category schemas */
 export const ResourceTemplate = Schema.Struct({
   ...nameFields,
   ...iconFields,
@@ -32,35 +36,48 @@ export const ResourceTemplate = Schema.Struct({
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
+/** @category models */
 export interface ListResourcesResult extends Schema.Schema.Type<typeof ListResourcesResult> {}
 
+/** @category schemas */
 export const ListResourcesResult = Schema.Struct({
   resources: nullAs([], sieved(Schema.Array(Resource))),
   ...pageFields
 })
 
+/** @category models */
 export interface ListResourceTemplatesResult extends Schema.Schema.Type<typeof ListResourceTemplatesResult> {}
 
+/** @category schemas */
 export const ListResourceTemplatesResult = Schema.Struct({
   resourceTemplates: nullAs([], sieved(Schema.Array(ResourceTemplate))),
   ...pageFields
 })
 
+/** @category models */
 export interface ReadResourceParams extends Schema.Schema.Type<typeof ReadResourceParams> {}
 
+/** @category schemas */
 export const ReadResourceParams = Schema.Struct({ uri: Uri, ...Meta.request })
 
+/** @category models */
 export interface ReadResourceResult extends Schema.Schema.Type<typeof ReadResourceResult> {}
 
+/** @category schemas */
 export const ReadResourceResult = Schema.Struct({
   /** More than one when the URI names a group, such as a folder. */
   contents: nullAs([], Schema.Array(ResourceContents)),
   ...Meta.any
 })
 
+/** @category models */
 export interface ResourceUpdated extends Schema.Schema.Type<typeof ResourceUpdated> {}
 
-/** The parameters of `notifications/resources/updated`. */
+/**
+ * The parameters of `notifications/resources/updated`.
+ *
+ * @category schemas
+ */
 export const ResourceUpdated = Schema.Struct({
   /** The resource of the subscription, or one below it. */
   uri: Uri,

@@ -10,8 +10,10 @@ import * as Meta from "./Meta.js"
 import { since, until } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
+/** @category models */
 export interface Root extends Schema.Schema.Type<typeof Root> {}
 
+/** @category schemas */
 export const Root = Schema.Struct({
   /** Begins with `file://`. */
   uri: Uri,
@@ -19,8 +21,10 @@ export const Root = Schema.Struct({
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
+/** @category models */
 export interface ListRootsResult extends Schema.Schema.Type<typeof ListRootsResult> {}
 
+/** @category schemas */
 export const ListRootsResult = Schema.Struct({
   roots: Schema.Array(Root),
   _meta: until("2025-11-25", Meta.any._meta)

@@ -16,8 +16,10 @@ import { rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 import { Tool } from "./Tools.js"
 
+/** @category models */
 export interface SamplingMessage extends Schema.Schema.Type<typeof SamplingMessage> {}
 
+/** @category schemas */
 export const SamplingMessage = Schema.Struct({
   role: Role,
   content: Schema.Union(SamplingBlock, SamplingBlocks),
@@ -26,9 +28,14 @@ export const SamplingMessage = Schema.Struct({
 
 const priority = Schema.optional(Schema.Number.pipe(Schema.between(0, 1)))
 
+/** @category models */
 export interface ModelPreferences extends Schema.Schema.Type<typeof ModelPreferences> {}
 
-/** Preferred models, and the weight of cost, speed and intelligence (0 to 1). */
+/**
+ * Preferred models, and the weight of cost, speed and intelligence (0 to 1).
+ *
+ * @category schemas
+ */
 export const ModelPreferences = Schema.Struct({
   /** Parts of model names, by preference. */
   hints: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.optional(Schema.String) }))),
@@ -37,9 +44,14 @@ export const ModelPreferences = Schema.Struct({
   intelligencePriority: priority
 })
 
+/** @category models */
 export interface ToolChoice extends Schema.Schema.Type<typeof ToolChoice> {}
 
-/** Whether the model may (`auto`, the default), must or must not use a tool. */
+/**
+ * Whether the model may (`auto`, the default), must or must not use a tool.
+ *
+ * @category schemas
+ */
 export const ToolChoice = Schema.Struct({ mode: Schema.optional(Schema.Literal("auto", "required", "none")) })
 
 const oneBlockEach = (messages: ReadonlyArray<SamplingMessage>): ReadonlyArray<SamplingMessage> =>
@@ -51,8 +63,10 @@ const oneBlockEach = (messages: ReadonlyArray<SamplingMessage>): ReadonlyArray<S
     )
     : messages
 
+/** @category models */
 export interface CreateMessageParams extends Schema.Schema.Type<typeof CreateMessageParams> {}
 
+/** @category schemas */
 export const CreateMessageParams = Schema.Struct({
   messages: rewritten({ until: "2025-06-18" }, oneBlockEach, Schema.propertySignature(Schema.Array(SamplingMessage))),
   modelPreferences: Schema.optional(ModelPreferences),
@@ -73,13 +87,19 @@ export const CreateMessageParams = Schema.Struct({
   _meta: until("2025-11-25", Meta.request._meta)
 })
 
-/** The capability that these parameters need. */
+/**
+ * The capability that these parameters need.
+ *
+ * @category utils
+ */
 export const capability = (
   { toolChoice, tools }: Pick<CreateMessageParams, "tools" | "toolChoice">
 ): "sampling" | "sampling.tools" => tools === undefined && toolChoice === undefined ? "sampling" : "sampling.tools"
 
+/** @category models */
 export interface CreateMessageResult extends Schema.Schema.Type<typeof CreateMessageResult> {}
 
+/** @category schemas */
 export const CreateMessageResult = Schema.Struct({
   role: Role,
   content: rewritten(

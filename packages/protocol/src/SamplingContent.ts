@@ -13,9 +13,14 @@ import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { limitedUntil, replacedBefore } from "./schema/Since.js"
 
-/** The model wants to use a tool. */
+/**
+ * The model wants to use a tool.
+ *
+ * @category models
+ */
 export interface ToolUseContent extends Schema.Schema.Type<typeof ToolUseContent> {}
 
+/** @category schemas */
 export const ToolUseContent = Schema.Struct({
   type: Schema.Literal("tool_use"),
   /** The result of this use names it. */
@@ -25,9 +30,14 @@ export const ToolUseContent = Schema.Struct({
   ...Meta.any
 })
 
-/** The result of a tool use. */
+/**
+ * The result of a tool use.
+ *
+ * @category models
+ */
 export interface ToolResultContent extends Schema.Schema.Type<typeof ToolResultContent> {}
 
+/** @category schemas */
 export const ToolResultContent = Schema.Struct({
   type: Schema.Literal("tool_result"),
   toolUseId: Schema.String,
@@ -38,6 +48,7 @@ export const ToolResultContent = Schema.Struct({
   ...Meta.any
 })
 
+/** @category models */
 export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
 
 const useAsText = ({ input, name }: ToolUseContent): TextContent =>
@@ -63,7 +74,11 @@ const textOf = (block: ContentBlock | SamplingContent): string => {
   }
 }
 
-/** One block of content. */
+/**
+ * One block of content.
+ *
+ * @category schemas
+ */
 export const SamplingBlock: Schema.Schema<SamplingContent> = Schema.Union(
   TextContent,
   ImageContent,
@@ -72,10 +87,18 @@ export const SamplingBlock: Schema.Schema<SamplingContent> = Schema.Union(
   replacedBefore("2025-11-25", ToolResultContent, resultAsText)
 )
 
-/** Any number of blocks. */
+/**
+ * Any number of blocks.
+ *
+ * @category schemas
+ */
 export const SamplingBlocks: Schema.Schema<ReadonlyArray<SamplingContent>> = Schema.Array(SamplingBlock)
 
-/** The content of a message as one block: its only block, or the joined text of all blocks. */
+/**
+ * The content of a message as one block: its only block, or the joined text of all blocks.
+ *
+ * @category utils
+ */
 export const asOneBlock = (content: SamplingContent | ReadonlyArray<SamplingContent>): SamplingContent => {
   if (!Array.isArray(content)) return content as SamplingContent
   const blocks = content as ReadonlyArray<SamplingContent>

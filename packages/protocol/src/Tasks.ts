@@ -13,29 +13,51 @@ import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
 import { since, until } from "./schema/Since.js"
 
+/** @category schemas */
 export const TaskStatus: Schema.Literal<["working", "input_required", "completed", "failed", "cancelled"]> = Schema
   .Literal("working", "input_required", "completed", "failed", "cancelled")
 
+/** @category models */
 export type TaskStatus = typeof TaskStatus.Type
 
-/** Whether a status is final: a task that has it never changes again. */
+/**
+ * Whether a status is final: a task that has it never changes again.
+ *
+ * @category guards
+ */
 export const isTerminal = (status: TaskStatus): boolean => status !== "working" && status !== "input_required"
 
+/** @category models */
 export interface TaskMetadata extends Schema.Schema.Type<typeof TaskMetadata> {}
 
-/** Requests a task. `ttl`: for how many milliseconds the receiver should store it. */
+/**
+ * Requests a task. `ttl`: for how many milliseconds the receiver should store it.
+ *
+ * @category schemas
+ */
 export const TaskMetadata = Schema.Struct({ ttl: Schema.optional(Integer) })
 
-/** The field of requests that can be answered with a task. */
+/**
+ * The field of requests that can be answered with a task.
+ *
+ * @category constants
+ */
 export const taskField = { task: until("2025-11-25", since("2025-11-25", Schema.optional(TaskMetadata))) }
 
-/** The value of the `_meta` key `related-task`. */
+/**
+ * The value of the `_meta` key `related-task`.
+ *
+ * @category models
+ */
 export interface RelatedTask extends Schema.Schema.Type<typeof RelatedTask> {}
 
+/** @category schemas */
 export const RelatedTask = Schema.Struct({ taskId: Schema.String })
 
+/** @category models */
 export interface Task extends Schema.Schema.Type<typeof Task> {}
 
+/** @category schemas */
 export const Task = Schema.Struct({
   taskId: Schema.String,
   status: TaskStatus,
@@ -50,27 +72,48 @@ export const Task = Schema.Struct({
   pollInterval: Schema.optional(Integer)
 })
 
+/** @category models */
 export interface CreateTaskResult extends Schema.Schema.Type<typeof CreateTaskResult> {}
 
-/** The result of a request with `TaskMetadata`. */
+/**
+ * The result of a request with `TaskMetadata`.
+ *
+ * @category schemas
+ */
 export const CreateTaskResult = Schema.Struct({ task: Task, ...Meta.any })
 
+/** @category models */
 export interface TaskParams extends Schema.Schema.Type<typeof TaskParams> {}
 
-/** The parameters of the requests about one task. */
+/**
+ * The parameters of the requests about one task.
+ *
+ * @category schemas
+ */
 export const TaskParams = Schema.Struct({ taskId: Schema.String, ...Meta.request })
 
+/** @category models */
 export interface TaskResult extends Schema.Schema.Type<typeof TaskResult> {}
 
-/** The result of `tasks/get` and `tasks/cancel`, and a status notification. */
+/**
+ * The result of `tasks/get` and `tasks/cancel`, and a status notification.
+ *
+ * @category schemas
+ */
 export const TaskResult = Schema.Struct({ ...Task.fields, ...Meta.any })
 
-/** The result of `tasks/result`: the result of the request that created the task. */
+/**
+ * The result of `tasks/result`: the result of the request that created the task.
+ *
+ * @category schemas
+ */
 export const TaskPayload: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined } & JsonObject> = Schema.Struct(
   Meta.any,
   { key: Schema.String, value: Schema.Unknown }
 ).annotations({ arbitrary: () => (fc) => fc.constantFrom({}, { content: [] }, { _meta: {}, roots: [] }) })
 
+/** @category models */
 export interface ListTasksResult extends Schema.Schema.Type<typeof ListTasksResult> {}
 
+/** @category schemas */
 export const ListTasksResult = Schema.Struct({ tasks: Schema.Array(Task), ...pageFields })

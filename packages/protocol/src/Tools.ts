@@ -16,9 +16,14 @@ import { absentAs, harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { limitedUntil, rewritten, since, until } from "./schema/Since.js"
 import * as Tasks from "./Tasks.js"
 
-/** Hints about what a tool does, for clients that trust the server. */
+/**
+ * Hints about what a tool does, for clients that trust the server.
+ *
+ * @category models
+ */
 export interface ToolAnnotations extends Schema.Schema.Type<typeof ToolAnnotations> {}
 
+/** @category schemas */
 export const ToolAnnotations = Schema.Struct({
   title: harmless(Schema.optional(Schema.String)),
   /** The tool changes nothing. Default: false. */
@@ -31,8 +36,10 @@ export const ToolAnnotations = Schema.Struct({
   openWorldHint: harmless(Schema.optional(Schema.Boolean))
 })
 
+/** @category models */
 export interface ToolExecution extends Schema.Schema.Type<typeof ToolExecution> {}
 
+/** @category schemas */
 export const ToolExecution = Schema.Struct({
   /** Whether a call of the tool may (`optional`) or must (`required`) create a task. Default: `forbidden`. */
   taskSupport: harmless(Schema.optional(Schema.Literal("forbidden", "optional", "required")))
@@ -86,8 +93,10 @@ const objectSchema = (schema: JsonObject): JsonObject | undefined => {
 // The boolean schemas accept everything or nothing.
 const asObject = (schema: unknown): JsonObject => isObject(schema) ? schema : schema === false ? { not: {} } : {}
 
+/** @category models */
 export interface Tool extends Schema.Schema.Type<typeof Tool> {}
 
+/** @category schemas */
 export const Tool = Schema.Struct({
   ...nameFields,
   ...iconFields,
@@ -105,12 +114,16 @@ export const Tool = Schema.Struct({
   _meta: since("2025-06-18", Meta.any._meta)
 })
 
+/** @category models */
 export interface ListToolsResult extends Schema.Schema.Type<typeof ListToolsResult> {}
 
+/** @category schemas */
 export const ListToolsResult = Schema.Struct({ tools: nullAs([], sieved(Schema.Array(Tool))), ...pageFields })
 
+/** @category models */
 export interface CallToolParams extends Schema.Schema.Type<typeof CallToolParams> {}
 
+/** @category schemas */
 export const CallToolParams = Schema.Struct({
   name: Schema.String,
   arguments: Schema.optional(JsonObject),
@@ -118,8 +131,10 @@ export const CallToolParams = Schema.Struct({
   ...Meta.request
 })
 
+/** @category models */
 export interface CallToolResult extends Schema.Schema.Type<typeof CallToolResult> {}
 
+/** @category schemas */
 export const CallToolResult = Schema.Struct({
   /** Read by the model. */
   content: absentAs([], sieved(Schema.Array(ContentBlock))),

@@ -16,15 +16,28 @@ import * as Schema from "effect/Schema"
 import type { JsonObject } from "./Json.js"
 import { keys } from "./Meta.js"
 
-/** A revision whose conversations begin with `initialize`. */
+/**
+ * A revision whose conversations begin with `initialize`.
+ *
+ * @category models
+ */
 export type LegacyVersion = "2024-11-05" | "2025-03-26" | "2025-06-18" | "2025-11-25"
 
-/** A revision in which every request carries the data of its client. */
+/**
+ * A revision in which every request carries the data of its client.
+ *
+ * @category models
+ */
 export type ModernVersion = "2026-07-28"
 
+/** @category models */
 export type Version = LegacyVersion | ModernVersion
 
-/** The legacy revisions, oldest first. */
+/**
+ * The legacy revisions, oldest first.
+ *
+ * @category constants
+ */
 export const legacy: readonly [LegacyVersion, ...Array<LegacyVersion>] = [
   "2024-11-05",
   "2025-03-26",
@@ -32,39 +45,64 @@ export const legacy: readonly [LegacyVersion, ...Array<LegacyVersion>] = [
   "2025-11-25"
 ]
 
-/** The modern revisions, oldest first. */
+/**
+ * The modern revisions, oldest first.
+ *
+ * @category constants
+ */
 export const modern: readonly [ModernVersion, ...Array<ModernVersion>] = ["2026-07-28"]
 
-/** Every revision, oldest first. */
+/**
+ * Every revision, oldest first.
+ *
+ * @category constants
+ */
 export const all: readonly [Version, ...Array<Version>] = [...legacy, ...modern]
 
-/** The revision that a client requests, and a server's answer to an unknown one. */
+/**
+ * The revision that a client requests, and a server's answer to an unknown one.
+ *
+ * @category constants
+ */
 export const latestLegacy: LegacyVersion = "2025-11-25"
 
-/** The revision of a modern client's first request. */
+/**
+ * The revision of a modern client's first request.
+ *
+ * @category constants
+ */
 export const latestModern: ModernVersion = "2026-07-28"
 
 /**
  * The revision of an HTTP request that carries no `MCP-Protocol-Version` header and belongs to no session.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+ * @category constants
  */
 export const withoutHeader: LegacyVersion = "2025-03-26"
 
+/** @category schemas */
 export const Version: Schema.Literal<[LegacyVersion, LegacyVersion, LegacyVersion, LegacyVersion, ModernVersion]> =
   Schema.Literal("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 
+/** @category guards */
 export const isLegacy = (version: string): version is LegacyVersion =>
   (legacy as ReadonlyArray<string>).includes(version)
 
+/** @category guards */
 export const isModern = (version: string): version is ModernVersion =>
   (modern as ReadonlyArray<string>).includes(version)
 
-/** Whether `version` is `than` or newer; revisions are dates that sort as text. */
+/**
+ * Whether `version` is `than` or newer; revisions are dates that sort as text.
+ *
+ * @category guards
+ */
 export const isAtLeast = (version: string, than: Version): boolean => version >= than
 
 /**
  * Whether messages may be sent in JSON-RPC batches.
  * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
+ * @category guards
  */
 export const hasBatches = (version: string | undefined): boolean => version === "2025-03-26"
 
@@ -72,6 +110,7 @@ export const hasBatches = (version: string | undefined): boolean => version === 
  * Whether a resumable SSE stream begins with an event that has an id and no data. Clients of older revisions take such
  * an event for a message.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+ * @category utils
  */
 export const primesStreams = (version: string | undefined): boolean => version !== undefined && version >= "2025-11-25"
 
@@ -81,6 +120,7 @@ const canonical = (version: string): string => version === "2024-10-07" ? "2024-
 /**
  * The revision that a server answers to `initialize`: the requested one if it supports it, else its latest.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
+ * @category utils
  */
 export const negotiate = (
   requested: string,
@@ -92,18 +132,29 @@ export const negotiate = (
 /**
  * The revision of the conversation once a server has answered `initialize`. None when the client does not support it:
  * then the client must disconnect.
+ *
+ * @category utils
  */
 export const agreed = (
   answered: string,
   supported: ReadonlyArray<LegacyVersion> = legacy
 ): Option.Option<LegacyVersion> => Option.fromNullable(supported.find((version) => version === canonical(answered)))
 
+/** @category models */
 export type Era = "legacy" | "modern"
 
-/** The `_meta` key in which a modern request names its revision. */
+/**
+ * The `_meta` key in which a modern request names its revision.
+ *
+ * @category constants
+ */
 export const VERSION_KEY = keys.protocolVersion
 
-/** The era of a revision; `undefined` for an unknown revision. */
+/**
+ * The era of a revision; `undefined` for an unknown revision.
+ *
+ * @category utils
+ */
 export const eraOf = (version: string): Era | undefined =>
   isLegacy(version) ? "legacy" : isModern(version) ? "modern" : undefined
 
@@ -116,6 +167,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/
  * `header` is the `MCP-Protocol-Version` of an HTTP request. When it names a modern or a later revision and the body
  * names none, the request is modern and its envelope is incomplete.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
+ * @category utils
  */
 export const eraOfMessage = (
   { method, params }: { readonly method: string; readonly params?: JsonObject | undefined },

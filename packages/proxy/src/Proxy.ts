@@ -45,13 +45,14 @@ import * as UpstreamError from "./upstream/UpstreamError.js"
  *
  * @example
  * ```ts
- * import { Proxy } from "@effect-mcp/proxy"
- * import { McpServer } from "@effect-mcp/server"
- * import { Connector } from "@effect-mcp/jsonrpc"
+ * import * as Proxy from "@effect-mcp/proxy/Proxy"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Connector from "@effect-mcp/jsonrpc/Connector"
  *
  * export const gateway = (upstream: Connector.Connector) =>
  *   McpServer.layer({ name: "gateway", version: "1.0.0" }, Proxy.layer(upstream, { prefix: "files_" }))
  * ```
+ * @category layers
  */
 export const layer = <R = never>(
   connector: Connector<R>,
@@ -65,7 +66,11 @@ export const layer = <R = never>(
       ))
   ))
 
-/** As `layer`, but it waits for the lists of the upstream, and fails when the upstream cannot be reached at the start. */
+/**
+ * As `layer`, but it waits for the lists of the upstream, and fails when the upstream cannot be reached at the start.
+ *
+ * @category layers
+ */
 export const layerConnected = <R = never>(
   connector: Connector<R>,
   options: ProxyOptions = {}

@@ -8,7 +8,11 @@ import type { Prompt } from "@effect-mcp/protocol/Prompts"
 import type { Resource, ResourceTemplate } from "@effect-mcp/protocol/Resources"
 import type { Tool } from "@effect-mcp/protocol/Tools"
 
-/** `name` is the name of a tool or prompt, the URI of a resource, the URI template of a resource template. */
+/**
+ * `name` is the name of a tool or prompt, the URI of a resource, the URI template of a resource template.
+ *
+ * @category models
+ */
 export type ProxyEntry =
   | { readonly kind: "tool"; readonly name: string; readonly listed: Tool }
   | { readonly kind: "prompt"; readonly name: string; readonly listed: Prompt }

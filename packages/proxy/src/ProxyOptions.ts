@@ -9,6 +9,7 @@ import type * as Duration from "effect/Duration"
 import type * as Schedule from "effect/Schedule"
 import type { ProxyEntry } from "./ProxyEntry.js"
 
+/** @category models */
 export interface ProxyOptions {
   /** The name of the upstream in errors and logs; clients see it. Default: that of the connector, without a query. */
   readonly name?: string | undefined

@@ -16,6 +16,7 @@ import * as Entries from "./connection/Entries.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
+/** @category models */
 export interface Options {
   /** How many changes are stored at least; a node that is further behind gets `Unknown`. Default: 10,000. */
   readonly maxChanges?: number | undefined
@@ -35,6 +36,7 @@ const unknown: Change = { _tag: "Unknown" }
 /** How long a member that closes waits until Redis has taken its last change. */
 const LAST = "400 millis"
 
+/** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<ChangeBusService, never, RedisConnection> =>
   Effect.map(RedisConnection, ({ blocking, command, prefix, run }) => {
     const stream = `${prefix}{changes}`
@@ -103,5 +105,6 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
     return { join: Effect.orDie(join) }
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<ChangeBus, never, RedisConnection> =>
   Layer.effect(ChangeBus, make(options))

@@ -6,10 +6,18 @@
  * @since 0.1.0
  */
 
-/** What Redis answers: texts, numbers, and lists of them. */
+/**
+ * What Redis answers: texts, numbers, and lists of them.
+ *
+ * @category models
+ */
 export type Reply = string | number | null | ReadonlyArray<Reply>
 
-/** A Lua script, and how many keys it has. */
+/**
+ * A Lua script, and how many keys it has.
+ *
+ * @category models
+ */
 export interface Script {
   readonly lua: string
   readonly keys: number

@@ -18,6 +18,7 @@ import * as Subscriptions from "./connection/Subscriptions.js"
 import type { Reply, Script } from "./RedisCommand.js"
 import { RedisError } from "./RedisError.js"
 
+/** @category models */
 export interface RedisConnectionService {
   /** Comes before the names of all keys. */
   readonly prefix: string
@@ -48,10 +49,12 @@ export interface RedisConnectionService {
   ) => Effect.Effect<void, RedisError, Scope.Scope>
 }
 
+/** @category tags */
 export class RedisConnection
   extends Context.Tag("@effect-mcp/redis/RedisConnection")<RedisConnection, RedisConnectionService>()
 {}
 
+/** @category models */
 export interface Options {
   /**
    * Where Redis is: `redis://user:password@host:6379/0`, `rediss://` with TLS. Several addresses are nodes of a cluster.
@@ -89,6 +92,8 @@ const noAddress = new RedisError({
 /**
  * Connects, and disconnects when the scope closes. Fails when Redis cannot be reached within the timeout. The process is ready,
  * by the option `health` of an HTTP server, while Redis answers.
+ *
+ * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<RedisConnectionService, RedisError, Scope.Scope> =>
   Effect.gen(function*() {
@@ -120,10 +125,15 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
     }
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<RedisConnection, RedisError> =>
   Layer.scoped(RedisConnection, make(options))
 
-/** `layer`, with options from the configuration of the program. */
+/**
+ * `layer`, with options from the configuration of the program.
+ *
+ * @category layers
+ */
 export const layerConfig = (
   options: Config.Config.Wrap<Options>
 ): Layer.Layer<RedisConnection, RedisError | ConfigError> =>

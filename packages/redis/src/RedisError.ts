@@ -7,6 +7,7 @@
  */
 import * as Data from "effect/Data"
 
+/** @category errors */
 export class RedisError extends Data.TaggedError("RedisError")<{
   readonly message: string
   /** What the driver reported, without the arguments of the command. */

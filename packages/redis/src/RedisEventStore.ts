@@ -17,6 +17,7 @@ import * as Keys from "./connection/Keys.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
+/** @category models */
 export interface Options {
   /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
@@ -131,6 +132,7 @@ const FORGOTTEN = 500
 /** For how many streams a node remembers its last event. */
 const MAX_STREAMS = 100_000
 
+/** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<EventStoreService, never, RedisConnection> =>
   Effect.map(RedisConnection, ({ command, prefix, run }) => {
     const maxEvents = Math.max(1, options.maxEvents ?? 1000)
@@ -247,6 +249,7 @@ export const make = (options: Options = {}): Effect.Effect<EventStoreService, ne
     }, ({ report }) => report)
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<EventStore, never, RedisConnection> =>
   Layer.effect(EventStore, make(options))
 

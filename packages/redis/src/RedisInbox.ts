@@ -19,6 +19,7 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
+/** @category models */
 export interface Options {
   /** How many bytes may wait in one inbox, and one text more. Default: 64 Mi (67,108,864). */
   readonly maxSize?: number | undefined
@@ -56,6 +57,7 @@ const remove: Script = {
     return size`
 }
 
+/** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<InboxService, never, RedisConnection> =>
   Effect.map(RedisConnection, ({ blocking, command, prefix, run }) => {
     const maxSize = options.maxSize ?? 64 * 1024 * 1024
@@ -122,6 +124,7 @@ export const make = (options: Options = {}): Effect.Effect<InboxService, never, 
     return { open: (node) => Effect.mapError(open(node), unavailable) }
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<Inbox, never, RedisConnection> =>
   Layer.effect(Inbox, make(options))
 

@@ -25,7 +25,11 @@ import * as RedisSessionDirectory from "./RedisSessionDirectory.js"
 import * as RedisSharedLimits from "./RedisSharedLimits.js"
 import * as RedisTaskStore from "./RedisTaskStore.js"
 
-/** All services over the connection, with their defaults. */
+/**
+ * All services over the connection, with their defaults.
+ *
+ * @category layers
+ */
 export const services: Layer.Layer<
   ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
   never,
@@ -58,6 +62,7 @@ export const services: Layer.Layer<
  *   Layer.provide(RedisNodes.layer({ url: "redis://redis.internal:6379" }))
  * )
  * ```
+ * @category layers
  */
 export const layer = (
   options?: RedisConnection.Options
@@ -66,7 +71,11 @@ export const layer = (
   RedisError
 > => Layer.provide(services, RedisConnection.layer(options))
 
-/** `layer`, with options from the configuration of the program. */
+/**
+ * `layer`, with options from the configuration of the program.
+ *
+ * @category layers
+ */
 export const layerConfig = (
   options: Config.Config.Wrap<RedisConnection.Options>
 ): Layer.Layer<

@@ -21,6 +21,7 @@ const swap: Script = {
     return 1`
 }
 
+/** @category constructors */
 export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, never, RedisConnection> =>
   Effect.map(RedisConnection, ({ command, prefix, run }) => {
     const name = `${prefix}seal`
@@ -30,5 +31,6 @@ export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, ne
     }, rotation)
   })
 
+/** @category layers */
 export const layer = (rotation?: Rotation): Layer.Layer<SealKeys, never, RedisConnection> =>
   Layer.effect(SealKeys, make(rotation))

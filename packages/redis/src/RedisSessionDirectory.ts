@@ -18,6 +18,7 @@ import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
+/** @category models */
 export interface Options {
   /**
    * How long a node that does not renew its lease keeps its sessions. Then it ends them, and other nodes take them over. A node
@@ -73,6 +74,7 @@ const remove: Script = {
     return redis.call("DEL", KEYS[1])`
 }
 
+/** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<SessionDirectoryService, never, RedisConnection> =>
   Effect.map(RedisConnection, ({ command, each, prefix, run }) => {
     const lease = Duration.toMillis(options.lease ?? "3 seconds")
@@ -132,6 +134,7 @@ export const make = (options: Options = {}): Effect.Effect<SessionDirectoryServi
     return { join: (node) => failing(join(node)) }
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<SessionDirectory, never, RedisConnection> =>
   Layer.effect(SessionDirectory, make(options))
 

@@ -26,6 +26,7 @@ const take: Script = {
     return 0`
 }
 
+/** @category constructors */
 export const make: Effect.Effect<SharedLimitsService, never, RedisConnection> = Effect.map(
   RedisConnection,
   ({ command, prefix, run }) => ({
@@ -43,6 +44,7 @@ export const make: Effect.Effect<SharedLimitsService, never, RedisConnection> = 
   })
 )
 
+/** @category layers */
 export const layer: Layer.Layer<SharedLimits, never, RedisConnection> = Layer.effect(SharedLimits, make)
 
 const unavailable = ({ report }: RedisError): SharedLimitsError => new SharedLimitsError({ message: report })

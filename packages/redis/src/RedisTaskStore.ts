@@ -17,6 +17,7 @@ import type { Reply, Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
+/** @category models */
 export interface Options {
   /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
   readonly maxTasks?: number | undefined
@@ -77,6 +78,7 @@ const known = (taskId: string) => new TaskStoreError({ reason: "Unavailable", me
 /** How often one that waits for a task looks without having been woken, in milliseconds. */
 const LOOK = 5000
 
+/** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<TaskStoreService, never, RedisConnection> =>
   Effect.map(RedisConnection, ({ command, prefix, run, subscribe }) => {
     const { maxTaskSize = 4 * 1024 * 1024, maxTasks = 1000 } = options
@@ -182,6 +184,7 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
     }
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<TaskStore, never, RedisConnection> =>
   Layer.effect(TaskStore, make(options))
 

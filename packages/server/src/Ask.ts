@@ -19,6 +19,7 @@ import * as ToolUseRules from "@effect-mcp/protocol/unstable/ToolUseRules"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 
+/** @category models */
 export interface Question<out A> {
   readonly kind: "elicit" | "sample" | "roots"
   /** The capabilities that the client must have declared. */
@@ -30,12 +31,20 @@ export interface Question<out A> {
   readonly decode: (result: any) => Effect.Effect<A, string>
 }
 
-/** Helper types of questions. */
+/**
+ * Helper types of questions.
+ *
+ * @category constants
+ */
 export declare namespace Question {
   export type Answer<Q> = Q extends Question<infer A> ? A : never
 }
 
-/** What a person did with a form: filled it in, declined, or closed it. */
+/**
+ * What a person did with a form: filled it in, declined, or closed it.
+ *
+ * @category models
+ */
 export type Elicited<A> =
   | { readonly action: "accept"; readonly content: A }
   | { readonly action: "decline" }
@@ -48,6 +57,7 @@ export type Elicited<A> =
  * the question, or at least its schema, outside of the handler: each new schema object is compiled again.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#form-mode-elicitation-requests
+ * @category utils
  */
 export const elicit: {
   <A, I>(options: { readonly message: string; readonly schema: Schema.Schema<A, I> }): Question<Elicited<A>>
@@ -72,7 +82,11 @@ export const elicit: {
   }
 }
 
-/** A form that a person accepts or not. Every answer other than `accept` is `false`. */
+/**
+ * A form that a person accepts or not. Every answer other than `accept` is `false`.
+ *
+ * @category utils
+ */
 export const confirm = (message: string): Question<boolean> => ({
   kind: "elicit",
   requires: { elicitation: { form: {} } },
@@ -86,6 +100,7 @@ export const confirm = (message: string): Question<boolean> => ({
  * Notify the client with `elicitationComplete` when the person has finished there.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
+ * @category utils
  */
 export const url = (options: {
   readonly message: string
@@ -106,6 +121,7 @@ export const url = (options: {
  * Messages for the client's model to continue.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
+ * @category utils
  */
 export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.CreateMessageResult> => {
   const wrong = ToolUseRules.problem(params.messages)
@@ -125,6 +141,7 @@ export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.
  * The roots of the client: the folders, or other places, that the server may work in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
+ * @category utils
  */
 export const roots: Question<ReadonlyArray<Root>> = {
   kind: "roots",

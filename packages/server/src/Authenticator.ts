@@ -16,11 +16,17 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { HttpRefusal } from "./HttpRefusal.js"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Authenticator")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
-/** Provides the user `Provides` to each message, and requires `R` of the server. */
+/**
+ * Provides the user `Provides` to each message, and requires `R` of the server.
+ *
+ * @category models
+ */
 export interface Authenticator<out Provides, out R = never> {
   readonly [TypeId]: { readonly _Provides: Provides }
   readonly tag: Context.Tag<any, any>
@@ -28,9 +34,14 @@ export interface Authenticator<out Provides, out R = never> {
   readonly options: Effect.Effect<Options<any, R, R, R>, never, R | Scope.Scope>
 }
 
-/** An `HttpRefusal` decides the status and the headers of a response over HTTP; on other transports its error is sent. */
+/**
+ * An `HttpRefusal` decides the status and the headers of a response over HTTP; on other transports its error is sent.
+ *
+ * @category models
+ */
 export type Refuses = HttpRefusal | McpError
 
+/** @category models */
 export interface Options<S, R1 = never, R2 = never, R3 = never> {
   /**
    * Identifies the user. A session belongs to the user that opened it, and the limits for one client are those of one user.
@@ -70,7 +81,9 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
  *
  * @example
  * ```ts
- * import { Authenticator, HttpRefusal, McpServer } from "@effect-mcp/server"
+ * import * as Authenticator from "@effect-mcp/server/Authenticator"
+ * import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Context, Effect, Layer } from "effect"
  *
  * class User extends Context.Tag("User")<User, { readonly name: string }>() {}
@@ -86,6 +99,7 @@ export interface Options<S, R1 = never, R2 = never, R3 = never> {
  *
  * export const Server = McpServer.layer({ name: "notes", version: "1.0.0" }, Layer.empty, { authenticator })
  * ```
+ * @category constructors
  */
 export const make = <I, S, R1 = never, R2 = never, R3 = never>(
   tag: Context.Tag<I, S>,
@@ -97,7 +111,11 @@ export const make = <I, S, R1 = never, R2 = never, R3 = never>(
   options: Effect.succeed(options as Options<any, any, any, any>)
 })
 
-/** The same with options that each server acquires: caches and connections, which its scope releases. */
+/**
+ * The same with options that each server acquires: caches and connections, which its scope releases.
+ *
+ * @category utils
+ */
 export const scoped = <I, S, R, R1 = never, R2 = never, R3 = never>(
   tag: Context.Tag<I, S>,
   options: Effect.Effect<Options<S, R1, R2, R3>, never, R>
@@ -107,7 +125,11 @@ export const scoped = <I, S, R, R1 = never, R2 = never, R3 = never>(
   options: options as Effect.Effect<Options<any, any, any, any>, never, any>
 })
 
-/** An HTTP request without its body. */
+/**
+ * An HTTP request without its body.
+ *
+ * @category models
+ */
 export interface HttpRequest {
   readonly method: string
   /** Path and query, as the client has sent them. */
@@ -129,12 +151,18 @@ export interface HttpRequest {
   readonly isForwarded?: boolean | undefined
 }
 
-/** The environment variables of a process. */
+/**
+ * The environment variables of a process.
+ *
+ * @category models
+ */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * What a transport knows of the sender of its messages. `services` are those that the application hands over: a user among
  * them is taken as it is.
+ *
+ * @category models
  */
 export type Caller =
   & { readonly services?: Context.Context<never> | undefined }
@@ -146,32 +174,56 @@ export type Caller =
     | { readonly _tag: "Other" }
   )
 
-/** The sender of an HTTP request, for tests and for transports of an application. */
+/**
+ * The sender of an HTTP request, for tests and for transports of an application.
+ *
+ * @category utils
+ */
 export const http = ({ headers, method = "POST", url = "/mcp", ...facts }: Partial<HttpRequest>): Caller => ({
   _tag: "Http",
   request: { method, url, headers: headers ?? {}, ...facts }
 })
 
-/** The client that has launched a process with this environment. */
+/**
+ * The client that has launched a process with this environment.
+ *
+ * @category utils
+ */
 export const stdio = (environment: Environment): Caller => ({ _tag: "Stdio", environment })
 
-/** A client in the same process. */
+/**
+ * A client in the same process.
+ *
+ * @category constants
+ */
 export const inProcess: Caller = { _tag: "InProcess" }
 
-/** A user that the application has found itself: `Authenticator.given(Context.make(User, ada))`. */
+/**
+ * A user that the application has found itself: `Authenticator.given(Context.make(User, ada))`.
+ *
+ * @category utils
+ */
 export const given = <I>(services: Context.Context<I>): Caller => ({
   _tag: "Other",
   services: services as Context.Context<unknown> as Context.Context<never>
 })
 
-/** A user that was found. */
+/**
+ * A user that was found.
+ *
+ * @category models
+ */
 export interface Found {
   readonly principal: Principal | undefined
   /** The user as a service, and what it may do. */
   readonly user: Context.Context<never>
 }
 
-/** The identity of the sender of a message. Handlers read it as `RequestContext.principal`; what else is known of the sender is the user. */
+/**
+ * The identity of the sender of a message. Handlers read it as `RequestContext.principal`; what else is known of the sender is the user.
+ *
+ * @category models
+ */
 export interface Principal {
   /**
    * Identifies the principal: two messages with the same id have the same sender. A session belongs to one principal.

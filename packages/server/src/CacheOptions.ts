@@ -7,7 +7,11 @@
  */
 import * as Duration from "effect/Duration"
 
-/** The methods whose results clients may cache. */
+/**
+ * The methods whose results clients may cache.
+ *
+ * @category models
+ */
 export type CacheableMethod =
   | "server/discover"
   | "tools/list"
@@ -16,6 +20,7 @@ export type CacheableMethod =
   | "resources/templates/list"
   | "resources/read"
 
+/** @category models */
 export interface CacheOptions {
   /** How long a client may use a result again, from when it receives the result. Default: zero. */
   readonly ttl?: Duration.DurationInput | undefined
@@ -23,12 +28,20 @@ export interface CacheOptions {
   readonly scope?: "public" | "private" | undefined
 }
 
-/** Options of all cacheable results, and of single methods, which come first. */
+/**
+ * Options of all cacheable results, and of single methods, which come first.
+ *
+ * @category models
+ */
 export interface ServerCacheOptions extends CacheOptions {
   readonly methods?: { readonly [M in CacheableMethod]?: CacheOptions } | undefined
 }
 
-/** The hints of a result as a message carries them. */
+/**
+ * The hints of a result as a message carries them.
+ *
+ * @category models
+ */
 export interface Hints {
   readonly ttlMs?: number | undefined
   readonly cacheScope?: "public" | "private" | undefined
@@ -41,7 +54,11 @@ export interface Hints {
  */
 export const onlyForSender: Hints = { cacheScope: "private" }
 
-/** The hints that options mean, for a result that a handler makes itself. */
+/**
+ * The hints that options mean, for a result that a handler makes itself.
+ *
+ * @category utils
+ */
 export const toHints = (options: CacheOptions | undefined): Hints | undefined =>
   options === undefined ? undefined : {
     ttlMs: options.ttl === undefined ? undefined : Duration.toMillis(options.ttl),

@@ -18,6 +18,8 @@ import type { ExtensionNotification, Kind } from "./Registry.js"
 /**
  * `List`: a list has changed; with a `principal`, for its clients only. `Resource`: a resource has new content. `Extension`: a
  * notification of an extension. `Unknown`: the bus has lost changes, so that every list and every resource may have changed.
+ *
+ * @category models
  */
 export type Change =
   | { readonly _tag: "List"; readonly kind: Kind; readonly principal?: string | undefined }
@@ -25,7 +27,11 @@ export type Change =
   | { readonly _tag: "Extension"; readonly notification: ExtensionNotification }
   | { readonly _tag: "Unknown" }
 
-/** One node, as the bus knows it. */
+/**
+ * One node, as the bus knows it.
+ *
+ * @category models
+ */
 export interface Member {
   /**
    * Sends a change to all other members. When this has ended, a bus that survives the end of this process delivers it. Never
@@ -40,19 +46,26 @@ export interface Member {
   readonly changes: Stream.Stream<Change>
 }
 
+/** @category models */
 export interface ChangeBusService {
   /** Joins the bus until the scope closes. From then on no change is missed. */
   readonly join: Effect.Effect<Member, never, Scope.Scope>
 }
 
+/** @category tags */
 export class ChangeBus extends Context.Tag("@effect-mcp/server/ChangeBus")<ChangeBus, ChangeBusService>() {}
 
+/** @category models */
 export interface MemoryOptions {
   /** How many changes may wait for one member; then it gets `Unknown`. Default: 1,024. */
   readonly capacity?: number | undefined
 }
 
-/** A bus between the servers of one process that share this layer. */
+/**
+ * A bus between the servers of one process that share this layer.
+ *
+ * @category constructors
+ */
 export const memory = ({ capacity = 1024 }: MemoryOptions = {}): Effect.Effect<ChangeBusService> =>
   Effect.sync(() => {
     const inboxes = new Set<Queue.Queue<Change>>()
@@ -78,4 +91,5 @@ export const memory = ({ capacity = 1024 }: MemoryOptions = {}): Effect.Effect<C
     }
   })
 
+/** @category layers */
 export const layerMemory = (options?: MemoryOptions): Layer.Layer<ChangeBus> => Layer.effect(ChangeBus, memory(options))

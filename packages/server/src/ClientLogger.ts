@@ -19,7 +19,11 @@ import * as Option from "effect/Option"
 import type { RequestContextService } from "./RequestContext.js"
 import { RequestContext } from "./RequestContext.js"
 
-/** The limit of the log messages of one request that wait for a client to read; more are dropped. */
+/**
+ * The limit of the log messages of one request that wait for a client to read; more are dropped.
+ *
+ * @category constants
+ */
 export const MAX_WAITING = 64
 
 /**
@@ -28,6 +32,8 @@ export const MAX_WAITING = 64
  *
  * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower it with
  * `Logger.withMinimumLogLevel`.
+ *
+ * @category constructors
  */
 export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
   Logger.make(({ annotations, context, logLevel, message }) => {
@@ -51,17 +57,23 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
  *
  * @example
  * ```ts
- * import { ClientLogger, McpServer } from "@effect-mcp/server"
+ * import * as ClientLogger from "@effect-mcp/server/ClientLogger"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Layer } from "effect"
  *
  * export const Server = McpServer.layer({ name: "chatty", version: "1.0.0" }, Layer.empty).pipe(
  *   Layer.provide(ClientLogger.layer)
  * )
  * ```
+ * @category layers
  */
 export const layer: Layer.Layer<never> = Logger.add(make())
 
-/** Withholds what an effect logs from the client of its request: it is for the application's other loggers. */
+/**
+ * Withholds what an effect logs from the client of its request: it is for the application's other loggers.
+ *
+ * @category combinators
+ */
 export const forOperator: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.mapInputContext(
   (context: Context.Context<any>) => Context.omit(RequestContext)(context)
 )

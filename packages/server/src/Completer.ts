@@ -13,23 +13,37 @@ import type { Allowed, Fails } from "./Feature.js"
 /**
  * Completes one argument. It gets the text that the user has typed, and the other arguments, all in their encoded form; it
  * gives encoded values, of which the client receives the first 100.
+ *
+ * @category models
  */
 export type Completer<out R, out E = Fails> = (
   value: string,
   others: Readonly<Record<string, string>>
 ) => Effect.Effect<ReadonlyArray<string> | Suggestions, E, R>
 
-/** Completers by the name of the argument. */
+/**
+ * Completers by the name of the argument.
+ *
+ * @category models
+ */
 export type Completers<Name extends PropertyKey> = { readonly [N in Name]?: Completer<any, any> }
 
-/** Accepts completers that fail only as they may. Others get a sentence for the compiler to show. */
+/**
+ * Accepts completers that fail only as they may. Others get a sentence for the compiler to show.
+ *
+ * @category models
+ */
 export type Checked<C> = {
   readonly [K in keyof C]: C[K] extends (...args: any) => never ? unknown
     : C[K] extends (...args: any) => Effect.Effect<any, infer E, any> ? Allowed<E>
     : unknown
 }
 
-/** The services that these completers require. */
+/**
+ * The services that these completers require.
+ *
+ * @category models
+ */
 export type Context<C> = {
   readonly [K in keyof C]-?: C[K] extends (...args: any) => never ? never
     : C[K] extends (...args: any) => Effect.Effect<any, any, infer R> ? R

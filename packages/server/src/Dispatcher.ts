@@ -15,6 +15,7 @@ import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Caller } from "./Authenticator.js"
 
+/** @category models */
 export interface DispatcherService {
   /**
    * Serves the client of one transport, until the client or the server ends the conversation. Interruption ends the
@@ -61,21 +62,32 @@ export interface DispatcherService {
   readonly conversations: () => number
 }
 
-/** The identifier of a service that only this function provides. The compiler shows it where the service is missing. */
+/**
+ * The identifier of a service that only this function provides. The compiler shows it where the service is missing.
+ *
+ * @category models
+ */
 export interface ProvidedBy<in out Name extends string> {
   readonly "@effect-mcp/server/ProvidedBy": Name
 }
 
 // `& {}` lets the compiler show the identifier instead of the alias.
+/** @category models */
 export type Dispatcher = ProvidedBy<"McpServer.layer"> & {}
 
+/** @category constants */
 export const Dispatcher: Context.Tag<Dispatcher, DispatcherService> = Context.GenericTag(
   "@effect-mcp/server/Dispatcher"
 )
 
-/** The default of `requestTimeout`. */
+/**
+ * The default of `requestTimeout`.
+ *
+ * @category constants
+ */
 export const REQUEST_TIMEOUT: Duration.DurationInput = "60 seconds"
 
+/** @category models */
 export interface Options {
   /** How many requests of one client are served at the same time; more wait. Default: 64. */
   readonly maxInFlight?: number | undefined
@@ -117,7 +129,11 @@ export interface Options {
   readonly onDefect?: ((defect: Defect) => Effect.Effect<void>) | undefined
 }
 
-/** A handler that died. The client received "Internal error". */
+/**
+ * A handler that died. The client received "Internal error".
+ *
+ * @category models
+ */
 export interface Defect {
   readonly method: string
   /** What the handler serves, `tool "search"` for example; `undefined` for the handler of a notification. */

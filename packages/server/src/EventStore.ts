@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 
+/** @category models */
 export interface StoredEvent {
   /** At least 1, and greater than the position of the event before it on the same stream. */
   readonly position: number
@@ -24,7 +25,11 @@ export interface StoredEvent {
   readonly data: string
 }
 
-/** Identifies a stream. The streams of all sessions have the same names, so the session is part of the key. */
+/**
+ * Identifies a stream. The streams of all sessions have the same names, so the session is part of the key.
+ *
+ * @category models
+ */
 export interface StreamKey {
   readonly session: string
   readonly stream: string
@@ -35,12 +40,18 @@ export interface StreamKey {
   readonly epoch?: number | undefined
 }
 
-/** The store did not answer: nothing is known of the stream. The client gets 503, and tries again. */
+/**
+ * The store did not answer: nothing is known of the stream. The client gets 503, and tries again.
+ *
+ * @category errors
+ */
 export class EventStoreError extends Data.TaggedError("EventStoreError")<{ readonly message: string }> {}
 
 /**
  * The operations of a store. Those that write never fail: after a failure a store drops the event, and `after` returns `None`;
  * then the client learns that it cannot resume. The endpoint runs the operations on one stream one after another.
+ *
+ * @category models
  */
 export interface EventStoreService {
   /**
@@ -79,8 +90,10 @@ export interface EventStoreService {
   readonly forget: (session: string, epoch?: number) => Effect.Effect<void>
 }
 
+/** @category tags */
 export class EventStore extends Context.Tag("@effect-mcp/server/EventStore")<EventStore, EventStoreService>() {}
 
+/** @category models */
 export interface MemoryOptions {
   /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
@@ -93,10 +106,15 @@ export interface MemoryOptions {
   readonly retention?: Duration.DurationInput | undefined
 }
 
-/** A store in memory: its events are lost when the process ends. */
+/**
+ * A store in memory: its events are lost when the process ends.
+ *
+ * @category constructors
+ */
 export const memory = (options: MemoryOptions = {}): Effect.Effect<EventStoreService> =>
   Effect.sync(() => new Memory(options))
 
+/** @category layers */
 export const layerMemory = (options?: MemoryOptions): Layer.Layer<EventStore> =>
   Layer.effect(EventStore, memory(options))
 

@@ -20,22 +20,34 @@ import type { RequestContext } from "./RequestContext.js"
 import * as Returned from "./runtime/Returned.js"
 import type { ServerSession } from "./ServerSession.js"
 
-/** A layer that registers entries with a server, and requires `R` for their handlers. */
+/**
+ * A layer that registers entries with a server, and requires `R` for their handlers.
+ *
+ * @category models
+ */
 export type Feature<R = never> = Layer.Layer<never, never, Registry | R>
 
-/** The services of a request: a handler may use them, and its layer does not require them. */
+/**
+ * The services of a request: a handler may use them, and its layer does not require them.
+ *
+ * @category models
+ */
 export type RequestServices = RequestContext | ServerSession | Scope.Scope
 
 /**
  * The failures that every handler may have beside those that its definition declares. The calling program receives them as
  * JSON-RPC errors. An `HttpRefusal` decides the HTTP status, too. An `ExtendedResult` is no error: it answers the request
  * with a result of an extension.
+ *
+ * @category models
  */
 export type Fails = McpError | CallError | HttpRefusal | ExtendedResult
 
 /**
  * Accepts the effect of a handler that fails with `E`, when its definition declares these failures. Otherwise it is a
  * sentence for the compiler to show, which names the failure and what to do.
+ *
+ * @category models
  */
 export type Declared<E, Failure = never> = [Exclude<E, Failure | Fails>] extends [never] ? unknown
   : [Failure] extends [never] ? `The handler fails with ${NameOf<
@@ -45,7 +57,11 @@ export type Declared<E, Failure = never> = [Exclude<E, Failure | Fails>] extends
     Exclude<E, Failure | Fails>
   >}, which its definition does not declare: catch it, or add it to the tool's "failure"`
 
-/** The same for an effect that declares no failures: a completer, the list of a template, the handler of a whole method. */
+/**
+ * The same for an effect that declares no failures: a completer, the list of a template, the handler of a whole method.
+ *
+ * @category models
+ */
 export type Allowed<E> = 0 extends 1 & E ? unknown // `any`: nothing was inferred
   : [Exclude<E, Fails>] extends [never] ? unknown
   : `This fails with ${NameOf<Exclude<E, Fails>>}: catch it, or fail with an McpError`
@@ -53,6 +69,8 @@ export type Allowed<E> = 0 extends 1 & E ? unknown // `any`: nothing was inferre
 /**
  * A feature from a function that registers its entries, until the layer's scope closes. The function gets the context that
  * the layer was built with, without the layer's `Scope`.
+ *
+ * @category constructors
  */
 export const make = <R = never>(
   register: (registry: RegistryService, context: Context.Context<never>) => Effect.Effect<void, never, Scope.Scope>
@@ -78,12 +96,14 @@ export const make = <R = never>(
  *
  * @example
  * ```ts
- * import { Tool } from "@effect-mcp/definition"
- * import { Feature, McpServer } from "@effect-mcp/server"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as Feature from "@effect-mcp/server/Feature"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Effect } from "effect"
  *
  * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(Feature.requires(["notes:write"]))
  * ```
+ * @category combinators
  */
 export const requires =
   (scopes: ReadonlyArray<string>) => <E, R>(feature: Layer.Layer<never, E, R>): Layer.Layer<never, E, R | Registry> =>
@@ -103,8 +123,9 @@ export const requires =
  *
  * @example
  * ```ts
- * import { Tool } from "@effect-mcp/definition"
- * import { Feature, McpServer } from "@effect-mcp/server"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as Feature from "@effect-mcp/server/Feature"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Context, Effect } from "effect"
  *
  * class User extends Context.Tag("User")<User, { readonly isAdmin: boolean }>() {}
@@ -113,6 +134,7 @@ export const requires =
  *   Feature.visible(Effect.map(User, ({ isAdmin }) => isAdmin))
  * )
  * ```
+ * @category combinators
  */
 export const visible =
   <VR>(check: Effect.Effect<boolean, never, VR>) =>
@@ -125,13 +147,25 @@ export const visible =
       )
     }))
 
-/** Whether there are requests that do not see an entry of the registry: what is made of it is not cached for other clients. */
+/**
+ * Whether there are requests that do not see an entry of the registry: what is made of it is not cached for other clients.
+ *
+ * @category utils
+ */
 export const mayBeHidden: (entry: Registered) => boolean = Surroundings.mayBeHidden
 
-/** Whether the request sees an entry of the registry, with or without the scopes to use it. For handlers. */
+/**
+ * Whether the request sees an entry of the registry, with or without the scopes to use it. For handlers.
+ *
+ * @category guards
+ */
 export const isVisible: (entry: Registered) => Effect.Effect<boolean> = Surroundings.isVisible
 
-/** Those entries of the registry that the request sees. A check around several entries runs once. For handlers. */
+/**
+ * Those entries of the registry that the request sees. A check around several entries runs once. For handlers.
+ *
+ * @category utils
+ */
 export const onlyVisible: <A extends Registered>(
   entries: Iterable<readonly [key: string, entry: A]>
 ) => Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>> = Surroundings.visible

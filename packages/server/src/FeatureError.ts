@@ -6,6 +6,7 @@
  */
 import * as Data from "effect/Data"
 
+/** @category errors */
 export class FeatureError extends Data.TaggedError("FeatureError")<{
   /** `Taken`: the server has an entry of this kind and name already. `Closed`: the server has shut down. */
   readonly reason: "Taken" | "Closed"

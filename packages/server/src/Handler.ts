@@ -60,6 +60,8 @@ type FromClient<M, Kind> = M extends { readonly kind: Kind }
  * declared it is refused with `MissingClientCapability`.
  *
  * The layer dies when the method has a handler already, and for `initialize`, which the server itself handles.
+ *
+ * @category utils
  */
 export const request = <M extends AnyMethod, Handled extends Effect.Effect<ResultOf<NoInfer<M>>, any, any>>(
   method: M & FromClient<NoInfer<M>, "request">,
@@ -77,6 +79,8 @@ export const request = <M extends AnyMethod, Handled extends Effect.Effect<Resul
 /**
  * As `request`, for a handler that several features of a server register, and one serves: the next one when that is removed.
  * What surrounds a feature does not surround it. Its results are sent without a check.
+ *
+ * @category utils
  */
 export const shared = <Params, Result extends object>(
   method: Extension.Request<"client", Params, Result>,
@@ -101,6 +105,8 @@ export const shared = <Params, Result extends object>(
 /**
  * Handles the notifications of one method, of an extension or of the specification. A notification whose parameters do not
  * decode is dropped.
+ *
+ * @category utils
  */
 export const notification = <M extends AnyMethod, E = never, R = never>(
   method: M & FromClient<NoInfer<M>, "notification">,
@@ -121,6 +127,8 @@ type NoFailure<E> = [E] extends [never] ? unknown
 /**
  * Chooses among the keys that a client wants to subscribe to with the filter of this notification, for example those of the
  * principal. The client learns which keys were accepted. Without such a handler the server accepts all of them.
+ *
+ * @category utils
  */
 export const subscription = <R = never>(
   { filter, name }: Extension.Notification<"server", any, "keys">,
@@ -133,6 +141,8 @@ export const subscription = <R = never>(
 /**
  * Ends a handler: its request is answered with this result of an extension. It fails, so what the handler does after it does
  * not run. A client that has not declared the extension gets `MissingClientCapability`; see `RequestContext.extension`.
+ *
+ * @category utils
  */
 export const answer = <Value>(
   resultType: Extension.ResultType<any, Value>,
@@ -143,6 +153,7 @@ export const answer = <Value>(
  * Handles the notification that the roots of the client have changed. The handler may request the new roots.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
+ * @category combinators
  */
 export const rootsListChanged = <R = never, E = never>(
   handler: Effect.Effect<void, E, R> & NoFailure<E>
@@ -156,6 +167,8 @@ const rootsChanged = Method.notification({
 
 /**
  * Handles the requests of a method that the application defines. The schemas decode its parameters and encode its result.
+ *
+ * @category utils
  */
 export const customRequest = <
   Params,
@@ -204,6 +217,8 @@ const withSchemas = <R>(
 /**
  * Handles the notifications of a method that the application defines. A notification whose parameters do not decode is
  * dropped.
+ *
+ * @category utils
  */
 export const customNotification = <Params, ParamsEncoded, R = never, E = never>(
   name: string,
@@ -235,6 +250,8 @@ const withSchema = <R>(
 /**
  * Handles every request that nothing else handles. It gets the method and the parameters as the client sent them; of the
  * result, the server checks only that it is JSON.
+ *
+ * @category utils
  */
 export const fallback = <Handled extends Effect.Effect<JsonObject, any, any>>(
   handler: (
@@ -246,7 +263,11 @@ export const fallback = <Handled extends Effect.Effect<JsonObject, any, any>>(
     (_, params, method) => answered(method, () => handler({ method, params }))
   )
 
-/** Marks a result of another server. It is sent without a check, also from the handler of a tool, prompt or resource. */
+/**
+ * Marks a result of another server. It is sent without a check, also from the handler of a tool, prompt or resource.
+ *
+ * @category utils
+ */
 export const unchecked = <A extends object>(result: A): A => {
   Reply.unchecked.add(result)
   return result

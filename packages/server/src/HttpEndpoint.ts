@@ -45,6 +45,7 @@ import type { HostedOptions, HttpOptions } from "./HttpOptions.js"
  * export const router = Effect.map(HttpEndpoint.make({ allowedHosts: ["mcp.example.com"] }), (app) =>
  *   HttpRouter.empty.pipe(HttpRouter.all("/mcp", app)))
  * ```
+ * @category constructors
  */
 export const make = <User = never>(
   options: HostedOptions<User> = {}
@@ -104,6 +105,7 @@ class Draining extends Context.Tag("@effect-mcp/server/HttpEndpoint/Draining")<D
  *
  * export const Live = HttpEndpoint.drainFirst(Layer.scopedDiscard(Effect.flatMap(router, HttpServer.serveEffect())))
  * ```
+ * @category combinators
  */
 export const drainFirst = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
   Layer.suspend(() => {
@@ -118,6 +120,8 @@ export const drainFirst = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A,
 /**
  * Serves the endpoint, and nothing else, on the platform's HTTP server, at "/mcp" unless `path` names another path.
  * Provide an `EventStore` to let clients resume streams.
+ *
+ * @category utils
  */
 export const serve = (
   options?: HttpOptions

@@ -8,7 +8,11 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 
-/** The server itself decides which clients it serves: see `authenticator` of `McpServer.layer`. */
+/**
+ * The server itself decides which clients it serves: see `authenticator` of `McpServer.layer`.
+ *
+ * @category models
+ */
 export interface HttpOptions {
   /**
    * Values of the Host header that are allowed: "mcp.example.com", "localhost:3000", "localhost:*" for any port or none,
@@ -94,6 +98,8 @@ export interface HttpOptions {
  * How the health of the process is answered: at "/livez", where a supervisor asks whether to restart it, and at "/readyz", where a load
  * balancer asks whether to send requests. It lives while its event loop turns, whatever its stores do. It is ready until its
  * shutdown begins, while it is a member of the nodes that it serves with, and while the checks of `Readiness` pass.
+ *
+ * @category models
  */
 export interface HealthOptions {
   /** How late the event loop may be. Default: 1 second. */
@@ -110,7 +116,11 @@ export interface HealthOptions {
   readonly grace?: Duration.DurationInput | undefined
 }
 
-/** The options of an endpoint in an application that has users of its own. */
+/**
+ * The options of an endpoint in an application that has users of its own.
+ *
+ * @category models
+ */
 export interface HostedOptions<User = never> extends HttpOptions {
   /**
    * The service that the application hands over with each request, to which it must provide it: the user that the
@@ -123,6 +133,8 @@ export interface HostedOptions<User = never> extends HttpOptions {
 /**
  * The options for clients of the revisions up to 2025-11-25, which have sessions, requests from the server to the client, and
  * streams that a client resumes. The revisions from 2026-07-28 on have none of these.
+ *
+ * @category models
  */
 export interface LegacyOptions {
   /**
@@ -138,7 +150,11 @@ export interface LegacyOptions {
   readonly maxResponseNodes?: number | undefined
 }
 
-/** How many sessions an endpoint keeps, and how long. */
+/**
+ * How many sessions an endpoint keeps, and how long.
+ *
+ * @category models
+ */
 export interface SessionOptions {
   /**
    * How many sessions there may be. At the limit, a new session replaces an idle session: of a client without a principal, else

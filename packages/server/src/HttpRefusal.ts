@@ -8,7 +8,11 @@
 import type * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Data from "effect/Data"
 
-/** A request that is not served. */
+/**
+ * A request that is not served.
+ *
+ * @category errors
+ */
 export class HttpRefusal extends Data.TaggedError("HttpRefusal")<{
   /** From 400 to 599. */
   readonly status: number
@@ -22,15 +26,25 @@ export class HttpRefusal extends Data.TaggedError("HttpRefusal")<{
   }
 }
 
-/** The error code in the refusals of this module. The specification names none. */
+/**
+ * The error code in the refusals of this module. The specification names none.
+ *
+ * @category constants
+ */
 export const CODE = -32000
 
-/** One challenge or several: those of a server that accepts both `Bearer` and `DPoP`, for example. */
+/**
+ * One challenge or several: those of a server that accepts both `Bearer` and `DPoP`, for example.
+ *
+ * @category models
+ */
 export type Challenges = string | ReadonlyArray<string>
 
 /**
  * Status 401: the client has to authenticate, in the way that a challenge names (`Bearer realm="mcp"`). `headers` are sent
  * beside it, for example `dpop-nonce`.
+ *
+ * @category utils
  */
 export const unauthorized = (
   challenges: Challenges,
@@ -39,7 +53,11 @@ export const unauthorized = (
 ): HttpRefusal =>
   new HttpRefusal({ status: 401, headers: { ...headers, ...authenticate(challenges) }, error: { code: CODE, message } })
 
-/** Status 403: this client may not do this. A challenge says what it lacks, the scope of its token for example. */
+/**
+ * Status 403: this client may not do this. A challenge says what it lacks, the scope of its token for example.
+ *
+ * @category utils
+ */
 export const forbidden = (
   message: string = "Forbidden: this client may not use the server",
   challenges?: Challenges
@@ -56,7 +74,7 @@ export const forbidden = (
  *
  * @example
  * ```ts
- * import { HttpRefusal } from "@effect-mcp/server"
+ * import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
  *
  * export const refusal = HttpRefusal.forbidden(
  *   "Forbidden: the token lacks the scope notes:write",
@@ -69,6 +87,7 @@ export const forbidden = (
  * ```
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#error-handling
+ * @category utils
  */
 export const challenge = (
   scheme: string,

@@ -50,6 +50,8 @@ type Unless<Empty, A> = [Empty] extends [never] ? {} : A
 
 /**
  * The handlers of a definition: tools by their names, and beside them those of `resources`, `templates` and `prompts`.
+ *
+ * @category models
  */
 export type Handlers<D extends Definition.Definition.Any> =
   & Tools<D>
@@ -60,6 +62,8 @@ export type Handlers<D extends Definition.Definition.Any> =
 /**
  * Accepts handlers that the definition has, and that fail only as it declares. Others get a sentence for the compiler to
  * show.
+ *
+ * @category models
  */
 export type Checked<D extends Definition.Definition.Any, H> = {
   readonly [K in keyof H]: K extends Definition.Definition.Tools<D>["name"]
@@ -85,7 +89,11 @@ type Entry<E> = E extends Effect.Effect<any, any, any> | ((...args: any) => any)
 
 type Extra<Name> = `The definition has no "${Name & string}": remove this handler, or correct its name`
 
-/** The services that these handlers require. */
+/**
+ * The services that these handlers require.
+ *
+ * @category models
+ */
 export type Context<H> = H extends Effect.Effect<any, any, infer R> ? R
   : H extends (...args: any) => never ? never
   : H extends (...args: any) => Effect.Effect<any, any, infer R> ? R

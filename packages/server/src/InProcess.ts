@@ -17,6 +17,8 @@ import { Dispatcher } from "./Dispatcher.js"
 /**
  * A connector to the server in the context. Each connection is a conversation of its own, which runs in the server's
  * context. It ends with the server, and with the scope of the connection.
+ *
+ * @category constructors
  */
 export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = Effect.suspend(() =>
   connectorAs(Authenticator.inProcess)
@@ -25,6 +27,8 @@ export const connector: Effect.Effect<Connector.Connector, never, Dispatcher> = 
 /**
  * The same for a client whose user is known: `connectorAs(Authenticator.given(Context.make(User, ada)))`. The server needs an
  * authenticator.
+ *
+ * @category constructors
  */
 export const connectorAs = (caller: Authenticator.Caller): Effect.Effect<Connector.Connector, never, Dispatcher> =>
   Effect.map(Dispatcher, (dispatcher) =>
@@ -44,14 +48,16 @@ export const connectorAs = (caller: Authenticator.Caller): Effect.Effect<Connect
  *
  * @example
  * ```ts
- * import { Client } from "@effect-mcp/client"
- * import { InProcess, McpServer } from "@effect-mcp/server"
+ * import * as Client from "@effect-mcp/client/Client"
+ * import * as InProcess from "@effect-mcp/server/InProcess"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Layer } from "effect"
  *
  * const Server = McpServer.layer({ name: "inside", version: "1.0.0" }, Layer.empty)
  *
  * export const ClientLive = Client.layer(InProcess.fromLayer(Server))
  * ```
+ * @category constructors
  */
 export const fromLayer = <E, R>(
   server: Layer.Layer<Dispatcher, E, R>,

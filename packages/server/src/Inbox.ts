@@ -16,6 +16,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as StoreText from "./nodes/StoreText.js"
 
+/** @category errors */
 export class InboxError extends Data.TaggedError("InboxError")<{
   /**
    * `Gone`: there is no such node any more. `Full`: the node does not read fast enough. `Unavailable`: whether the text arrives is
@@ -25,7 +26,11 @@ export class InboxError extends Data.TaggedError("InboxError")<{
   readonly message: string
 }> {}
 
-/** The inbox of one node. */
+/**
+ * The inbox of one node.
+ *
+ * @category models
+ */
 export interface Mailbox {
   /** Sends a text to another node. Two that one node sends to another arrive in their order, each once. */
   readonly send: (node: string, text: string) => Effect.Effect<void, InboxError>
@@ -35,19 +40,26 @@ export interface Mailbox {
   readonly received: Stream.Stream<string>
 }
 
+/** @category models */
 export interface InboxService {
   /** Opens the inbox of a node until the scope closes. */
   readonly open: (node: string) => Effect.Effect<Mailbox, InboxError, Scope.Scope>
 }
 
+/** @category tags */
 export class Inbox extends Context.Tag("@effect-mcp/server/Inbox")<Inbox, InboxService>() {}
 
+/** @category models */
 export interface MemoryOptions {
   /** How many characters may wait in one inbox, and one text more. Default: 64 Mi (67,108,864). */
   readonly maxSize?: number | undefined
 }
 
-/** Inboxes for the endpoints of one process that share this layer. */
+/**
+ * Inboxes for the endpoints of one process that share this layer.
+ *
+ * @category constructors
+ */
 export const memory = ({ maxSize = 64 * 1024 * 1024 }: MemoryOptions = {}): Effect.Effect<InboxService> =>
   Effect.sync(() => {
     const open = new Map<string, { readonly texts: Queue.Queue<string>; size: number }>()
@@ -87,4 +99,5 @@ export const memory = ({ maxSize = 64 * 1024 * 1024 }: MemoryOptions = {}): Effe
     }
   })
 
+/** @category layers */
 export const layerMemory = (options?: MemoryOptions): Layer.Layer<Inbox> => Layer.effect(Inbox, memory(options))

@@ -32,6 +32,7 @@ import type { RequestContext } from "./RequestContext.js"
 import type * as ServerOptions from "./ServerOptions.js"
 import type { ServerSession } from "./ServerSession.js"
 
+/** @category models */
 export type Options<
   S = never,
   SE = never,
@@ -65,6 +66,7 @@ export type Options<
  *
  * export const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, GreetLive)
  * ```
+ * @category layers
  */
 export const layer = <
   E = never,
@@ -97,7 +99,11 @@ export const layer = <
     any
   >
 
-/** A server whose session layer, middleware and user are known, so that features can be added to it by type. */
+/**
+ * A server whose session layer, middleware and user are known, so that features can be added to it by type.
+ *
+ * @category models
+ */
 export interface Defined<out Provides, out Requires> {
   /** The server with these features: as the function `layer` of this module. */
   readonly layer: <E, R>(
@@ -126,8 +132,8 @@ export interface Defined<out Provides, out Requires> {
  *
  * @example
  * ```ts
- * import { Tool } from "@effect-mcp/definition"
- * import { McpServer } from "@effect-mcp/server"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Context, Effect, Layer } from "effect"
  *
  * class Cart extends Context.Tag("Cart")<Cart, Array<string>>() {}
@@ -147,6 +153,7 @@ export interface Defined<out Provides, out Requires> {
  *   Layer.provideMerge(Shop.layer(sell("bread")))
  * )
  * ```
+ * @category constructors
  */
 export const define = <
   S = never,
@@ -180,6 +187,8 @@ export const define = <
  *
  * The layer dies when the server has a tool of this name already, and when a mark `x-mcp-header` in its schema is not valid.
  * When the layer's scope closes, the tool is removed and clients are notified.
+ *
+ * @category constructors
  */
 export const tool = <const Name extends string, Parameters, Arguments, Success, Failure, E = never, R = never>(
   definition: Tool.Tool<Name, Parameters, Arguments, Success, Failure>,
@@ -206,6 +215,8 @@ export const tool = <const Name extends string, Parameters, Arguments, Success, 
  *
  * The layer dies when the server has a resource of this URI already. When the layer's scope closes, the resource is removed
  * and clients are notified. `resourceUpdated` notifies the clients that have subscribed to it of new content.
+ *
+ * @category constructors
  */
 export const resource = <const Name extends string, E = never, R = never>(
   definition: Resource.Resource<Name>,
@@ -228,6 +239,8 @@ export const resource = <const Name extends string, E = never, R = never>(
  * first.
  *
  * `complete` completes parameters. `list` gives the resources that `resources/list` includes; it runs for each request.
+ *
+ * @category constructors
  */
 export const resourceTemplate = <
   const Name extends string,
@@ -268,6 +281,8 @@ export const resourceTemplate = <
  *
  * The layer dies when the server has a prompt of this name already. When the layer's scope closes, the prompt is removed
  * and clients are notified.
+ *
+ * @category constructors
  */
 export const prompt = <
   const Name extends string,
@@ -295,6 +310,8 @@ export const prompt = <
 /**
  * Notifies the clients that have subscribed to a resource that its content has changed. For handlers, and for any fiber that
  * has the server in its context.
+ *
+ * @category constructors
  */
 export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registry.Running> =>
   Effect.flatMap(Registry.Running, (registry) => registry.updated(uri))
@@ -303,6 +320,8 @@ export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registr
  * Sends a notification of an extension to the clients that have subscribed to it, from 2026-07-28 on: by its flag, or by the
  * key of these parameters. Does nothing on a server that was not given the extension. While a client reads slowly, it gets
  * the newest notification of each key. For handlers, and for any fiber that has the server in its context.
+ *
+ * @category utils
  */
 export const notifySubscribers = <Params>(
   notification: Extension.Notification<"server", Params, "flag" | "keys">,
@@ -314,6 +333,8 @@ export const notifySubscribers = <Params>(
  * All features of a definition at once: the handlers of the tools by their names, and beside them `resources`, `templates`
  * and `prompts`, each by their names. A missing handler does not compile, nor does one that the definition does not have. A
  * template with completers or a list is `{ read, complete, list }`, a prompt with completers `{ get, complete }`.
+ *
+ * @category utils
  */
 export const implement = <D extends Definition.Definition.Any, const H extends Implement.Handlers<D>>(
   definition: D,

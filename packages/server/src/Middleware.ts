@@ -23,11 +23,17 @@ import * as Provided from "./runtime/Provided.js"
 import * as Returned from "./runtime/Returned.js"
 import type { ServerSession } from "./ServerSession.js"
 
+/** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Middleware")
 
+/** @category models */
 export type TypeId = typeof TypeId
 
-/** A message as middleware sees it, before its parameters are decoded. */
+/**
+ * A message as middleware sees it, before its parameters are decoded.
+ *
+ * @category models
+ */
 export interface Call {
   /** `undefined` for a notification. */
   readonly id: RequestId | undefined
@@ -38,6 +44,8 @@ export interface Call {
 /**
  * `run` gets a message and `next`, the effect that handles it. It succeeds with the result to send, or fails with an
  * `McpError` to refuse the message; it may leave out `next`.
+ *
+ * @category models
  */
 export interface Middleware<out Provides, out R> {
   readonly [TypeId]: { readonly _Provides: Provides }
@@ -49,13 +57,14 @@ export interface Middleware<out Provides, out R> {
  *
  * @example
  * ```ts
- * import { Middleware } from "@effect-mcp/server"
+ * import * as Middleware from "@effect-mcp/server/Middleware"
  * import { Effect } from "effect"
  *
  * export const timed = Middleware.make((call, next) =>
  *   Effect.flatMap(Effect.timed(next), ([took, result]) =>
  *     Effect.as(Effect.logDebug(`${call.method} took ${took}`), result)))
  * ```
+ * @category constructors
  */
 export const make = <R>(
   run: (call: Call, next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown, R>
@@ -64,6 +73,8 @@ export const make = <R>(
 /**
  * Middleware that provides a service to the handlers and the middleware inside it. When `service` fails, for example with
  * an `McpError`, the message is refused.
+ *
+ * @category utils
  */
 export const provide = <I, S, R>(
   tag: Context.Tag<I, S>,
@@ -76,7 +87,11 @@ export const provide = <I, S, R>(
     )
   )
 
-/** Runs `inner` inside `outer`. `inner` may use the services that `outer` provides. */
+/**
+ * Runs `inner` inside `outer`. `inner` may use the services that `outer` provides.
+ *
+ * @category utils
+ */
 export const compose = <P1, R1, P2, R2>(
   outer: Middleware<P1, R1>,
   inner: Middleware<P2, R2>
@@ -95,9 +110,11 @@ export const compose = <P1, R1, P2, R2>(
  *
  * @example
  * ```ts
- * import { Tool } from "@effect-mcp/definition"
+ * import * as Tool from "@effect-mcp/definition/Tool"
  * import { InvalidRequest } from "@effect-mcp/protocol/McpError"
- * import { McpServer, Middleware, RequestContext } from "@effect-mcp/server"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Middleware from "@effect-mcp/server/Middleware"
+ * import * as RequestContext from "@effect-mcp/server/RequestContext"
  * import { Effect } from "effect"
  *
  * const needsName = Middleware.make((_, next) =>
@@ -106,6 +123,7 @@ export const compose = <P1, R1, P2, R2>(
  *
  * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(Middleware.around(needsName))
  * ```
+ * @category combinators
  */
 export const around = <P, MR>(middleware: Middleware<P, MR>) =>
 <E, R>(

@@ -10,15 +10,24 @@ import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 
-/** The default number of entries on a page. It is high, because many clients read the first page only. */
+/**
+ * The default number of entries on a page. It is high, because many clients read the first page only.
+ *
+ * @category constants
+ */
 export const SIZE = 1000
 
+/** @category models */
 export interface Page<out A> {
   readonly items: ReadonlyArray<A>
   readonly nextCursor: string | undefined
 }
 
-/** The page after `cursor`, of entries that are sorted by key. Fails for a cursor of another list. */
+/**
+ * The page after `cursor`, of entries that are sorted by key. Fails for a cursor of another list.
+ *
+ * @category constructors
+ */
 export const make = <A>(
   list: string,
   entries: ReadonlyArray<readonly [key: string, item: A]>,
@@ -70,7 +79,11 @@ export const at = <A>(
  */
 export const atLeastOne = (size: number): number => size >= 1 ? Math.floor(size) : 1
 
-/** The entries in the order of their keys, whatever the order of registration. */
+/**
+ * The entries in the order of their keys, whatever the order of registration.
+ *
+ * @category utils
+ */
 export const sorted = <A>(entries: Iterable<readonly [key: string, item: A]>): Array<readonly [string, A]> =>
   [...entries].sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
 

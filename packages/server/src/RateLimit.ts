@@ -22,6 +22,7 @@ import { IsCounted } from "./runtime/Authentication.js"
 import * as SharedLimits from "./SharedLimits.js"
 import * as StoreFailure from "./telemetry/StoreFailure.js"
 
+/** @category models */
 export interface Options extends SharedLimits.Rate {
   /**
    * What happens to requests while the `SharedLimits` do not answer: they are served without a limit, or refused with 503.
@@ -30,6 +31,7 @@ export interface Options extends SharedLimits.Rate {
   readonly whenAway?: "serve" | "refuse" | undefined
 }
 
+/** @category models */
 export interface RateLimit {
   /**
    * Counts one request for the key, or fails with the refusal of it. In an authenticator it counts a request once, also where
@@ -44,7 +46,8 @@ export interface RateLimit {
  *
  * @example
  * ```ts
- * import { Authenticator, RateLimit } from "@effect-mcp/server"
+ * import * as Authenticator from "@effect-mcp/server/Authenticator"
+ * import * as RateLimit from "@effect-mcp/server/RateLimit"
  * import { Context, Effect } from "effect"
  *
  * class User extends Context.Tag("User")<User, { readonly name: string }>() {}
@@ -57,6 +60,7 @@ export interface RateLimit {
  *     Effect.as(addresses.take(remoteAddress), { name: headers.authorization ?? "anonymous" })
  * })
  * ```
+ * @category constructors
  */
 export const make = (name: string, { burst, every, whenAway = "serve" }: Options): RateLimit => {
   const rate = { burst, every }
@@ -103,6 +107,7 @@ const named = (name: string, key: string): Effect.Effect<string> => {
   )
 }
 
+/** @category models */
 export interface MiddlewareOptions<R = never> extends Options {
   /**
    * Names the sender that a request is counted for; `undefined` for one without a limit. It may use the user. Default: the
@@ -120,8 +125,10 @@ export interface MiddlewareOptions<R = never> extends Options {
  *
  * @example
  * ```ts
- * import { Tool } from "@effect-mcp/definition"
- * import { McpServer, Middleware, RateLimit } from "@effect-mcp/server"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Middleware from "@effect-mcp/server/Middleware"
+ * import * as RateLimit from "@effect-mcp/server/RateLimit"
  * import { Effect } from "effect"
  *
  * // Three reports in a row, and one more each minute.
@@ -134,6 +141,7 @@ export interface MiddlewareOptions<R = never> extends Options {
  *   middleware: RateLimit.middleware("requests", { burst: 20, every: "100 millis" })
  * })
  * ```
+ * @category utils
  */
 export const middleware = <R = never>(
   name: string,

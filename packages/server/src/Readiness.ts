@@ -12,6 +12,7 @@ import * as HashSet from "effect/HashSet"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
+/** @category models */
 export interface Check {
   /** What the log names when the check fails. */
   readonly name: string
@@ -24,6 +25,8 @@ const checks = Edition.localSet<Check>("@effect-mcp/server/Readiness")
 /**
  * Adds a check until the scope closes, for the layer of a store. The process is ready while the effect succeeds within the
  * time limit of the option `health`, 1 second by default; it runs at most once at a time.
+ *
+ * @category utils
  */
 export const add = <E, R>(
   name: string,
@@ -41,8 +44,9 @@ export const add = <E, R>(
  *
  * @example
  * ```ts
- * import { HttpServer } from "@effect-mcp/node"
- * import { McpServer, Readiness } from "@effect-mcp/server"
+ * import * as HttpServer from "@effect-mcp/node/HttpServer"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Readiness from "@effect-mcp/server/Readiness"
  * import { Context, Effect, Layer } from "effect"
  *
  * class Catalogue extends Context.Tag("Catalogue")<Catalogue, { readonly ping: Effect.Effect<void, Error> }>() {}
@@ -53,11 +57,16 @@ export const add = <E, R>(
  *   Layer.provide([Server, Readiness.layer("catalogue", Effect.flatMap(Catalogue, ({ ping }) => ping))])
  * )
  * ```
+ * @category layers
  */
 export const layer = <E, R>(
   name: string,
   check: Effect.Effect<unknown, E, R>
 ): Layer.Layer<never, never, Exclude<R, Scope.Scope>> => Layer.scopedDiscard(add(name, check))
 
-/** The checks of the layers that this effect runs on top of. */
+/**
+ * The checks of the layers that this effect runs on top of.
+ *
+ * @category utils
+ */
 export const current: Effect.Effect<ReadonlyArray<Check>> = Effect.map(Edition.valueOf(checks), (all) => [...all])

@@ -34,6 +34,8 @@ import type { ServerSessionService } from "./ServerSession.js"
 /**
  * A registered entry. Its effects run with the context that its feature's layer was built with, to which the services of
  * the request are added.
+ *
+ * @category models
  */
 export interface Registered {
   readonly context: Context.Context<never>
@@ -43,7 +45,11 @@ export interface Registered {
   readonly isListed?: boolean | undefined
 }
 
-/** A registered entry that clients may subscribe to. */
+/**
+ * A registered entry that clients may subscribe to.
+ *
+ * @category models
+ */
 export interface Subscribable extends Registered {
   /**
    * Runs for each client that subscribes, in the scope of its subscription. When it fails, the client is refused, or at
@@ -58,6 +64,8 @@ export interface Subscribable extends Registered {
 /**
  * A middleware, a check whether a request may see the entry, or scopes that the user must have. Its effects run with the
  * services of the request.
+ *
+ * @category models
  */
 export type Surrounding =
   | {
@@ -67,6 +75,7 @@ export type Surrounding =
   | { readonly _tag: "Visibility"; readonly check: Effect.Effect<boolean> }
   | { readonly _tag: "Requirement"; readonly scopes: ReadonlyArray<string> }
 
+/** @category models */
 export interface RegisteredTool extends Registered {
   /** The tool as `tools/list` describes it. */
   readonly advertised: Tools.Tool
@@ -82,6 +91,7 @@ export interface RegisteredTool extends Registered {
   readonly failed?: ((cause: Cause.Cause<unknown>) => Effect.Effect<Tools.CallToolResult, unknown>) | undefined
 }
 
+/** @category models */
 export interface RegisteredResource extends Subscribable {
   /** The resource as `resources/list` describes it. */
   readonly advertised: Resources.Resource
@@ -90,6 +100,7 @@ export interface RegisteredResource extends Subscribable {
   readonly hints?: Hints | undefined
 }
 
+/** @category models */
 export interface RegisteredTemplate extends Subscribable {
   /** The template as `resources/templates/list` describes it. */
   readonly advertised: Resources.ResourceTemplate
@@ -106,6 +117,7 @@ export interface RegisteredTemplate extends Subscribable {
   readonly completers: Completers
 }
 
+/** @category models */
 export interface RegisteredPrompt extends Registered {
   /** The prompt as `prompts/list` describes it. */
   readonly advertised: Prompts.Prompt
@@ -114,7 +126,11 @@ export interface RegisteredPrompt extends Registered {
   readonly completers: Completers
 }
 
-/** Completers by the name of their argument. Each gets the text that the user has typed, and the other arguments. */
+/**
+ * Completers by the name of their argument. Each gets the text that the user has typed, and the other arguments.
+ *
+ * @category models
+ */
 export type Completers = ReadonlyMap<
   string,
   (value: string, others: Readonly<Record<string, string>>) => Effect.Effect<Suggestions, unknown, any>
@@ -123,6 +139,8 @@ export type Completers = ReadonlyMap<
 /**
  * The application's handler of the requests or notifications of one method. It comes before what the server itself does
  * for that method.
+ *
+ * @category models
  */
 export interface RegisteredHandler extends Registered {
   readonly method: Method.Method
@@ -136,13 +154,21 @@ export interface RegisteredHandler extends Registered {
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
 }
 
-/** The application's choice among the keys that a client wants to subscribe to, for one filter of an extension. */
+/**
+ * The application's choice among the keys that a client wants to subscribe to, for one filter of an extension.
+ *
+ * @category models
+ */
 export interface RegisteredFilter extends Registered {
   readonly name: string
   readonly accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, unknown, any>
 }
 
-/** A notification of an extension for the clients that have subscribed to it. */
+/**
+ * A notification of an extension for the clients that have subscribed to it.
+ *
+ * @category models
+ */
 export interface ExtensionNotification {
   readonly method: string
   readonly filter: string
@@ -151,7 +177,11 @@ export interface ExtensionNotification {
   readonly params: JsonObject
 }
 
-/** What a feature adds to the description of its server. */
+/**
+ * What a feature adds to the description of its server.
+ *
+ * @category models
+ */
 export interface Description {
   /** The kinds of entries that the server offers, even while it has none. */
   readonly offers: ReadonlyArray<Kind | "completions">
@@ -164,6 +194,8 @@ export interface Description {
 /**
  * Functions that run for clients up to 2025-11-25, whose state outlives a request. `session` belongs to no request: it asks,
  * logs and notifies as long as the client is connected.
+ *
+ * @category models
  */
 export interface ClientObserver {
   /** A client has completed the handshake. */
@@ -174,10 +206,18 @@ export interface ClientObserver {
   readonly onLogLevel?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
 }
 
-/** The kinds of entries that clients list, and whose changes they can be notified of. */
+/**
+ * The kinds of entries that clients list, and whose changes they can be notified of.
+ *
+ * @category models
+ */
 export type Kind = "tools" | "resources" | "prompts"
 
-/** A table of entries of one kind, by key. */
+/**
+ * A table of entries of one kind, by key.
+ *
+ * @category models
+ */
 export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly size: number
   /** Incremented whenever an entry is added or removed. */
@@ -200,6 +240,7 @@ export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
   readonly onChange: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
 }
 
+/** @category models */
 export interface RegistryService {
   /** By name. A tool named `*`, which no list should include, gets the calls of all names that no other tool has. */
   readonly tools: Entries<RegisteredTool>
@@ -249,11 +290,14 @@ export interface RegistryService {
   ) => Effect.Effect<void, never, Scope.Scope>
 }
 
+/** @category tags */
 export class Registry extends Context.Tag("@effect-mcp/server/Registry")<Registry, RegistryService>() {}
 
 /**
  * The registry of a server that runs, for fibers of the application: the layer of a server provides it, beside the
  * `Dispatcher`. Features have it, too.
+ *
+ * @category tags
  */
 export class Running extends Context.Tag("@effect-mcp/server/Registry/Running")<Running, RegistryService>() {}
 
@@ -275,14 +319,16 @@ export const context = (registry: RegistryService): Context.Context<Registry | R
  *
  * @example
  * ```ts
- * import { Tool } from "@effect-mcp/definition"
- * import { McpServer, Registry } from "@effect-mcp/server"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Registry from "@effect-mcp/server/Registry"
  * import { Effect } from "effect"
  *
  * const Night = McpServer.tool(Tool.make("owl"), () => Effect.succeed("hoo"))
  *
  * export const night = Effect.scoped(Effect.zipRight(Registry.add(Night), Effect.sleep("8 hours")))
  * ```
+ * @category combinators
  */
 export const add = <E, R>(
   features: Layer.Layer<never, E, R>
@@ -295,12 +341,16 @@ export const add = <E, R>(
 /**
  * Adds and removes features as one change: clients are notified once for each kind of list, when the effect has ended, also
  * when it fails. The lists themselves change at once.
+ *
+ * @category combinators
  */
 export const batch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Batch.run
 
 /**
  * Notifies all clients that lists have changed, for example because the checks of `Feature.visible` give other answers now.
  * Without kinds it notifies of all lists. `ServerSession` notifies one client.
+ *
+ * @category utils
  */
 export const changed = (...kinds: ReadonlyArray<Kind>): Effect.Effect<void, never, Running> =>
   Effect.flatMap(Running, ({ changed, offers }) =>
@@ -312,7 +362,11 @@ export const changed = (...kinds: ReadonlyArray<Kind>): Effect.Effect<void, neve
 
 const all: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]
 
-/** An empty registry. */
+/**
+ * An empty registry.
+ *
+ * @category constructors
+ */
 export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
   const tools = new EntryTable<RegisteredTool>("tools named", ({ advertised }) => advertised.name)
   const resources = new EntryTable<RegisteredResource>("resources at", ({ advertised }) => advertised.uri)

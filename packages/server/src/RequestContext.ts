@@ -22,7 +22,11 @@ import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Principal } from "./Authenticator.js"
 
-/** What is known of the client that sent a message. */
+/**
+ * What is known of the client that sent a message.
+ *
+ * @category models
+ */
 export interface ClientOfRequest {
   /** The name that the client gave itself. For people to read: a client may give itself any name. */
   readonly info: Implementation | undefined
@@ -58,6 +62,7 @@ export interface ClientOfRequest {
   readonly sessionScope: Scope.Scope | undefined
 }
 
+/** @category models */
 export interface RequestContextService {
   /** The id of the request, as the client sent it; `undefined` for a notification. */
   readonly id: RequestId | undefined
@@ -130,6 +135,7 @@ export interface RequestContextService {
   readonly closeStream: Effect.Effect<void>
 }
 
+/** @category tags */
 export class RequestContext extends Context.Tag("@effect-mcp/server/RequestContext")<
   RequestContext,
   RequestContextService

@@ -18,6 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 
+/** @category models */
 export interface SealKey {
   /** Tells keys apart: 1 to 32 letters and digits. It is sent to clients, and tells nothing about the secret. */
   readonly id: string
@@ -25,9 +26,14 @@ export interface SealKey {
   readonly secret: Redacted.Redacted<Uint8Array>
 }
 
-/** The keys could not be read. */
+/**
+ * The keys could not be read.
+ *
+ * @category errors
+ */
 export class SealKeysError extends Data.TaggedError("SealKeysError")<{ readonly message: string }> {}
 
+/** @category models */
 export interface SealKeysService {
   /** The key that seals at the moment. Every node finds it by its id. */
   readonly current: Effect.Effect<SealKey, SealKeysError>
@@ -38,8 +44,10 @@ export interface SealKeysService {
   readonly find: (id: string) => Effect.Effect<Option.Option<SealKey>, SealKeysError>
 }
 
+/** @category tags */
 export class SealKeys extends Context.Tag("@effect-mcp/server/SealKeys")<SealKeys, SealKeysService>() {}
 
+/** @category models */
 export interface Rotation {
   /** For how long a key seals. Default: 1 day. */
   readonly every?: Duration.DurationInput | undefined
@@ -50,7 +58,11 @@ export interface Rotation {
   readonly keep?: Duration.DurationInput | undefined
 }
 
-/** A random key, made now. */
+/**
+ * A random key, made now.
+ *
+ * @category utils
+ */
 export const generate: Effect.Effect<SealKey> = Effect.sync(() => ({
   id: Encoding.encodeHex(crypto.getRandomValues(new Uint8Array(8))),
   secret: Redacted.make(crypto.getRandomValues(new Uint8Array(32)))
@@ -62,6 +74,8 @@ const MIN_SECRET = 32
 /**
  * Keys that the application replaces itself: the first secret seals, all of them open. Every node needs the same secrets, of at
  * least 32 bytes each. Throws when one is shorter.
+ *
+ * @category utils
  */
 export const fixed = (
   secrets: readonly [Redacted.Redacted<string | Uint8Array>, ...Array<Redacted.Redacted<string | Uint8Array>>]
@@ -95,7 +109,11 @@ const keyOf = (secret: Uint8Array): Promise<SealKey> =>
 
 const utf8 = new TextEncoder()
 
-/** Keys in memory, which end with the process, and which only servers that share this layer have. */
+/**
+ * Keys in memory, which end with the process, and which only servers that share this layer have.
+ *
+ * @category constructors
+ */
 export const memory = (rotation: Rotation = {}): Effect.Effect<SealKeysService> =>
   Effect.sync(() => {
     const every = Duration.toMillis(rotation.every ?? "1 day")
@@ -120,4 +138,5 @@ export const memory = (rotation: Rotation = {}): Effect.Effect<SealKeysService> 
     }
   })
 
+/** @category layers */
 export const layerMemory = (rotation?: Rotation): Layer.Layer<SealKeys> => Layer.effect(SealKeys, memory(rotation))

@@ -15,6 +15,7 @@ import type { ServerCacheOptions } from "./CacheOptions.js"
 import type { Options as DispatcherOptions } from "./Dispatcher.js"
 import type * as Middleware from "./Middleware.js"
 
+/** @category models */
 export interface ServerOptions<
   S = never,
   SE = never,
@@ -91,6 +92,7 @@ export interface ServerOptions<
  * of older revisions subscribe with `resources/subscribe`, which `maxSubscriptions` limits.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
+ * @category models
  */
 export interface ListenOptions {
   /** How many subscriptions may be open, of all clients together; one more is refused. Default: 10,000. */
@@ -110,6 +112,7 @@ export interface ListenOptions {
  * again from its beginning. The server itself remembers nothing between two rounds.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+ * @category models
  */
 export interface RoundOptions {
   /**

@@ -32,10 +32,16 @@ import type { RequestContextService } from "./RequestContext.js"
  * cannot be reached during this request (`NoBackChannel`), or did not answer in time (`RequestTimeout`).
  *
  * A handler may fail with it: the calling program receives an error.
+ *
+ * @category errors
  */
 export type AskError = McpError | LocalError
 
-/** One round of a request whose handler passes questions on as they are, and remembers by a state what they belong to. */
+/**
+ * One round of a request whose handler passes questions on as they are, and remembers by a state what they belong to.
+ *
+ * @category models
+ */
 export interface PassedRound {
   /** The state that the handler has given in the round before; `undefined` in the first round. */
   readonly state: string | undefined
@@ -52,7 +58,11 @@ export interface PassedRound {
   ) => Effect.Effect<never, McpError>
 }
 
-/** A question that the client answers as a task, or that it has answered at once. */
+/**
+ * A question that the client answers as a task, or that it has answered at once.
+ *
+ * @category models
+ */
 export interface AskedTask<out A> {
   /** The id that the client has given the task. `None` when it has answered at once. */
   readonly taskId: Option.Option<string>
@@ -70,6 +80,7 @@ export interface AskedTask<out A> {
   readonly cancel: Effect.Effect<void, AskError>
 }
 
+/** @category models */
 export interface AskAsTaskOptions {
   /** For how long the client should keep the task after it was created. Default: the client decides. */
   readonly ttl?: Duration.DurationInput | undefined
@@ -77,6 +88,7 @@ export interface AskAsTaskOptions {
   readonly timeout?: Duration.DurationInput | undefined
 }
 
+/** @category models */
 export interface ServerSessionService extends RequestContextService {
   /**
    * Gives the answers under the names of the questions. Up to 2025-11-25 the questions are asked one after another; from
@@ -157,6 +169,7 @@ export interface ServerSessionService extends RequestContextService {
   readonly standalone: Outbound
 }
 
+/** @category tags */
 export class ServerSession extends Context.Tag("@effect-mcp/server/ServerSession")<
   ServerSession,
   ServerSessionService

@@ -18,6 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 
+/** @category models */
 export interface SessionEntry {
   readonly id: string
   /** The node that serves it, or has served it last. */
@@ -30,10 +31,18 @@ export interface SessionEntry {
   readonly isServed: boolean
 }
 
-/** The directory did not answer. */
+/**
+ * The directory did not answer.
+ *
+ * @category errors
+ */
 export class SessionDirectoryError extends Data.TaggedError("SessionDirectoryError")<{ readonly message: string }> {}
 
-/** One node, as the directory knows it. */
+/**
+ * One node, as the directory knows it.
+ *
+ * @category models
+ */
 export interface Membership {
   /** Adds a session that this node serves, with epoch 1. Every node finds it when this has ended. */
   readonly create: (id: string, facts: JsonObject) => Effect.Effect<void, SessionDirectoryError>
@@ -64,21 +73,28 @@ export interface Membership {
   readonly lost: Effect.Effect<void>
 }
 
+/** @category models */
 export interface SessionDirectoryService {
   /** Joins as a node, whose id no other node has had, and renews its lease until the scope closes. */
   readonly join: (node: string) => Effect.Effect<Membership, SessionDirectoryError, Scope.Scope>
 }
 
+/** @category tags */
 export class SessionDirectory
   extends Context.Tag("@effect-mcp/server/SessionDirectory")<SessionDirectory, SessionDirectoryService>()
 {}
 
+/** @category models */
 export interface MemoryOptions {
   /** How long a session is kept after it was created, claimed, updated or touched. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
 }
 
-/** A directory for the endpoints of one process that share this layer. The lease of a node ends with its scope. */
+/**
+ * A directory for the endpoints of one process that share this layer. The lease of a node ends with its scope.
+ *
+ * @category constructors
+ */
 export const memory = (options: MemoryOptions = {}): Effect.Effect<SessionDirectoryService> =>
   Effect.sync(() => {
     const ttl = Duration.toMillis(options.ttl ?? "1 hour")
@@ -148,6 +164,7 @@ export const memory = (options: MemoryOptions = {}): Effect.Effect<SessionDirect
     }
   })
 
+/** @category layers */
 export const layerMemory = (options?: MemoryOptions): Layer.Layer<SessionDirectory> =>
   Layer.effect(SessionDirectory, memory(options))
 

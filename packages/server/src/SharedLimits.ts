@@ -14,6 +14,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+/** @category models */
 export interface Rate {
   /** How many in a row, after a long pause. */
   readonly burst: number
@@ -21,9 +22,14 @@ export interface Rate {
   readonly every: Duration.DurationInput
 }
 
-/** The counters could not be read. */
+/**
+ * The counters could not be read.
+ *
+ * @category errors
+ */
 export class SharedLimitsError extends Data.TaggedError("SharedLimitsError")<{ readonly message: string }> {}
 
+/** @category models */
 export interface SharedLimitsService {
   /**
    * Takes `count` (default: 1) from the key's allowance, all or nothing. Gives 0 when it was taken; otherwise the milliseconds
@@ -34,8 +40,10 @@ export interface SharedLimitsService {
   readonly once: (key: string, ttl: Duration.DurationInput) => Effect.Effect<boolean, SharedLimitsError>
 }
 
+/** @category tags */
 export class SharedLimits extends Context.Tag("@effect-mcp/server/SharedLimits")<SharedLimits, SharedLimitsService>() {}
 
+/** @category models */
 export interface MemoryOptions {
   /**
    * The limit of the keys of each operation. At the limit `take` forgets the key that was used least recently, and `once` fails:
@@ -44,7 +52,11 @@ export interface MemoryOptions {
   readonly maxKeys?: number | undefined
 }
 
-/** Counters in memory, of one node. */
+/**
+ * Counters in memory, of one node.
+ *
+ * @category constructors
+ */
 export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect<SharedLimitsService> =>
   Effect.sync(() => {
     // When the whole allowance of a key is there again; those before now need no entry. In the order of last use.
@@ -82,5 +94,6 @@ export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect
     }
   })
 
+/** @category layers */
 export const layerMemory = (options?: MemoryOptions): Layer.Layer<SharedLimits> =>
   Layer.effect(SharedLimits, memory(options))

@@ -21,16 +21,28 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as StoreText from "./nodes/StoreText.js"
 
-/** A question of a task, as the client gets it. */
+/**
+ * A question of a task, as the client gets it.
+ *
+ * @category models
+ */
 export interface TaskQuestion {
   readonly method: string
   readonly params: JsonObject
 }
 
-/** How a request ended: the one that began a task, or a question of the task. */
+/**
+ * How a request ended: the one that began a task, or a question of the task.
+ *
+ * @category models
+ */
 export type TaskOutcome = { readonly result: JsonObject } | { readonly error: ErrorObject }
 
-/** A task at one moment. Everything in it is JSON. */
+/**
+ * A task at one moment. Everything in it is JSON.
+ *
+ * @category models
+ */
 export interface StoredTask {
   /** Cannot be guessed: at least 122 random bits. */
   readonly taskId: string
@@ -60,6 +72,7 @@ export interface StoredTask {
   readonly outcome?: TaskOutcome | undefined
 }
 
+/** @category errors */
 export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
   /**
    * `Full`: a limit of the store is reached; the client gets the message, and that of no other reason. `UnknownPage`: `after` is
@@ -69,7 +82,11 @@ export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
   readonly message: string
 }> {}
 
-/** Tasks in the order of their creation. */
+/**
+ * Tasks in the order of their creation.
+ *
+ * @category models
+ */
 export interface TaskPage {
   readonly tasks: ReadonlyArray<StoredTask>
   /** Where the next page begins, for `list`; `undefined` after the last task. */
@@ -79,6 +96,8 @@ export interface TaskPage {
 /**
  * The operations of a store. A task that is unknown, that belongs to another owner, or whose time has passed, is the same:
  * there is none.
+ *
+ * @category models
  */
 export interface TaskStoreService {
   /**
@@ -104,8 +123,10 @@ export interface TaskStoreService {
   readonly changes: (owner: string | null, taskId: string) => Stream.Stream<StoredTask, TaskStoreError>
 }
 
+/** @category tags */
 export class TaskStore extends Context.Tag("@effect-mcp/server/TaskStore")<TaskStore, TaskStoreService>() {}
 
+/** @category models */
 export interface MemoryOptions {
   /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
   readonly maxTasks?: number | undefined
@@ -118,10 +139,15 @@ export interface MemoryOptions {
   readonly maxOwnerSize?: number | undefined
 }
 
-/** A store in memory: its tasks are lost when the process ends. */
+/**
+ * A store in memory: its tasks are lost when the process ends.
+ *
+ * @category constructors
+ */
 export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreService> =>
   Effect.sync(() => new Memory(options))
 
+/** @category layers */
 export const layerMemory = (options?: MemoryOptions): Layer.Layer<TaskStore> => Layer.effect(TaskStore, memory(options))
 
 interface Entry {

@@ -26,6 +26,7 @@ import * as StoredTasks from "./tasks/StoredTasks.js"
 import * as TaskRunner from "./tasks/TaskRunner.js"
 import { TaskStore } from "./TaskStore.js"
 
+/** @category models */
 export interface Options {
   /** The limit of the tasks of one principal that run at the same time; further calls are refused. Default: 64. */
   readonly maxRunning?: number | undefined
@@ -37,7 +38,11 @@ export interface Options {
   readonly pollInterval?: Duration.DurationInput | undefined
 }
 
-/** The extension for tasks from 2026-07-28 on, for the option `extensions` of a server. */
+/**
+ * The extension for tasks from 2026-07-28 on, for the option `extensions` of a server.
+ *
+ * @category constants
+ */
 export const extension: typeof Extension.extension = Extension.extension
 
 /**
@@ -60,6 +65,7 @@ export const extension: typeof Extension.extension = Extension.extension
  *   extensions: [Tasks.extension]
  * }).pipe(Layer.provide(TaskStore.layerMemory()))
  * ```
+ * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<never, never, Registry | TaskStore> =>
   Layer.unwrapScoped(Effect.gen(function*() {

@@ -20,13 +20,21 @@ import * as Middleware from "./Middleware.js"
 import { RequestContext } from "./RequestContext.js"
 import * as Metrics from "./telemetry/Metrics.js"
 
-/** How long requests and notifications take, in seconds, by method and kind of error. */
+/**
+ * How long requests and notifications take, in seconds, by method and kind of error.
+ *
+ * @category constants
+ */
 export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
   Telemetry.metrics.serverOperation,
   "How long the server takes for a request or a notification, in seconds"
 )
 
-/** How long sessions last, in seconds. */
+/**
+ * How long sessions last, in seconds.
+ *
+ * @category constants
+ */
 export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
   Telemetry.metrics.serverSession,
   "How long the session of a client lasts, in seconds"
@@ -35,6 +43,8 @@ export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histog
 /**
  * The metrics of a server at work, which every server has, with and without the middleware: gauges of what is open in all
  * servers of the process, which are counted when they are read, and counters of what is rare.
+ *
+ * @category constants
  */
 export const runtime: {
   /** `mcp.runtime.sessions.active`: sessions of HTTP clients up to 2025-11-25. */
@@ -81,7 +91,8 @@ const record = Telemetry.recorder(operationDuration)
  *
  * @example
  * ```ts
- * import { McpServer, Telemetry } from "@effect-mcp/server"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Telemetry from "@effect-mcp/server/Telemetry"
  * import { Layer } from "effect"
  *
  * export const Server = McpServer.layer({ name: "seen", version: "1.0.0" }, Layer.empty, {
@@ -89,6 +100,7 @@ const record = Telemetry.recorder(operationDuration)
  *   session: Telemetry.session
  * })
  * ```
+ * @category combinators
  */
 export const middleware: Middleware.Middleware<never, never> = Middleware.make((call, next) =>
   Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, { version }]) => {
@@ -115,7 +127,11 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
   })
 )
 
-/** A session layer that records how long the session lasts. Merge it with the application's own session layer. */
+/**
+ * A session layer that records how long the session lasts. Merge it with the application's own session layer.
+ *
+ * @category utils
+ */
 export const session: Layer.Layer<never> = Layer.scopedDiscard(
   Effect.flatMap(Effect.clock, (clock) => {
     const started = Edition.millis(clock)

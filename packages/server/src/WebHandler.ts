@@ -24,18 +24,22 @@ import type { HostedOptions, HttpOptions } from "./HttpOptions.js"
  * `context` has services for this request alone: the user that a framework has authenticated (see the option `user`), or the
  * bindings of a platform. The authenticator, middleware and handlers read other services than the user with
  * `Effect.serviceOption`, because the compiler does not know them.
+ *
+ * @category models
  */
 export type Handler<User = never> = (
   request: Request,
   ...context: [User] extends [never] ? [context?: Context.Context<never> | undefined] : [context: Context.Context<User>]
 ) => Promise<Response>
 
+/** @category models */
 export interface WebHandlerService<User = never> {
   readonly handler: Handler<User>
   /** The number of open sessions. */
   readonly sessions: () => number
 }
 
+/** @category tags */
 export class WebHandler extends Context.Tag("@effect-mcp/server/WebHandler")<WebHandler, WebHandlerService>() {}
 
 /**
@@ -47,6 +51,8 @@ export class WebHandler extends Context.Tag("@effect-mcp/server/WebHandler")<Web
  *
  * The platform receives answers of up to 64 Ki characters whole. An HTTP server below that accepts pipelined requests must
  * itself cut clients that do not read them.
+ *
+ * @category constructors
  */
 export const make = <User = never>(
   options: HostedOptions<User> = {}
@@ -64,7 +70,11 @@ export const make = <User = never>(
     }
   })
 
-/** `make` as a layer. Provide an `EventStore` to let clients resume streams. */
+/**
+ * `make` as a layer. Provide an `EventStore` to let clients resume streams.
+ *
+ * @category layers
+ */
 export const layer = (options?: HttpOptions): Layer.Layer<WebHandler, never, Dispatcher> =>
   Layer.scoped(WebHandler, make(options))
 
@@ -88,6 +98,7 @@ export const layer = (options?: HttpOptions): Layer.Layer<WebHandler, never, Dis
  *
  * export default { fetch: (request: Request) => handler(request) }
  * ```
+ * @category constructors
  */
 export const fromLayer = <A, E, User = never>(
   server: Layer.Layer<A | Dispatcher, E>,

@@ -10,6 +10,7 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { Frontmatter } from "./Skills.js"
 
+/** @category models */
 export interface SkillFile<out R = never> {
   readonly uri: string
   readonly mimeType: string
@@ -18,7 +19,11 @@ export interface SkillFile<out R = never> {
   readonly read: Effect.Effect<Uint8Array, SkillChanged | Fails, R>
 }
 
-/** A skill whose files require `R` to be read. */
+/**
+ * A skill whose files require `R` to be read.
+ *
+ * @category models
+ */
 export interface Skill<out R = never> {
   /** The URI of its `SKILL.md`. */
   readonly uri: string
@@ -29,7 +34,11 @@ export interface Skill<out R = never> {
   readonly emptyDirectories: ReadonlyArray<string>
 }
 
-/** A skill cannot be served. The message names the file, and the line if it has one. */
+/**
+ * A skill cannot be served. The message names the file, and the line if it has one.
+ *
+ * @category errors
+ */
 export class SkillError extends Data.TaggedError("SkillError")<{
   readonly file: string
   /** Counted from 1. */
@@ -41,7 +50,11 @@ export class SkillError extends Data.TaggedError("SkillError")<{
   }
 }
 
-/** A file is not the one any more that the server has the digest of. The client is told so, and gets no content. */
+/**
+ * A file is not the one any more that the server has the digest of. The client is told so, and gets no content.
+ *
+ * @category errors
+ */
 export class SkillChanged extends Data.TaggedError("SkillChanged")<{ readonly uri: string }> {
   override get message(): string {
     return `The file ${this.uri} has changed since the server read the skill`

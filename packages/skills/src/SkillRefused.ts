@@ -16,6 +16,8 @@ import * as Data from "effect/Data"
  * - `Size`, `Digest`: the content is not the one that the entry describes.
  * - `FrontMatter`: that of `SKILL.md` is not the one of the entry.
  * - `Directory`: the server listed something that is not in the directory.
+ *
+ * @category models
  */
 export type Reason =
   | "Entry"
@@ -28,6 +30,7 @@ export type Reason =
   | "FrontMatter"
   | "Directory"
 
+/** @category errors */
 export class SkillRefused extends Data.TaggedError("SkillRefused")<{
   readonly reason: Reason
   /** Of the skill or the file, as the server or the application wrote it. */

@@ -16,9 +16,14 @@ import * as Schema from "effect/Schema"
 
 const Uri = Resource.fields.uri
 
+/** @category models */
 export interface SkillResource extends Schema.Schema.Type<typeof SkillResource> {}
 
-/** A file of a skill. */
+/**
+ * A file of a skill.
+ *
+ * @category schemas
+ */
 export const SkillResource = Schema.Struct({
   uri: Uri,
   /** Of the bytes of the file: `sha256:` and 64 lowercase hexadecimal digits. */
@@ -27,17 +32,27 @@ export const SkillResource = Schema.Struct({
   size: Integer
 })
 
+/** @category models */
 export interface Frontmatter extends Schema.Schema.Type<typeof Frontmatter> {}
 
-/** The YAML at the beginning of `SKILL.md` as JSON, with all members that its author wrote. */
+/**
+ * The YAML at the beginning of `SKILL.md` as JSON, with all members that its author wrote.
+ *
+ * @category schemas
+ */
 export const Frontmatter = Schema.Struct(
   { name: Schema.String, description: Schema.String },
   { key: Schema.String, value: Schema.Unknown }
 )
 
+/** @category models */
 export interface Skill extends Schema.Schema.Type<typeof Skill> {}
 
-/** The entry of a skill. */
+/**
+ * The entry of a skill.
+ *
+ * @category schemas
+ */
 export const Skill = Schema.Struct({
   /** The URI of its `SKILL.md`. */
   uri: Uri,
@@ -54,7 +69,11 @@ const hintFields = {
 
 const UriParams = { uri: Uri, ...Meta.request }
 
-/** The extension. A server declares in its settings whether it lists directories. */
+/**
+ * The extension. A server declares in its settings whether it lists directories.
+ *
+ * @category constants
+ */
 export const extension = Extension.make("io.modelcontextprotocol/skills", {
   settings: { server: Schema.Struct({ directoryRead: Schema.optional(Schema.Boolean) }) },
   requests: {
@@ -83,13 +102,25 @@ export const extension = Extension.make("io.modelcontextprotocol/skills", {
   }
 })
 
-/** The file at the root of every skill. */
+/**
+ * The file at the root of every skill.
+ *
+ * @category constants
+ */
 export const FILE = "SKILL.md"
 
-/** The media type of a directory among resources. */
+/**
+ * The media type of a directory among resources.
+ *
+ * @category constants
+ */
 export const DIRECTORY = "inode/directory"
 
-/** What every client must accept of one skill, and no server should exceed. */
+/**
+ * What every client must accept of one skill, and no server should exceed.
+ *
+ * @category constants
+ */
 export const limits = { files: 512, bytes: 16 * 1024 * 1024 } as const
 
 /**
@@ -97,5 +128,6 @@ export const limits = { files: 512, bytes: 16 * 1024 * 1024 } as const
  * a digit at both ends.
  *
  * @see https://agentskills.io/specification#name-field
+ * @category guards
  */
 export const isName = (name: string): boolean => /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(name)

@@ -30,9 +30,14 @@ import * as SkillUri from "./format/SkillUri.js"
 import { SkillRefused } from "./SkillRefused.js"
 import * as Protocol from "./Skills.js"
 
-/** The extension, for the option `extensions` of a client. */
+/**
+ * The extension, for the option `extensions` of a client.
+ *
+ * @category constants
+ */
 export const extension: typeof Protocol.extension = Protocol.extension
 
+/** @category models */
 export interface Options {
   /** How many files a skill may have. Default: 512, which every client must accept. */
   readonly maxFiles?: number | undefined
@@ -47,7 +52,11 @@ export interface Options {
   readonly allowDynamic?: boolean | undefined
 }
 
-/** A file of a skill, as its entry describes it. */
+/**
+ * A file of a skill, as its entry describes it.
+ *
+ * @category models
+ */
 export interface SkillFile {
   /** Below the directory of the skill. */
   readonly path: string
@@ -56,6 +65,7 @@ export interface SkillFile {
   readonly size: number
 }
 
+/** @category models */
 export interface SkillContent {
   readonly uri: string
   /** As the server said. */
@@ -65,7 +75,11 @@ export interface SkillContent {
   readonly text: Option.Option<string>
 }
 
-/** A skill whose `SKILL.md` was read and verified. Its files are those of the entry that it was loaded from. */
+/**
+ * A skill whose `SKILL.md` was read and verified. Its files are those of the entry that it was loaded from.
+ *
+ * @category models
+ */
 export interface LoadedSkill {
   readonly entry: Protocol.Skill
   /** `SKILL.md` without its front matter. */
@@ -79,6 +93,7 @@ export interface LoadedSkill {
   readonly read: (path: string, options?: CallOptions) => Effect.Effect<SkillContent, ClientError | SkillRefused>
 }
 
+/** @category models */
 export interface SkillsService {
   /**
    * The skills that the server lists, page after page; it may have more than it lists. Entries that break the rules of the
@@ -103,6 +118,8 @@ export interface SkillsService {
  * What identifies the content of a skill, for an approval by the user: it changes when a file is added, removed or changed.
  * Store it with the name that the application gives the server. `None` for a skill whose content is generated: an approval
  * cannot be bound to it.
+ *
+ * @category utils
  */
 export const contentId = ({ resources, uri }: Protocol.Skill): Effect.Effect<Option.Option<string>> =>
   resources === "dynamic"
@@ -116,7 +133,7 @@ export const contentId = ({ resources, uri }: Protocol.Skill): Effect.Effect<Opt
  *
  * @example
  * ```ts
- * import { Client } from "@effect-mcp/client"
+ * import * as Client from "@effect-mcp/client/Client"
  * import * as Skills from "@effect-mcp/skills/SkillsClient"
  * import { Effect, Stream } from "effect"
  *
@@ -132,6 +149,7 @@ export const contentId = ({ resources, uri }: Protocol.Skill): Effect.Effect<Opt
  *   }
  * })
  * ```
+ * @category constructors
  */
 export const make = (session: ClientSessionService, options: Options = {}): SkillsService => {
   const limits = {

@@ -30,12 +30,20 @@ import type { Skill } from "./Skill.js"
 import { SkillError } from "./Skill.js"
 import * as Protocol from "./Skills.js"
 
-/** The extension, for the option `extensions` of a server. It declares that the server lists directories. */
+/**
+ * The extension, for the option `extensions` of a server. It declares that the server lists directories.
+ *
+ * @category constants
+ */
 export const extension: typeof Protocol.extension = Extension.declare(Protocol.extension, {
   server: { directoryRead: true }
 })
 
-/** The limits of skills. A skill that is larger than the defaults may be one that no client accepts. */
+/**
+ * The limits of skills. A skill that is larger than the defaults may be one that no client accepts.
+ *
+ * @category models
+ */
 export interface Limits {
   /** How many files a skill may have, those of skills inside of it included. Default: 512. */
   readonly maxFiles?: number | undefined
@@ -45,11 +53,13 @@ export interface Limits {
   readonly maxSkills?: number | undefined
 }
 
+/** @category models */
 export interface FilesOptions extends Limits {
   /** What comes before the paths in the URIs: with `acme/billing`, `refunds` has `skill://acme/billing/refunds/SKILL.md`. */
   readonly prefix?: string | undefined
 }
 
+/** @category models */
 export interface DirectoryOptions extends FilesOptions {
   /** Whether files and directories are served whose names begin with a dot. Default: false. */
   readonly dotfiles?: boolean | undefined
@@ -85,6 +95,8 @@ const build = <R>(
  * for each client, and compared with the digest that clients have.
  *
  * Fails with a `SkillError` that names the file, and the line in its front matter.
+ *
+ * @category constructors
  */
 export const fromDirectory = (
   directory: string,
@@ -111,6 +123,8 @@ export const fromDirectory = (
 /**
  * The skills among files that the program has, such as those that a bundler has put into it, by their paths:
  * `refunds/SKILL.md`. Fails as `fromDirectory` does.
+ *
+ * @category constructors
  */
 export const fromFiles = (
   files: Readonly<Record<string, string | Uint8Array>>,
@@ -123,11 +137,16 @@ export const fromFiles = (
     options
   )
 
-/** The content of a file, or an effect that makes it anew for each client that reads it. */
+/**
+ * The content of a file, or an effect that makes it anew for each client that reads it.
+ *
+ * @category models
+ */
 export type Content = string | Uint8Array | Effect.Effect<string | Uint8Array, Feature.Fails, any>
 
 type ContextOf<C> = C extends Effect.Effect<any, any, infer R> ? R : never
 
+/** @category models */
 export interface Options<
   Instructions extends Content = Content,
   Files extends Readonly<Record<string, Content>> = Readonly<Record<string, Content>>
@@ -163,6 +182,7 @@ export interface Options<
  *   extensions: [Skills.extension]
  * })
  * ```
+ * @category constructors
  */
 export const make = <
   const Instructions extends Content,
@@ -219,6 +239,8 @@ const generated = <R>(
 /**
  * What changes in a directory, as the option `reload` of `layer` takes it. `debounce` is how long nothing must change before the
  * skills are read again; default: 200 milliseconds. Ends, with a warning in the log, when the directory cannot be watched.
+ *
+ * @category utils
  */
 export const watch = (
   directory: string,
@@ -231,6 +253,7 @@ export const watch = (
     )
   )
 
+/** @category models */
 export interface LayerOptions<out R = never> {
   /** For how long clients may cache entries and files, from 2026-07-28 on. Default: as the server's `cache` says. */
   readonly cache?: CacheOptions | undefined
@@ -249,6 +272,8 @@ export interface LayerOptions<out R = never> {
  * `Middleware.around` work for skills as they do for resources.
  *
  * The layer fails when the skills cannot be read, and dies when another feature has a resource of the same URI.
+ *
+ * @category layers
  */
 export const layer = <R = never, E = never, SR = never, RR = never>(
   skills: Effect.Effect<Skill<R> | ReadonlyArray<Skill<R>>, E, SR>,

@@ -32,6 +32,7 @@ import * as SqlMigrations from "./SqlMigrations.js"
 import * as SqlNodes from "./SqlNodes.js"
 import { SqlStoreError } from "./SqlStoreError.js"
 
+/** @category models */
 export interface Options extends SqlConnection.Options {
   /**
    * Where PostgreSQL is: `postgres://user:password@host:5432/database`, with `?sslmode=verify-full` for TLS. A connection of its own
@@ -94,6 +95,8 @@ const clientOf = (
  * Connects to PostgreSQL, which ends statements that take longer than `timeout`. A connection that has been silent for longer is
  * closed: with this client `SqlMigrations.run` fails when one of its statements takes longer, or waits so long for a lock. Give it a
  * longer `timeout` then.
+ *
+ * @category utils
  */
 export const client = (options: Options): Layer.Layer<SqlClient, SqlStoreError> => clientOf(options, 0)
 
@@ -115,6 +118,7 @@ export const client = (options: Options): Layer.Layer<SqlClient, SqlStoreError> 
  *   Layer.provide(PgNodes.layer({ url: "postgres://shop@postgres.internal/shop" }))
  * )
  * ```
+ * @category layers
  */
 export const layer = (
   options: Options
@@ -129,7 +133,11 @@ export const layer = (
   return Layer.unwrapEffect(Effect.as(migrated, nodes({ ...options, migrate: false })))
 }
 
-/** `layer`, with options from the configuration of the program. */
+/**
+ * `layer`, with options from the configuration of the program.
+ *
+ * @category layers
+ */
 export const layerConfig = (
   options: Config.Config.Wrap<Options>
 ): Layer.Layer<

@@ -15,6 +15,7 @@ import * as Follow from "./connection/Follow.js"
 import type { SqlConnectionService } from "./SqlConnection.js"
 import { SqlConnection } from "./SqlConnection.js"
 
+/** @category models */
 export interface Options {
   /** How many changes are stored; a node that is further behind gets `Unknown`. Default: 10,000. */
   readonly maxChanges?: number | undefined
@@ -113,6 +114,7 @@ const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: O
   return { join: Effect.orDie(join) }
 }
 
+/** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<ChangeBusService, never, SqlConnection> =>
   Effect.flatMap(SqlConnection, (connection) =>
     connection.sql.onDialectOrElse({
@@ -120,5 +122,6 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
       orElse: () => memory()
     }))
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<ChangeBus, never, SqlConnection> =>
   Layer.effect(ChangeBus, make(options))

@@ -28,6 +28,7 @@ import { services } from "./schema/Schema.js"
 import * as SqlMigrations from "./SqlMigrations.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
+/** @category models */
 export interface SqlConnectionService {
   /** The client, without transformations of names. Use it inside of `run` and `transaction`. */
   readonly sql: SqlClient
@@ -57,10 +58,12 @@ export interface SqlConnectionService {
   readonly wakes: (channel: string, every: Duration.DurationInput) => Stream.Stream<void>
 }
 
+/** @category tags */
 export class SqlConnection
   extends Context.Tag("@effect-mcp/sql/SqlConnection")<SqlConnection, SqlConnectionService>()
 {}
 
+/** @category models */
 export interface Options extends SqlMigrations.Options {
   /**
    * Whether it creates and updates the tables; otherwise `SqlMigrations.run` of the same version of this package has done it before.
@@ -74,6 +77,8 @@ export interface Options extends SqlMigrations.Options {
 /**
  * Fails when the database does not answer, and when the tables cannot be created, or are not those of this version. The process is ready, by the option `health` of an
  * HTTP server, while the database answers.
+ *
+ * @category constructors
  */
 export const make = (
   { migrate = true, timeout = "5 seconds", ...options }: Options = {}
@@ -112,5 +117,6 @@ export const make = (
     }
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<SqlConnection, SqlStoreError, SqlClient> =>
   Layer.scoped(SqlConnection, make(options))

@@ -19,6 +19,7 @@ import * as StreamRows from "./connection/StreamRows.js"
 import * as StreamWrites from "./connection/StreamWrites.js"
 import { SqlConnection } from "./SqlConnection.js"
 
+/** @category models */
 export interface Options {
   /** The limit of events of one stream; then the oldest are dropped. Default: 1,000. */
   readonly maxEvents?: number | undefined
@@ -30,6 +31,7 @@ export interface Options {
   readonly ttl?: Duration.DurationInput | undefined
 }
 
+/** @category constructors */
 export const make = (
   options: Options = {}
 ): Effect.Effect<EventStoreService, never, SqlConnection | Scope.Scope> =>
@@ -67,5 +69,6 @@ export const make = (
     }, ({ message }) => message)
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<EventStore, never, SqlConnection> =>
   Layer.scoped(EventStore, make(options))

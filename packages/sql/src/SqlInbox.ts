@@ -21,6 +21,7 @@ import type { SqlConnectionService } from "./SqlConnection.js"
 import { SqlConnection } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
+/** @category models */
 export interface Options {
   /** How many characters may wait in one inbox, and one text more. Default: 64 Mi (67,108,864). */
   readonly maxSize?: number | undefined
@@ -115,6 +116,7 @@ const inPostgres = (
   return Effect.as(Sweep.every(connection, "inboxes"), { open: (node) => unavailable(open(node)) })
 }
 
+/** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<InboxService, never, SqlConnection | Scope.Scope> =>
   Effect.flatMap(SqlConnection, (connection) =>
     connection.sql.onDialectOrElse({
@@ -122,6 +124,7 @@ export const make = (options: Options = {}): Effect.Effect<InboxService, never, 
       orElse: () => memory(options)
     }))
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<Inbox, never, SqlConnection> => Layer.scoped(Inbox, make(options))
 
 const unavailable = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.Effect<A, InboxError, R> =>

@@ -12,6 +12,7 @@ import * as Migrate from "./schema/Migrate.js"
 import { services } from "./schema/Schema.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
+/** @category models */
 export interface Options {
   /**
    * Comes before the names of all tables: servers that share one database need different ones. Up to 30 lowercase letters, digits and
@@ -23,6 +24,8 @@ export interface Options {
 /**
  * Fails when the database refuses a change or does not answer, when the tables are those of a newer version of this package, and
  * when `prefix` has other characters.
+ *
+ * @category utils
  */
 export const run = ({ prefix = "mcp_" }: Options = {}): Effect.Effect<void, SqlStoreError, SqlClient> =>
   Migrate.run(services, prefix)

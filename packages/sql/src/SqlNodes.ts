@@ -25,7 +25,11 @@ import * as SqlSharedLimits from "./SqlSharedLimits.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 import * as SqlTaskStore from "./SqlTaskStore.js"
 
-/** All services over the connection, with their defaults. */
+/**
+ * All services over the connection, with their defaults.
+ *
+ * @category layers
+ */
 export const services: Layer.Layer<
   ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
   never,
@@ -61,6 +65,7 @@ export const services: Layer.Layer<
  *   Layer.provide(LibsqlClient.layer({ url: "file:mcp.db" }))
  * )
  * ```
+ * @category layers
  */
 export const layer = (
   options?: SqlConnection.Options

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { SqlConnection } from "./SqlConnection.js"
 
+/** @category constructors */
 export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, never, SqlConnection> =>
   Effect.map(SqlConnection, ({ run, sql, table }) => {
     const keys = table("seal_keys")
@@ -29,5 +30,6 @@ export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, ne
     }, rotation)
   })
 
+/** @category layers */
 export const layer = (rotation?: Rotation): Layer.Layer<SealKeys, never, SqlConnection> =>
   Layer.effect(SealKeys, make(rotation))

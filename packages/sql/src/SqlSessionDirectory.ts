@@ -21,6 +21,7 @@ import * as Attempt from "./connection/Attempt.js"
 import * as Sweep from "./connection/Sweep.js"
 import { SqlConnection } from "./SqlConnection.js"
 
+/** @category models */
 export interface Options {
   /**
    * How long a node that does not renew its lease keeps its sessions. Then it ends them, and other nodes take them over. A node
@@ -44,6 +45,7 @@ interface Row {
 /** How many sessions one statement touches. */
 const TOUCHED = 1000
 
+/** @category constructors */
 export const make = (
   options: Options = {}
 ): Effect.Effect<SessionDirectoryService, never, SqlConnection | Scope.Scope> =>
@@ -175,6 +177,7 @@ export const make = (
     return { join: (node) => failing(join(node)) }
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<SessionDirectory, never, SqlConnection> =>
   Layer.scoped(SessionDirectory, make(options))
 

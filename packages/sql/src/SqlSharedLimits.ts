@@ -15,6 +15,7 @@ import * as Sweep from "./connection/Sweep.js"
 import { SqlConnection } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
+/** @category constructors */
 export const make: Effect.Effect<SharedLimitsService, never, SqlConnection | Scope.Scope> = Effect.gen(function*() {
   const connection = yield* SqlConnection
   const { now, run, sql, table } = connection
@@ -60,6 +61,7 @@ export const make: Effect.Effect<SharedLimitsService, never, SqlConnection | Sco
   }
 })
 
+/** @category layers */
 export const layer: Layer.Layer<SharedLimits, never, SqlConnection> = Layer.scoped(SharedLimits, make)
 
 /** Of the text as JSON, which keeps what UTF-8 cannot have. */

@@ -8,6 +8,7 @@
  */
 import * as Data from "effect/Data"
 
+/** @category errors */
 export class SqlStoreError extends Data.TaggedError("SqlStoreError")<{
   readonly message: string
   /** The code that the database or its driver reported, such as `SQLITE_BUSY`, `23505` or `ECONNREFUSED`. */

@@ -18,6 +18,7 @@ import * as Sweep from "./connection/Sweep.js"
 import { SqlConnection } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
+/** @category models */
 export interface Options {
   /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
   readonly maxTasks?: number | undefined
@@ -30,6 +31,7 @@ interface Row {
   readonly task: string
 }
 
+/** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<TaskStoreService, never, SqlConnection | Scope.Scope> =>
   Effect.gen(function*() {
     const connection = yield* SqlConnection
@@ -131,6 +133,7 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
     }
   })
 
+/** @category layers */
 export const layer = (options?: Options): Layer.Layer<TaskStore, never, SqlConnection> =>
   Layer.scoped(TaskStore, make(options))
 

@@ -7,6 +7,7 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 
+/** @category models */
 export interface Options {
   /** Where the server is: an origin, or an origin with a path and no slash at its end. Default: "https://auth.test". */
   readonly issuer?: string | undefined
@@ -52,15 +53,24 @@ export interface Options {
   readonly fault?: ((request: Received) => Fault | undefined | Effect.Effect<Fault | undefined>) | undefined
 }
 
-/** A key as JSON. */
+/**
+ * A key as JSON.
+ *
+ * @category models
+ */
 export type Jwk = Readonly<Record<string, unknown>>
 
-/** A signer of tokens, and its public keys. */
+/**
+ * A signer of tokens, and its public keys.
+ *
+ * @category models
+ */
 export interface Issuer {
   readonly issuer: string
   readonly keys: Effect.Effect<{ readonly keys: ReadonlyArray<Jwk> }>
 }
 
+/** @category models */
 export interface RegisteredClient {
   readonly clientId: string
   /** Default: none. A client with neither a secret nor a key is public. */
@@ -73,7 +83,11 @@ export interface RegisteredClient {
   readonly idsElsewhere?: Readonly<Record<string, string>> | undefined
 }
 
-/** What the page of the server shows the user. */
+/**
+ * What the page of the server shows the user.
+ *
+ * @category models
+ */
 export interface AuthorizationRequest {
   readonly clientId: string
   readonly redirectUri: string
@@ -83,7 +97,11 @@ export interface AuthorizationRequest {
   readonly parameters: URLSearchParams
 }
 
-/** The user grants `scopes`, or those that were requested; or the client gets `error`, such as "access_denied". */
+/**
+ * The user grants `scopes`, or those that were requested; or the client gets `error`, such as "access_denied".
+ *
+ * @category models
+ */
 export interface Consent {
   /** The `sub` of the tokens. Default: "ada". */
   readonly subject?: string | undefined
@@ -91,6 +109,7 @@ export interface Consent {
   readonly error?: string | undefined
 }
 
+/** @category models */
 export interface AccessToken {
   readonly clientId: string
   /** The user, or the client where it acts for itself. */
@@ -106,7 +125,11 @@ export interface AccessToken {
   readonly actor: string | undefined
 }
 
-/** A request that the server got. */
+/**
+ * A request that the server got.
+ *
+ * @category models
+ */
 export interface Received {
   readonly method: string
   readonly url: URL
@@ -116,7 +139,11 @@ export interface Received {
   readonly form: URLSearchParams
 }
 
-/** What goes wrong with one request. Members can be combined: a late response with a wrong status. */
+/**
+ * What goes wrong with one request. Members can be combined: a late response with a wrong status.
+ *
+ * @category models
+ */
 export interface Fault {
   /** How long the server waits before it does anything, by Effect's clock. */
   readonly delay?: Duration.DurationInput | undefined
@@ -135,8 +162,14 @@ export interface Fault {
 /**
  * Answers the requests to one origin: the handler of a `WebHandler`, `handle` of another server, or a function. A failure breaks
  * the connection.
+ *
+ * @category models
  */
 export type Host = (request: Request) => Effect.Effect<Response, unknown> | Promise<Response>
 
-/** The servers that a test reaches beside the authorization server, by origin: "https://mcp.test". */
+/**
+ * The servers that a test reaches beside the authorization server, by origin: "https://mcp.test".
+ *
+ * @category models
+ */
 export type Hosts = Readonly<Record<string, Host>>

@@ -15,7 +15,11 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Law from "./Law.js"
 
-/** Two nodes: the same service twice, or two services that stand on the same engine. */
+/**
+ * Two nodes: the same service twice, or two services that stand on the same engine.
+ *
+ * @category models
+ */
 export type Nodes = readonly [ChangeBusService, ChangeBusService]
 
 const resource = (uri: string): Change => ({ _tag: "Resource", uri })
@@ -128,5 +132,9 @@ const left = Law.make<Nodes>("does without a member that has left", (nodes, expe
     yield* expect(toText(read) === toText([resource("test://there")]), `a new member got ${toText(read)}`)
   }))
 
-/** All laws. */
+/**
+ * All laws.
+ *
+ * @category constants
+ */
 export const laws: ReadonlyArray<Law.Law<Nodes>> = [reached, others, joined, slow, left]

@@ -11,16 +11,28 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Law from "./Law.js"
 
-/** Two services on one engine: the same twice, or one for each node. */
+/**
+ * Two services on one engine: the same twice, or one for each node.
+ *
+ * @category models
+ */
 export type Stores = readonly [EventStoreService, EventStoreService]
 
-/** A store that knows what is claimed in a directory on the same engine. */
+/**
+ * A store that knows what is claimed in a directory on the same engine.
+ *
+ * @category models
+ */
 export interface Node {
   readonly events: EventStoreService
   readonly sessions: SessionDirectoryService
 }
 
-/** Two nodes on one engine, without events and sessions. */
+/**
+ * Two nodes on one engine, without events and sessions.
+ *
+ * @category models
+ */
 export type Nodes = readonly [Node, Node]
 
 const key = (stream: string, session = "s", epoch?: number): StreamKey =>
@@ -165,8 +177,16 @@ const claimed = Law.make<Nodes>(
     })
 )
 
-/** All laws of a store. */
+/**
+ * All laws of a store.
+ *
+ * @category constants
+ */
 export const laws: ReadonlyArray<Law.Law<Stores>> = [ordered, apart, unfinished, fenced, together]
 
-/** The laws of a store and a directory on the same engine. The memory of a process has two engines, and does not keep them. */
+/**
+ * The laws of a store and a directory on the same engine. The memory of a process has two engines, and does not keep them.
+ *
+ * @category constants
+ */
 export const claims: ReadonlyArray<Law.Law<Nodes>> = [claimed]

@@ -14,7 +14,11 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Law from "./Law.js"
 
-/** Two services on one engine: the same twice, or one for each node. */
+/**
+ * Two services on one engine: the same twice, or one for each node.
+ *
+ * @category models
+ */
 export type Inboxes = readonly [InboxService, InboxService]
 
 const receive = ({ received }: Mailbox, count: number) =>
@@ -99,11 +103,23 @@ const full = Law.make<Inboxes>(
     })
 )
 
-/** All laws, but for `bounded`. */
+/**
+ * All laws, but for `bounded`.
+ *
+ * @category constants
+ */
 export const laws: ReadonlyArray<Law.Law<Inboxes>> = [ordered, early, gone]
 
-/** The options of the inboxes that `bounded` is for. */
+/**
+ * The options of the inboxes that `bounded` is for.
+ *
+ * @category constants
+ */
 export const small = { maxSize: 10 } as const
 
-/** The laws of inboxes that are `small`. */
+/**
+ * The laws of inboxes that are `small`.
+ *
+ * @category constants
+ */
 export const bounded: ReadonlyArray<Law.Law<Inboxes>> = [full]

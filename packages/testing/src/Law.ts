@@ -10,8 +10,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 
+/** @category errors */
 export class LawBroken extends Data.TaggedError("LawBroken")<{ readonly law: string; readonly message: string }> {}
 
+/** @category models */
 export interface Law<in Subject> {
   /** A sentence for the name of a test. */
   readonly name: string
@@ -21,10 +23,18 @@ export interface Law<in Subject> {
   ) => Effect.Effect<void, E | LawBroken, Exclude<R, Scope.Scope>>
 }
 
-/** Fails with `message`, unless the law is kept. */
+/**
+ * Fails with `message`, unless the law is kept.
+ *
+ * @category models
+ */
 export type Expect = (isKept: boolean, message: string) => Effect.Effect<void, LawBroken>
 
-/** `release` closes the scope of the subject before the check ends: for laws about what happens then. */
+/**
+ * `release` closes the scope of the subject before the check ends: for laws about what happens then.
+ *
+ * @category constructors
+ */
 export const make = <Subject>(
   name: string,
   body: (subject: Subject, expect: Expect, release: Effect.Effect<void>) => Effect.Effect<void, unknown, Scope.Scope>

@@ -22,6 +22,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Transcript from "./Transcript.js"
 
+/** @category models */
 export interface OfficialSchema {
   readonly version: Version
   /** The violations in a request or notification; `undefined` for none, and for a method that the revision lacks. */
@@ -61,7 +62,11 @@ const documents: Readonly<Record<Version, () => Promise<{ readonly default: unkn
 
 const compiled = new Map<Version, OfficialSchema>()
 
-/** The schema of a revision, read and compiled on first use. */
+/**
+ * The schema of a revision, read and compiled on first use.
+ *
+ * @category constructors
+ */
 export const make = (version: Version): Effect.Effect<OfficialSchema> =>
   Effect.suspend(() => {
     const known = compiled.get(version)
@@ -135,7 +140,11 @@ const withId = (message: Message.Message): Message.Message =>
     ? { ...message, id: 0 }
     : message
 
-/** The check of a conversation, as far as it has come. */
+/**
+ * The check of a conversation, as far as it has come.
+ *
+ * @category models
+ */
 export interface Check {
   /** Checks the next message of one side. `shown` is the message as reports show it. Default: the message itself. */
   readonly observe: (from: Transcript.Entry["from"], sent: Message.Incoming, shown?: Message.Message) => void
@@ -147,6 +156,8 @@ export interface Check {
  * Checks the messages of both sides, or of one, each against the schema of its own revision. The schemas do not know the
  * types of results of `extensions`: of such a result only what all responses have in common is checked. When the scope
  * closes, it dies with all violations.
+ *
+ * @category utils
  */
 export const check = (
   checked: true | Transcript.Entry["from"] = true,

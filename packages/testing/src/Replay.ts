@@ -33,8 +33,9 @@ import * as Transcript from "./Transcript.js"
  *
  * @example
  * ```ts
- * import { Client } from "@effect-mcp/client"
- * import { Replay, Transcript } from "@effect-mcp/testing"
+ * import * as Client from "@effect-mcp/client/Client"
+ * import * as Replay from "@effect-mcp/testing/Replay"
+ * import * as Transcript from "@effect-mcp/testing/Transcript"
  * import { Effect } from "effect"
  *
  * export const test = (recorded: string) =>
@@ -44,6 +45,7 @@ import * as Transcript from "./Transcript.js"
  *     return yield* client.callTool("forecast", { city: "Oslo" })
  *   })
  * ```
+ * @category utils
  */
 export const server = (
   transcript: Transcript.Transcript,
@@ -73,6 +75,8 @@ export const server = (
 /**
  * Plays the recorded client against the server in the context, to the end. Dies with the first difference, and when the
  * server closes the connection too early.
+ *
+ * @category utils
  */
 export const client = (
   transcript: Transcript.Transcript,
@@ -83,6 +87,8 @@ export const client = (
 /**
  * Plays one side of a conversation through a peer, which may have sent and received other messages before. Dies as `client`
  * does.
+ *
+ * @category utils
  */
 export const play = (
   peer: TestPeer.TestPeer,

@@ -12,10 +12,18 @@ import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/TestClock"
 import * as Law from "./Law.js"
 
-/** Two nodes: the same service twice, or two services that stand on the same engine. */
+/**
+ * Two nodes: the same service twice, or two services that stand on the same engine.
+ *
+ * @category models
+ */
 export type Nodes = readonly [SealKeysService, SealKeysService]
 
-/** The rotation that the laws expect. */
+/**
+ * The rotation that the laws expect.
+ *
+ * @category constants
+ */
 export const rotation = { every: Duration.days(1), keep: Duration.hours(1) } as const
 
 const isSame = (found: Option.Option<SealKey>, { id, secret }: SealKey) =>
@@ -84,5 +92,9 @@ const unknown = Law.make<Nodes>("has no key of an unknown id", ([{ current, find
     }
   }))
 
-/** All laws. */
+/**
+ * All laws.
+ *
+ * @category constants
+ */
 export const laws: ReadonlyArray<Law.Law<Nodes>> = [one, rotated, fresh, unknown]

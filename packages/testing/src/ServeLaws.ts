@@ -29,13 +29,25 @@ import * as TestClock from "effect/TestClock"
 import * as Law from "./Law.js"
 import * as TestPeer from "./TestPeer.js"
 
-/** Serves the text of one message, well formed or not: the notifications of a request, and its answer. */
+/**
+ * Serves the text of one message, well formed or not: the notifications of a request, and its answer.
+ *
+ * @category models
+ */
 export type Serve = (text: string) => Stream.Stream<Message.Message, unknown>
 
-/** Starts what is tested, for a server. The scope ends both. */
+/**
+ * Starts what is tested, for a server. The scope ends both.
+ *
+ * @category models
+ */
 export type Entrance = (server: Layer.Layer<Dispatcher>) => Effect.Effect<Serve, unknown, Scope.Scope>
 
-/** `serve` of a `Dispatcher`. */
+/**
+ * `serve` of a `Dispatcher`.
+ *
+ * @category utils
+ */
 export const dispatcher: Entrance = (server) =>
   Effect.map(
     Layer.build(server),
@@ -280,7 +292,11 @@ const closing = Law.make<Entrance>(
     })
 )
 
-/** All laws. */
+/**
+ * All laws.
+ *
+ * @category constants
+ */
 export const laws: ReadonlyArray<Law.Law<Entrance>> = [
   delivery,
   interruption,

@@ -13,7 +13,11 @@ import * as Scope from "effect/Scope"
 import * as Law from "./Law.js"
 import { isSame } from "./laws/Found.js"
 
-/** Two services on one engine: the same twice, or one for each node. */
+/**
+ * Two services on one engine: the same twice, or one for each node.
+ *
+ * @category models
+ */
 export type Directories = readonly [SessionDirectoryService, SessionDirectoryService]
 
 const facts = (n: number) => ({
@@ -131,5 +135,9 @@ const many = Law.make<Directories>(
     })
 )
 
-/** All laws. */
+/**
+ * All laws.
+ *
+ * @category constants
+ */
 export const laws: ReadonlyArray<Law.Law<Directories>> = [found, served, claimed, fenced, many]

@@ -9,7 +9,11 @@ import type { SharedLimitsService } from "@effect-mcp/server/SharedLimits"
 import * as Effect from "effect/Effect"
 import * as Law from "./Law.js"
 
-/** Two nodes: the same service twice, or two services that stand on the same engine. */
+/**
+ * Two nodes: the same service twice, or two services that stand on the same engine.
+ *
+ * @category models
+ */
 export type Nodes = readonly [SharedLimitsService, SharedLimitsService]
 
 const HOUR = 3_600_000
@@ -98,8 +102,16 @@ const apart = Law.make<Nodes>(
     })
 )
 
-/** All laws. */
+/**
+ * All laws.
+ *
+ * @category constants
+ */
 export const laws: ReadonlyArray<Law.Law<Nodes>> = [burst, whole, once, apart]
 
-/** The laws about time: for engines whose clock is real, or that is moved while they run. */
+/**
+ * The laws about time: for engines whose clock is real, or that is moved while they run.
+ *
+ * @category constants
+ */
 export const timed: ReadonlyArray<Law.Law<Nodes>> = [refilled, again]

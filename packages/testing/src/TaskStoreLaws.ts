@@ -14,7 +14,11 @@ import * as Stream from "effect/Stream"
 import * as Law from "./Law.js"
 import { isSame } from "./laws/Found.js"
 
-/** Two services on one engine: the same twice, or one for each node. */
+/**
+ * Two services on one engine: the same twice, or one for each node.
+ *
+ * @category models
+ */
 export type Stores = readonly [TaskStoreService, TaskStoreService]
 
 const task = (taskId: string, createdAt: number, changes: Partial<StoredTask> = {}): StoredTask => ({
@@ -180,5 +184,9 @@ const watched = Law.make<Stores>(
     })
 )
 
-/** All laws. */
+/**
+ * All laws.
+ *
+ * @category constants
+ */
 export const laws: ReadonlyArray<Law.Law<Stores>> = [found, unknown, swap, twice, pages, watched]

@@ -26,6 +26,7 @@ import * as Clients from "./authorization/Clients.js"
 import * as Endpoints from "./authorization/Endpoints.js"
 import type { AccessToken, Host, Hosts, Issuer, Jwk, Options, Received } from "./AuthorizationServerOptions.js"
 
+/** @category models */
 export interface TestAuthorizationServerService extends Issuer {
   /** Answers a request. Fails when a fault breaks the connection. */
   readonly handle: (request: Request) => Effect.Effect<Response, unknown>
@@ -55,6 +56,7 @@ export interface TestAuthorizationServerService extends Issuer {
   readonly secrets: Effect.Effect<ReadonlySet<string>>
 }
 
+/** @category models */
 export interface IssueOptions {
   readonly resource: string
   /** Default: "ada". */
@@ -66,15 +68,24 @@ export interface IssueOptions {
   readonly thumbprint?: string | undefined
 }
 
+/** @category tags */
 export class TestAuthorizationServer extends Context.Tag("@effect-mcp/testing/TestAuthorizationServer")<
   TestAuthorizationServer,
   TestAuthorizationServerService
 >() {}
 
-/** Where a client receives responses unless it has redirect URIs of its own. Nothing listens there. */
+/**
+ * Where a client receives responses unless it has redirect URIs of its own. Nothing listens there.
+ *
+ * @category constants
+ */
 export const redirectUri: string = Clients.REDIRECT_URI
 
-/** A server. Keys are made when they are first needed. */
+/**
+ * A server. Keys are made when they are first needed.
+ *
+ * @category constructors
+ */
 export const make = (options: Options = {}): Effect.Effect<TestAuthorizationServerService> =>
   Effect.sync(() => {
     const { issuer = "https://auth.test" } = options
@@ -120,11 +131,14 @@ export const make = (options: Options = {}): Effect.Effect<TestAuthorizationServ
  *
  * @example
  * ```ts
- * import { Authorization, AuthorizationCode, Browser, CredentialStore } from "@effect-mcp/auth"
- * import { Client } from "@effect-mcp/client"
+ * import * as Authorization from "@effect-mcp/auth/Authorization"
+ * import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
+ * import * as Browser from "@effect-mcp/auth/Browser"
+ * import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+ * import * as Client from "@effect-mcp/client/Client"
  * import * as Remote from "@effect-mcp/client/Remote"
- * import type { Dispatcher } from "@effect-mcp/server"
- * import { WebHandler } from "@effect-mcp/server"
+ * import type * as Dispatcher from "@effect-mcp/server/Dispatcher"
+ * import * as WebHandler from "@effect-mcp/server/WebHandler"
  * import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
  * import { assert, it } from "@effect/vitest"
  * import type { HttpClient } from "@effect/platform"
@@ -161,6 +175,7 @@ export const make = (options: Options = {}): Effect.Effect<TestAuthorizationServ
  *     assert.strictEqual((yield* client.callTool("whoami")).structuredContent, "ada")
  *   }).pipe(Effect.provide(ClientLive)))
  * ```
+ * @category layers
  */
 export const layer = (options?: Options): Layer.Layer<TestAuthorizationServer> =>
   Layer.effect(TestAuthorizationServer, make(options))
@@ -168,6 +183,8 @@ export const layer = (options?: Options): Layer.Layer<TestAuthorizationServer> =
 /**
  * An HTTP client that reaches the authorization server and these hosts, without sockets. A request to any other origin fails as
  * if nothing listened there.
+ *
+ * @category layers
  */
 export const layerHttpClient = <E = never, R = never>(
   hosts: Hosts | Effect.Effect<Hosts, E, R> = {}
@@ -181,14 +198,22 @@ export const layerHttpClient = <E = never, R = never>(
     })
   )
 
-/** The server for `HttpServer.serve` of @effect/platform, where a test needs a real one. Its issuer must be its address. */
+/**
+ * The server for `HttpServer.serve` of @effect/platform, where a test needs a real one. Its issuer must be its address.
+ *
+ * @category utils
+ */
 export const httpApp: HttpApp.Default<never, TestAuthorizationServer> = Effect.gen(function*() {
   const { handle } = yield* TestAuthorizationServer
   const request = yield* HttpServerRequest.toWeb(yield* HttpServerRequest.HttpServerRequest)
   return HttpServerResponse.fromWeb(yield* Effect.orElseSucceed(handle(request), broken))
 }).pipe(Effect.orDie)
 
-/** The server as a web handler, with the clock of this effect. A fault that breaks the connection rejects. */
+/**
+ * The server as a web handler, with the clock of this effect. A fault that breaks the connection rejects.
+ *
+ * @category utils
+ */
 export const webHandler: Effect.Effect<(request: Request) => Promise<Response>, never, TestAuthorizationServer> = Effect
   .gen(function*() {
     const { handle } = yield* TestAuthorizationServer
@@ -200,7 +225,11 @@ export const webHandler: Effect.Effect<(request: Request) => Promise<Response>, 
 const broken = (): Response =>
   new Response(new ReadableStream({ start: (controller) => controller.error(new Error("The connection breaks")) }))
 
-/** A new pair of keys for a client that authenticates with signatures. */
+/**
+ * A new pair of keys for a client that authenticates with signatures.
+ *
+ * @category utils
+ */
 export const keyPair: Effect.Effect<{
   /** The `privateKey` of the client. */
   readonly privateKey: { readonly key: Redacted.Redacted<string>; readonly algorithm: string }

@@ -19,12 +19,14 @@ import type * as Scope from "effect/Scope"
 import * as TestPeer from "./TestPeer.js"
 import type * as TestTransport from "./TestTransport.js"
 
+/** @category models */
 export interface TestClient {
   readonly client: ClientSession.ClientSessionService
   /** The scripted server. */
   readonly server: TestPeer.TestPeer
 }
 
+/** @category models */
 export interface Options<E = never, R = never> extends TestTransport.Options {
   /**
    * The capabilities of the server. Default: every one but tasks; in the modern era without notifications of changes, for
@@ -44,6 +46,8 @@ export interface Options<E = never, R = never> extends TestTransport.Options {
  * A client that is connected to a server that has these capabilities: in the modern era, which is the default, the client
  * has discovered the server; in the legacy era both have completed the handshake. All messages of the client are checked
  * against the official schema. Fails with the error of `Client.make`.
+ *
+ * @category constructors
  */
 export const make = <E = never, R = never>(
   options: Options<E, R> = {}
@@ -73,7 +77,11 @@ export const make = <E = never, R = never>(
 const newestOf = (versions: ReadonlyArray<Version.Version> = Version.all): Version.Version =>
   versions.reduce((newest, version) => version > newest ? version : newest)
 
-/** A client that connects without a message, because its options tell all that it would find out. */
+/**
+ * A client that connects without a message, because its options tell all that it would find out.
+ *
+ * @category utils
+ */
 export const connected = <E = never, R = never>(
   client: Client.Options<E, R>,
   options?: TestTransport.Options

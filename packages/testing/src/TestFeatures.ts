@@ -23,10 +23,16 @@ import * as Layer from "effect/Layer"
 /**
  * One answer, or an effect of it, which may wait or refuse: `new McpError.InvalidRequest({ message: "No" })` is such an
  * effect.
+ *
+ * @category models
  */
 export type Step<A> = A | Effect.Effect<A, McpError>
 
-/** A feature whose answers are scripted. */
+/**
+ * A feature whose answers are scripted.
+ *
+ * @category models
+ */
 export interface Scripted<out Params> extends Layer.Layer<never, never, Features.Features> {
   /** The requests of the server so far, in order, of all clients that have this feature. */
   readonly requests: Effect.Effect<ReadonlyArray<Params>>
@@ -37,10 +43,11 @@ export interface Scripted<out Params> extends Layer.Layer<never, never, Features
  *
  * @example
  * ```ts
- * import { TestFeatures } from "@effect-mcp/testing"
+ * import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
  *
  * export const person = TestFeatures.elicitation([{ action: "accept", content: { name: "Ada" } }, { action: "decline" }])
  * ```
+ * @category utils
  */
 export const elicitation = (
   answers: ReadonlyArray<Step<Features.Answer>>,
@@ -62,7 +69,11 @@ export const elicitation = (
         : ""
   )
 
-/** Opens web pages, or does not. */
+/**
+ * Opens web pages, or does not.
+ *
+ * @category utils
+ */
 export const urlElicitation = (
   answers: ReadonlyArray<Step<ElicitAction>>,
   options?: Features.ElicitationOptions
@@ -74,7 +85,11 @@ export const urlElicitation = (
     (handler) => Features.urlElicitation(handler, options)
   )
 
-/** Samples from a model. A text is an answer of the assistant that ends its turn. */
+/**
+ * Samples from a model. A text is an answer of the assistant that ends its turn.
+ *
+ * @category utils
+ */
 export const sampling = (
   answers: ReadonlyArray<Step<string | CreateMessageResult>>,
   options?: Parameters<typeof Features.sampling>[1]
@@ -86,7 +101,11 @@ export const sampling = (
     (handler) => Features.sampling((params) => Effect.map(handler(params), toMessage), options)
   )
 
-/** Answers every request for the roots with these; a text is a URI. `Features.roots` changes them. */
+/**
+ * Answers every request for the roots with these; a text is a URI. `Features.roots` changes them.
+ *
+ * @category utils
+ */
 export const roots = (list: ReadonlyArray<string | Root>): Features.Feature =>
   Features.roots(Effect.succeed(list.map((root) => typeof root === "string" ? { uri: root } : root)))
 

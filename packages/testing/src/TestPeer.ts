@@ -36,9 +36,9 @@ import * as Transcript from "./Transcript.js"
  *
  * @example
  * ```ts
- * import { Tool } from "@effect-mcp/definition"
- * import { McpServer } from "@effect-mcp/server"
- * import { TestPeer } from "@effect-mcp/testing"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as TestPeer from "@effect-mcp/testing/TestPeer"
  * import { Effect } from "effect"
  *
  * const Server = McpServer.layer(
@@ -55,6 +55,7 @@ import * as Transcript from "./Transcript.js"
  *   return content
  * }).pipe(Effect.scoped, Effect.provide(Server))
  * ```
+ * @category models
  */
 export interface TestPeer {
   /** Sends a message, valid or not. Fails when the connection is closed. */
@@ -91,7 +92,7 @@ export interface TestPeer {
    *
    * @example
    * ```ts
-   * import { TestPeer } from "@effect-mcp/testing"
+   * import * as TestPeer from "@effect-mcp/testing/TestPeer"
    * import { Effect } from "effect"
    *
    * export const listed = Effect.gen(function*() {
@@ -125,7 +126,11 @@ export interface TestPeer {
   readonly hangUp: Effect.Effect<void>
 }
 
-/** What a client of 2026-07-28 sends with each request. */
+/**
+ * What a client of 2026-07-28 sends with each request.
+ *
+ * @category models
+ */
 export interface ModernOptions {
   /** Default: the newest revision. */
   readonly version?: string | undefined
@@ -136,7 +141,11 @@ export interface ModernOptions {
   readonly progressToken?: Message.RequestId | undefined
 }
 
-/** The `_meta` of a request from 2026-07-28 on: revision, client info, capabilities, and what else the options have. */
+/**
+ * The `_meta` of a request from 2026-07-28 on: revision, client info, capabilities, and what else the options have.
+ *
+ * @category utils
+ */
 export const requestMeta = (
   { capabilities = {}, logLevel, progressToken, version = Version.latestModern }: ModernOptions = {}
 ): JsonObject => ({
@@ -159,7 +168,11 @@ const everyCapability = {
 /** Without `listChanged`: a client subscribes to the changes that a modern server declares. */
 const everyModernCapability = { completions: {}, logging: {}, prompts: {}, resources: {}, tools: {} }
 
-/** Scripts one end of a transport. */
+/**
+ * Scripts one end of a transport.
+ *
+ * @category constructors
+ */
 export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const received = Outbox.make<Message.Incoming>()
@@ -311,6 +324,8 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
 /**
  * Scripts a client of the server in the context. Messages of the server are checked against the official schema, those of
  * the test are not.
+ *
+ * @category utils
  */
 export const client = (
   options?: TestTransport.Options & {
@@ -331,6 +346,8 @@ export const client = (
 /**
  * Scripts a server for the client that connects with the connector, which can be used once. Messages of the client are
  * checked against the official schema, those of the test are not.
+ *
+ * @category utils
  */
 export const server = (
   options?: TestTransport.Options

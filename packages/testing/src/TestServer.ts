@@ -34,7 +34,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestTransport from "./TestTransport.js"
 
-/** The options of the server, as `McpServer.layer` has them, and those of the test. */
+/**
+ * The options of the server, as `McpServer.layer` has them, and those of the test.
+ *
+ * @category models
+ */
 export interface Options<
   S = never,
   SE = never,
@@ -68,6 +72,7 @@ export interface Options<
   readonly raiseDefects?: boolean | undefined
 }
 
+/** @category models */
 export interface ClientOptions<E = never, R = never> extends TestTransport.Options {
   /**
    * `wire`: JSON text, checked against the official schema. `direct`: values, unchecked and faster. Default: `wire`.
@@ -79,13 +84,21 @@ export interface ClientOptions<E = never, R = never> extends TestTransport.Optio
   readonly as?: Asker | undefined
 }
 
-/** A user as a service, or what a transport knows of its client. */
+/**
+ * A user as a service, or what a transport knows of its client.
+ *
+ * @category models
+ */
 export type Asker = Context.Context<any> | Authenticator.Caller
 
 const callerOf = (as: Asker = Authenticator.inProcess): Authenticator.Caller =>
   Context.isContext(as) ? Authenticator.given(as) : as
 
-/** Connects to the server in the context over a checked transport in memory, a new one for each connection. */
+/**
+ * Connects to the server in the context over a checked transport in memory, a new one for each connection.
+ *
+ * @category constructors
+ */
 export const connector = (
   options: TestTransport.Options & Pick<ClientOptions, "as"> = {}
 ): Effect.Effect<Connector.Connector, never, Dispatcher> =>
@@ -103,6 +116,8 @@ export const connector = (
  * A client of the server in the context, which may be the one that the application serves. Dies when the server neither
  * has nor lists a tool, resource, resource template or prompt of `definition`. The client may be of a user who does not see all
  * of them.
+ *
+ * @category utils
  */
 export const client = <D extends Definition.Definition.Any, E = never, R = never>(
   definition: D,
@@ -138,9 +153,11 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
  *
  * @example
  * ```ts
- * import { Definition, Tool } from "@effect-mcp/definition"
- * import { McpServer } from "@effect-mcp/server"
- * import { TestFeatures, TestServer } from "@effect-mcp/testing"
+ * import * as Definition from "@effect-mcp/definition/Definition"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
+ * import * as TestServer from "@effect-mcp/testing/TestServer"
  * import { Effect } from "effect"
  *
  * const Ping = Tool.make("ping")
@@ -150,6 +167,7 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
  *   client: { features: TestFeatures.roots(["file:///home/ada"]) }
  * })
  * ```
+ * @category layers
  */
 export const layer = <
   D extends Definition.Definition.Any,
@@ -189,6 +207,8 @@ type ServerContext<E, R, S, SE, SR, P, PR, U, UR, SP, SPR> = Layer.Layer.Context
 
 /**
  * Handlers that stand in for those of a server: any of a definition, by their names as `McpServer.implement` takes them.
+ *
+ * @category models
  */
 export type MockHandlers<D extends Definition.Definition.Any> = {
   readonly [K in keyof Implement.Handlers<D>]?: Implement.Handlers<D>[K] extends (...args: never) => unknown
@@ -202,8 +222,9 @@ export type MockHandlers<D extends Definition.Definition.Any> = {
  *
  * @example
  * ```ts
- * import { Definition, Tool } from "@effect-mcp/definition"
- * import { TestServer } from "@effect-mcp/testing"
+ * import * as Definition from "@effect-mcp/definition/Definition"
+ * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as TestServer from "@effect-mcp/testing/TestServer"
  * import { Effect, Schema } from "effect"
  *
  * const Forecast = Tool.make("forecast", { parameters: { city: Schema.String }, success: Schema.String })
@@ -212,6 +233,7 @@ export type MockHandlers<D extends Definition.Definition.Any> = {
  *
  * export const Test = TestServer.mock(Weather, { forecast: ({ city }) => Effect.succeed(`rain in ${city}`) })
  * ```
+ * @category utils
  */
 export const mock = <
   D extends Definition.Definition.Any,
@@ -256,6 +278,8 @@ export const mock = <
 /**
  * A client of a server with these tools, for code that calls tools by their names and has no definition. A handler gets the
  * arguments as they were sent. An object that it returns is the structured content.
+ *
+ * @category utils
  */
 export const mockTools = <const H extends MockTools, E = never, R = never, U = never, UR = never>(
   tools: H,
@@ -278,18 +302,27 @@ export const mockTools = <const H extends MockTools, E = never, R = never, U = n
   return layer(Definition.make(), Layer.mergeAll(Layer.empty, ...features), options) as Mocked<H, E, R, U, UR>
 }
 
-/** The handlers of `mockTools`, by the names of the tools. */
+/**
+ * The handlers of `mockTools`, by the names of the tools.
+ *
+ * @category models
+ */
 export interface MockTools {
   readonly [name: string]: (
     args: JsonObject
   ) => Effect.Effect<string | void | JsonObject | ToolResult<unknown>, Feature.Fails, any>
 }
 
+/** @category models */
 export interface MockOptions<E = never, R = never, U = never, UR = never>
   extends Options<never, never, never, never, never, E, R, U, UR>
 {}
 
-/** The client and its server, and what the handlers and the features of the client require. */
+/**
+ * The client and its server, and what the handlers and the features of the client require.
+ *
+ * @category models
+ */
 export type Mocked<H, E = never, R = never, U = never, UR = never> = Layer.Layer<
   Client.Client | Dispatcher,
   E | ConnectError,

@@ -19,6 +19,7 @@ import * as Stream from "effect/Stream"
 import * as OfficialSchema from "./OfficialSchema.js"
 import type * as Transcript from "./Transcript.js"
 
+/** @category models */
 export interface Options {
   /** Which messages are checked against the official schema: all, none, or those of one side. Default: all. */
   readonly oracle?: boolean | Transcript.Entry["from"] | undefined
@@ -33,6 +34,7 @@ export interface Options {
   readonly capacity?: number | undefined
 }
 
+/** @category models */
 export interface Pair {
   readonly client: Transport.Transport
   readonly server: Transport.Transport
@@ -40,7 +42,11 @@ export interface Pair {
   readonly violations: ReadonlyArray<string>
 }
 
-/** Two ends that exchange the JSON text of their messages, as a network would. */
+/**
+ * Two ends that exchange the JSON text of their messages, as a network would.
+ *
+ * @category utils
+ */
 export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [left, right] = yield* Transport.memory({ capacity: options.capacity })
@@ -58,7 +64,11 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
     }
   })
 
-/** The same transport, which records and checks the messages that it sends and receives. `end` is the side that it is of. */
+/**
+ * The same transport, which records and checks the messages that it sends and receives. `end` is the side that it is of.
+ *
+ * @category utils
+ */
 export const observed = (
   transport: Transport.Transport,
   end: Transcript.Entry["from"],
@@ -94,9 +104,10 @@ export const observed = (
  *
  * @example
  * ```ts
- * import { Client } from "@effect-mcp/client"
- * import { StdioClient } from "@effect-mcp/node"
- * import { TestTransport, Transcript } from "@effect-mcp/testing"
+ * import * as Client from "@effect-mcp/client/Client"
+ * import * as StdioClient from "@effect-mcp/node/StdioClient"
+ * import * as TestTransport from "@effect-mcp/testing/TestTransport"
+ * import * as Transcript from "@effect-mcp/testing/Transcript"
  * import { Effect } from "effect"
  *
  * export const recorded = Effect.gen(function*() {
@@ -107,6 +118,7 @@ export const observed = (
  *   return yield* Transcript.toJson(transcript)
  * })
  * ```
+ * @category utils
  */
 export const recorded = <R>(
   connector: Connector.Connector<R>,

@@ -11,6 +11,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
+/** @category models */
 export interface Entry {
   readonly from: "client" | "server"
   readonly message: Message.Message
@@ -18,6 +19,7 @@ export interface Entry {
   readonly at?: number | undefined
 }
 
+/** @category models */
 export interface Transcript {
   readonly entries: ReadonlyArray<Entry>
   /** Adds an entry, with its message redacted, and drops the oldest one beyond the limit. */
@@ -26,6 +28,7 @@ export interface Transcript {
   readonly redact: (message: Message.Message) => Message.Message
 }
 
+/** @category models */
 export interface Options {
   /**
    * Replaces secrets, and values that differ from one conversation to the next. It is called like the second argument of
@@ -35,7 +38,11 @@ export interface Options {
   readonly redact?: ((key: string, value: unknown) => unknown) | undefined
 }
 
-/** How many messages a transcript keeps: the newest 10,000. */
+/**
+ * How many messages a transcript keeps: the newest 10,000.
+ *
+ * @category constants
+ */
 export const LIMIT = 10_000
 
 /**
@@ -43,10 +50,11 @@ export const LIMIT = 10_000
  *
  * @example
  * ```ts
- * import { Transcript } from "@effect-mcp/testing"
+ * import * as Transcript from "@effect-mcp/testing/Transcript"
  *
  * export const transcript = Transcript.make({ redact: (key, value) => key === "token" ? "***" : value })
  * ```
+ * @category constructors
  */
 export const make = (options: Options = {}): Transcript => {
   const entries: Array<Entry> = []
@@ -73,13 +81,21 @@ const redacted = (key: string, given: unknown, replace: (key: string, value: unk
   )
 }
 
-/** A transcript has no JSON, or a text is not the JSON of a transcript. */
+/**
+ * A transcript has no JSON, or a text is not the JSON of a transcript.
+ *
+ * @category errors
+ */
 export class TranscriptError extends Data.TaggedError("TranscriptError")<{ readonly message: string }> {}
 
 /** The format that `toJson` writes. */
 const VERSION = 1
 
-/** The transcript as JSON, one line for each message, for a file that `fromJson` reads. Fails for a value that is not JSON. */
+/**
+ * The transcript as JSON, one line for each message, for a file that `fromJson` reads. Fails for a value that is not JSON.
+ *
+ * @category utils
+ */
 export const toJson = (transcript: Transcript): Effect.Effect<string, TranscriptError> =>
   Effect.map(
     Effect.forEach(transcript.entries, (entry, i) => {
@@ -91,7 +107,11 @@ export const toJson = (transcript: Transcript): Effect.Effect<string, Transcript
     (lines) => `{"version":${VERSION},"entries":[\n${lines.join(",\n")}\n]}\n`
   )
 
-/** Reads what `toJson` wrote. Fails with the first message that is not one of JSON-RPC. */
+/**
+ * Reads what `toJson` wrote. Fails with the first message that is not one of JSON-RPC.
+ *
+ * @category constructors
+ */
 export const fromJson = (text: string, options?: Options): Effect.Effect<Transcript, TranscriptError> =>
   Effect.gen(function*() {
     const json = Json.parse(text, Json.MAX_DEPTH + WRAPPERS)
@@ -140,10 +160,16 @@ const fail = (message: string): Effect.Effect<never, TranscriptError> => Effect.
  * One line for each message: `client → 1 tools/call {"name":"echo"}`, `server ← 1 {"content":[]}`,
  * `server · notifications/message {"level":"info","data":1}`, `server ✗ 2 -32601 "Method not found"`. Malformed messages
  * follow a `?`.
+ *
+ * @category utils
  */
 export const render = (transcript: Transcript): string => transcript.entries.map(line).join("\n")
 
-/** The line of one entry. */
+/**
+ * The line of one entry.
+ *
+ * @category utils
+ */
 export const line = ({ from, message }: Entry): string => {
   if (Message.isMalformed(Message.fromUnknown(message))) return words(from, "?", undefined, undefined, message)
   if (Message.isRequest(message)) return words(from, "→", JSON.stringify(message.id), message.method, message.params)

@@ -15,7 +15,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Law from "./Law.js"
 
-/** Two connected ends. */
+/**
+ * Two connected ends.
+ *
+ * @category models
+ */
 export type Pair = readonly [Transport.Transport, Transport.Transport]
 
 /** The messages that an end receives, one by one, and how its `incoming` ends. */
@@ -149,5 +153,9 @@ const closing = Law.make<Pair>(
     })
 )
 
-/** All laws. */
+/**
+ * All laws.
+ *
+ * @category constants
+ */
 export const laws: ReadonlyArray<Law.Law<Pair>> = [delivery, order, kinds, stopReading, closing]

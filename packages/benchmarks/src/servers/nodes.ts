@@ -2,9 +2,9 @@
  * A node of a server whose nodes share their state: in memory, so that there is one, in Redis or in PostgreSQL. It has a tool that
  * answers at once, one that answers later, and one that sends progress before.
  */
-import { Tool } from "@effect-mcp/definition"
-import { HttpServer } from "@effect-mcp/node"
-import { RedisNodes } from "@effect-mcp/redis"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
 import {
   ChangeBus,
   EventStore,

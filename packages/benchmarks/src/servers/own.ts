@@ -4,7 +4,7 @@
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { HttpServer } from "@effect-mcp/node"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { Effect, Layer } from "effect"

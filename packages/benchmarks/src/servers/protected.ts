@@ -3,10 +3,11 @@
  * has the key of the issuer, as a server has it after the first request.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import type { AccessToken } from "@effect-mcp/auth"
-import { JwtVerifier, ResourceServer } from "@effect-mcp/auth"
-import { HttpServer } from "@effect-mcp/node"
-import { McpServer } from "@effect-mcp/server"
+import type * as AccessToken from "@effect-mcp/auth/AccessToken"
+import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
+import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Layer } from "effect"
 import { ISSUER, publicKey, RESOURCE } from "../AccessToken.js"
 import { AddLive, info } from "../AddServer.js"

@@ -2,11 +2,13 @@
  * Effect MCP: client and server over a pair of transports, or in process.
  * The code is that of an ordinary application.
  */
-import type { ClientSession } from "@effect-mcp/client"
-import { Client } from "@effect-mcp/client"
-import { Connector, Transport } from "@effect-mcp/jsonrpc"
-import type { Version } from "@effect-mcp/protocol"
-import { Dispatcher, InProcess } from "@effect-mcp/server"
+import * as Client from "@effect-mcp/client/Client"
+import type * as ClientSession from "@effect-mcp/client/ClientSession"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import type * as Version from "@effect-mcp/protocol/Version"
+import * as Dispatcher from "@effect-mcp/server/Dispatcher"
+import * as InProcess from "@effect-mcp/server/InProcess"
 import { Effect, Exit, Layer, ManagedRuntime } from "effect"
 import { Server } from "../AddServer.js"
 import type { Subject } from "../Workload.js"

@@ -4,7 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type { ClientCapabilities } from "../Capabilities.js"
 import type * as Extension from "../Extension.js"
@@ -184,6 +183,7 @@ export const encodeParams = (
   params: unknown
 ): Effect.Effect<JsonObject> =>
   Effect.catchAll(
-    ParseResult.encodeUnknown(schema)(params),
-    (issue) => Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
+    Schema.encodeUnknown(schema)(params),
+    ({ issue }) =>
+      Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
   )

@@ -11,8 +11,10 @@ import { Implementation } from "../Implementation.js"
 import * as Meta from "../Meta.js"
 import { absentAs, harmless } from "../schema/Mendable.js"
 
+/** @category models */
 export interface InitializeParams extends Schema.Schema.Type<typeof InitializeParams> {}
 
+/** @category schemas */
 export const InitializeParams = Schema.Struct({
   /** The revision that the client proposes; the server may answer with another. */
   protocolVersion: Schema.String,
@@ -21,8 +23,10 @@ export const InitializeParams = Schema.Struct({
   ...Meta.request
 })
 
+/** @category models */
 export interface InitializeResult extends Schema.Schema.Type<typeof InitializeResult> {}
 
+/** @category schemas */
 export const InitializeResult = Schema.Struct({
   protocolVersion: Schema.String,
   capabilities: ServerCapabilities,

@@ -21,6 +21,7 @@ import * as Initialize from "./Initialize.js"
 import { SubscribeParams } from "./Subscriptions.js"
 import * as TaskMethods from "./TaskMethods.js"
 
+/** @category methods */
 export const initialize = Method.request({
   name: "initialize",
   from: "client",
@@ -29,6 +30,7 @@ export const initialize = Method.request({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const ping = Method.request({
   name: "ping",
   from: "both",
@@ -37,6 +39,7 @@ export const ping = Method.request({
   until: "2025-11-25"
 })
 
+/** @category constants */
 export const listTools = EmptyCursor.isAbsent(Method.request({
   name: "tools/list",
   from: "client",
@@ -45,6 +48,7 @@ export const listTools = EmptyCursor.isAbsent(Method.request({
   capability: "tools"
 }))
 
+/** @category methods */
 export const callTool = Method.request({
   name: "tools/call",
   from: "client",
@@ -53,6 +57,7 @@ export const callTool = Method.request({
   capability: "tools"
 })
 
+/** @category constants */
 export const listResources = EmptyCursor.isAbsent(Method.request({
   name: "resources/list",
   from: "client",
@@ -61,6 +66,7 @@ export const listResources = EmptyCursor.isAbsent(Method.request({
   capability: "resources"
 }))
 
+/** @category constants */
 export const listResourceTemplates = EmptyCursor.isAbsent(Method.request({
   name: "resources/templates/list",
   from: "client",
@@ -69,6 +75,7 @@ export const listResourceTemplates = EmptyCursor.isAbsent(Method.request({
   capability: "resources"
 }))
 
+/** @category methods */
 export const readResource = Method.request({
   name: "resources/read",
   from: "client",
@@ -77,6 +84,7 @@ export const readResource = Method.request({
   capability: "resources"
 })
 
+/** @category methods */
 export const subscribe = Method.request({
   name: "resources/subscribe",
   from: "client",
@@ -86,6 +94,7 @@ export const subscribe = Method.request({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const unsubscribe = Method.request({
   name: "resources/unsubscribe",
   from: "client",
@@ -95,6 +104,7 @@ export const unsubscribe = Method.request({
   until: "2025-11-25"
 })
 
+/** @category constants */
 export const listPrompts = EmptyCursor.isAbsent(Method.request({
   name: "prompts/list",
   from: "client",
@@ -103,6 +113,7 @@ export const listPrompts = EmptyCursor.isAbsent(Method.request({
   capability: "prompts"
 }))
 
+/** @category methods */
 export const getPrompt = Method.request({
   name: "prompts/get",
   from: "client",
@@ -111,6 +122,7 @@ export const getPrompt = Method.request({
   capability: "prompts"
 })
 
+/** @category methods */
 export const complete = Method.request({
   name: "completion/complete",
   from: "client",
@@ -120,6 +132,7 @@ export const complete = Method.request({
   gatedSince: "2025-03-26"
 })
 
+/** @category methods */
 export const setLevel = Method.request({
   name: "logging/setLevel",
   from: "client",
@@ -129,6 +142,7 @@ export const setLevel = Method.request({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const createMessage = Method.request({
   name: "sampling/createMessage",
   from: "server",
@@ -138,6 +152,7 @@ export const createMessage = Method.request({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const listRoots = Method.request({
   name: "roots/list",
   from: "server",
@@ -147,6 +162,7 @@ export const listRoots = Method.request({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const elicit = Method.request({
   name: "elicitation/create",
   from: "server",
@@ -157,6 +173,7 @@ export const elicit = Method.request({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const initialized = Method.notification({
   name: "notifications/initialized",
   from: "client",
@@ -164,18 +181,21 @@ export const initialized = Method.notification({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const cancelled = Method.notification({
   name: "notifications/cancelled",
   from: "both",
   params: Progress.CancelledParams
 })
 
+/** @category methods */
 export const progress = Method.notification({
   name: "notifications/progress",
   from: "both",
   params: Progress.ProgressParams
 })
 
+/** @category methods */
 export const message = Method.notification({
   name: "notifications/message",
   from: "server",
@@ -183,6 +203,7 @@ export const message = Method.notification({
   capability: "logging"
 })
 
+/** @category methods */
 export const toolListChanged = Method.notification({
   name: "notifications/tools/list_changed",
   from: "server",
@@ -190,6 +211,7 @@ export const toolListChanged = Method.notification({
   capability: "tools.listChanged"
 })
 
+/** @category methods */
 export const resourceListChanged = Method.notification({
   name: "notifications/resources/list_changed",
   from: "server",
@@ -197,6 +219,7 @@ export const resourceListChanged = Method.notification({
   capability: "resources.listChanged"
 })
 
+/** @category methods */
 export const resourceUpdated = Method.notification({
   name: "notifications/resources/updated",
   from: "server",
@@ -204,6 +227,7 @@ export const resourceUpdated = Method.notification({
   capability: "resources.subscribe"
 })
 
+/** @category methods */
 export const promptListChanged = Method.notification({
   name: "notifications/prompts/list_changed",
   from: "server",
@@ -211,6 +235,7 @@ export const promptListChanged = Method.notification({
   capability: "prompts.listChanged"
 })
 
+/** @category methods */
 export const rootsListChanged = Method.notification({
   name: "notifications/roots/list_changed",
   from: "client",
@@ -219,6 +244,7 @@ export const rootsListChanged = Method.notification({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const elicitationComplete = Method.notification({
   name: "notifications/elicitation/complete",
   from: "server",
@@ -229,7 +255,11 @@ export const elicitationComplete = Method.notification({
   until: "2025-11-25"
 })
 
-/** All methods of the legacy era, by name. */
+/**
+ * All methods of the legacy era, by name.
+ *
+ * @category constants
+ */
 export const table = Method.table(
   initialize,
   ping,

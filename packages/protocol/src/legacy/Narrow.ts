@@ -10,9 +10,17 @@ import type * as Schema from "effect/Schema"
 import * as Projection from "../schema/Projection.js"
 import type { LegacyVersion } from "../Version.js"
 
-/** Returns what to send in place of a value. */
+/**
+ * Returns what to send in place of a value.
+ *
+ * @category models
+ */
 export type Narrow<in A> = (value: A) => unknown
 
-/** The function for a schema and a revision; equal arguments give the same function. */
+/**
+ * The function for a schema and a revision; equal arguments give the same function.
+ *
+ * @category utils
+ */
 export const compile = <A, I>(schema: Schema.Schema<A, I>, version: LegacyVersion): Narrow<A> =>
   Projection.compile(schema, version)

@@ -9,7 +9,12 @@ import * as Schema from "effect/Schema"
 import * as Meta from "../Meta.js"
 import { Uri } from "../schema/Text.js"
 
+/** @category models */
 export interface SubscribeParams extends Schema.Schema.Type<typeof SubscribeParams> {}
 
-/** The parameters of `resources/subscribe` and of `resources/unsubscribe`. */
+/**
+ * The parameters of `resources/subscribe` and of `resources/unsubscribe`.
+ *
+ * @category schemas
+ */
 export const SubscribeParams = Schema.Struct({ uri: Uri, ...Meta.request })

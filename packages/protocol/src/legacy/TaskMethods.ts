@@ -10,6 +10,7 @@ import * as Pagination from "../Pagination.js"
 import * as EmptyCursor from "../rules/EmptyCursor.js"
 import * as Tasks from "../Tasks.js"
 
+/** @category methods */
 export const getTask = Method.request({
   name: "tasks/get",
   from: "both",
@@ -20,6 +21,7 @@ export const getTask = Method.request({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const getTaskPayload = Method.request({
   name: "tasks/result",
   from: "both",
@@ -30,6 +32,7 @@ export const getTaskPayload = Method.request({
   until: "2025-11-25"
 })
 
+/** @category constants */
 export const listTasks = EmptyCursor.isAbsent(Method.request({
   name: "tasks/list",
   from: "both",
@@ -40,6 +43,7 @@ export const listTasks = EmptyCursor.isAbsent(Method.request({
   until: "2025-11-25"
 }))
 
+/** @category methods */
 export const cancelTask = Method.request({
   name: "tasks/cancel",
   from: "both",
@@ -50,6 +54,7 @@ export const cancelTask = Method.request({
   until: "2025-11-25"
 })
 
+/** @category methods */
 export const taskStatus = Method.notification({
   name: "notifications/tasks/status",
   from: "both",

@@ -11,8 +11,10 @@ import * as Caching from "./Caching.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
 
+/** @category models */
 export interface DiscoverResult extends Schema.Schema.Type<typeof DiscoverResult> {}
 
+/** @category schemas */
 export const DiscoverResult = Schema.Struct({
   /** May name legacy revisions, which begin with `initialize`. */
   supportedVersions: Schema.Array(Schema.String),

@@ -19,8 +19,10 @@ import * as Mendable from "../schema/Mendable.js"
 import * as SchemaCheck from "../schema/SchemaCheck.js"
 import * as Version from "../Version.js"
 
+/** @category models */
 export interface RequestMeta extends Schema.Schema.Type<typeof RequestMeta> {}
 
+/** @category schemas */
 export const RequestMeta = Schema.Struct(
   {
     [Meta.keys.protocolVersion]: Schema.String,
@@ -32,36 +34,62 @@ export const RequestMeta = Schema.Struct(
   { key: Key, value: Schema.Unknown }
 )
 
-/** The field of modern requests. */
+/**
+ * The field of modern requests.
+ *
+ * @category constants
+ */
 export const request: { readonly _meta: Schema.Schema<RequestMeta> } = { _meta: RequestMeta }
 
-/** `_meta` of a modern result. */
+/**
+ * `_meta` of a modern result.
+ *
+ * @category models
+ */
 export interface ResultMeta extends Schema.Schema.Type<typeof ResultMeta> {}
 
+/** @category schemas */
 export const ResultMeta = Schema.Struct(
   { [Meta.keys.serverInfo]: Schema.optional(Implementation) },
   { key: Key, value: Schema.Unknown }
 )
 
-/** The field of modern results. */
+/**
+ * The field of modern results.
+ *
+ * @category constants
+ */
 export const result: { readonly _meta: Schema.optional<Schema.Schema<ResultMeta>> } = {
   _meta: Mendable.harmless(Schema.optional(ResultMeta))
 }
 
-/** `_meta` of a modern notification. */
+/**
+ * `_meta` of a modern notification.
+ *
+ * @category models
+ */
 export interface NotificationMeta extends Schema.Schema.Type<typeof NotificationMeta> {}
 
+/** @category schemas */
 export const NotificationMeta = Schema.Struct(
   { [Meta.keys.subscriptionId]: Schema.optional(Meta.RequestId) },
   { key: Key, value: Schema.Unknown }
 )
 
-/** The field of modern notifications. */
+/**
+ * The field of modern notifications.
+ *
+ * @category constants
+ */
 export const notification: { readonly _meta: Schema.optional<Schema.Schema<NotificationMeta>> } = {
   _meta: Schema.optional(NotificationMeta)
 }
 
-/** The revision of a request, and what it tells the server about its client. */
+/**
+ * The revision of a request, and what it tells the server about its client.
+ *
+ * @category models
+ */
 export interface Envelope {
   readonly version: Version.ModernVersion
   readonly capabilities: ClientCapabilities
@@ -77,7 +105,11 @@ const decodeMeta = SchemaCheck.decoder(RequestMeta)
 
 const invalid = (what: string): InvalidParams => new InvalidParams({ message: `Invalid params: ${what}` })
 
-/** The revision that a request names; `undefined` when it is not a string. */
+/**
+ * The revision that a request names; `undefined` when it is not a string.
+ *
+ * @category utils
+ */
 export const versionOf = (params: Params | undefined): string | undefined => {
   const version = (params?._meta as Params | null | undefined)?.[Meta.keys.protocolVersion]
   return typeof version === "string" ? version : undefined
@@ -86,6 +118,8 @@ export const versionOf = (params: Params | undefined): string | undefined => {
 /**
  * Reads the envelope of a request. Checks the required keys first, then whether the server supports the revision, and
  * the rest last: a later revision may write the rest in another way.
+ *
+ * @category utils
  */
 export const decode = (
   params: Params | undefined,
@@ -118,6 +152,8 @@ const required = [Meta.keys.protocolVersion, Meta.keys.clientCapabilities]
 /**
  * Writes a client's envelope into the parameters of its requests; called once for each client. Other keys of `_meta`
  * stay.
+ *
+ * @category utils
  */
 export const writer = (
   facts: {

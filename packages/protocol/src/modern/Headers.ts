@@ -12,10 +12,13 @@ import * as Option from "effect/Option"
 import { HeaderMismatch } from "../McpError.js"
 import * as Envelope from "./Envelope.js"
 
+/** @category constants */
 export const VERSION = "MCP-Protocol-Version"
 
+/** @category constants */
 export const METHOD = "Mcp-Method"
 
+/** @category constants */
 export const NAME = "Mcp-Name"
 
 const PREFIX = "=?base64?"
@@ -37,6 +40,7 @@ const isPlain = (value: string): boolean => {
  * The header value for a text: the text itself, or marked base64 when a header cannot hold the text or the text looks
  * like marked base64.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#value-encoding
+ * @category utils
  */
 export const encode = (value: string): string =>
   isPlain(value) && !isMarked(value) ? value : `${PREFIX}${Encoding.encodeBase64(value)}${SUFFIX}`
@@ -44,6 +48,8 @@ export const encode = (value: string): string =>
 /**
  * The text of a header value, without the spaces around it. None when the value is not valid, or is marked and is not
  * the base64 that `encode` writes.
+ *
+ * @category utils
  */
 export const decode = (header: string): Option.Option<string> => {
   const value = trimmed(header)
@@ -67,27 +73,43 @@ const trimmed = (header: string): string => {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
 
-/** The parameter that `Mcp-Name` repeats, by method of the core. */
+/**
+ * The parameter that `Mcp-Name` repeats, by method of the core.
+ *
+ * @category constants
+ */
 export const nameParameters: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"]
 ])
 
-/** The parts of a body that headers repeat. */
+/**
+ * The parts of a body that headers repeat.
+ *
+ * @category models
+ */
 export interface Body {
   readonly method: string
   readonly params?: { readonly [key: string]: unknown } | undefined
 }
 
-/** The value of `Mcp-Name`; `undefined` for a request without this header. Extensions add methods to `parameters`. */
+/**
+ * The value of `Mcp-Name`; `undefined` for a request without this header. Extensions add methods to `parameters`.
+ *
+ * @category utils
+ */
 export const nameOf = ({ method, params }: Body, parameters = nameParameters): string | undefined => {
   const key = parameters.get(method)
   const name = key === undefined ? undefined : params?.[key]
   return typeof name === "string" ? name : undefined
 }
 
-/** The headers that a client sends with a request. */
+/**
+ * The headers that a client sends with a request.
+ *
+ * @category constructors
+ */
 export const make = (body: Body, parameters = nameParameters): Record<string, string> => {
   const version = Envelope.versionOf(body.params)
   const name = nameOf(body, parameters)
@@ -102,6 +124,7 @@ export const make = (body: Body, parameters = nameParameters): Record<string, st
  *
  * A part that the body lacks is not compared: `Envelope` and the method refuse such a body.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#server-validation
+ * @category utils
  */
 export const check = (
   body: Body,

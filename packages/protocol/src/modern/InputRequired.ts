@@ -15,6 +15,7 @@ import { CreateMessageParams, CreateMessageResult } from "../Sampling.js"
 import * as Envelope from "./Envelope.js"
 import { INPUT_REQUIRED } from "./ResultType.js"
 
+/** @category methods */
 export const elicit = Method.request({
   name: "elicitation/create",
   from: "server",
@@ -24,6 +25,7 @@ export const elicit = Method.request({
   since: "2025-06-18"
 })
 
+/** @category methods */
 export const createMessage = Method.request({
   name: "sampling/createMessage",
   from: "server",
@@ -32,6 +34,7 @@ export const createMessage = Method.request({
   capability: "sampling"
 })
 
+/** @category methods */
 export const listRoots = Method.request({
   name: "roots/list",
   from: "server",
@@ -40,31 +43,50 @@ export const listRoots = Method.request({
   capability: "roots"
 })
 
-/** What a server may ask for, by name. None of these is in the table of `Methods`. */
+/**
+ * What a server may ask for, by name. None of these is in the table of `Methods`.
+ *
+ * @category constants
+ */
 export const inputMethods = Method.table(elicit, createMessage, listRoots)
 
+/** @category models */
 export type InputRequest = typeof InputRequest.Type
 
+/** @category schemas */
 export const InputRequest = Schema.Union(
   Schema.Struct({ method: Schema.Literal(elicit.name), params: ElicitParams }),
   Schema.Struct({ method: Schema.Literal(createMessage.name), params: CreateMessageParams }),
   Schema.Struct({ method: Schema.Literal(listRoots.name), params: Schema.optional(Method.Empty) })
 )
 
+/** @category models */
 export type InputResponse = typeof InputResponse.Type
 
-/** A response; the input request with the same key tells its kind. */
+/**
+ * A response; the input request with the same key tells its kind.
+ *
+ * @category schemas
+ */
 export const InputResponse = Schema.Union(ElicitResult, CreateMessageResult, ListRootsResult)
 
+/** @category models */
 export interface InputRequests extends Schema.Schema.Type<typeof InputRequests> {}
 
+/** @category schemas */
 export const InputRequests = Schema.Record({ key: Key, value: InputRequest })
 
+/** @category models */
 export interface InputResponses extends Schema.Schema.Type<typeof InputResponses> {}
 
+/** @category schemas */
 export const InputResponses = Schema.Record({ key: Key, value: InputResponse })
 
-/** The fields of a repeated request. The server ignores unknown responses. */
+/**
+ * The fields of a repeated request. The server ignores unknown responses.
+ *
+ * @category constants
+ */
 export const retryFields: {
   readonly inputResponses: Schema.optional<Schema.Schema<InputResponses>>
   readonly requestState: Schema.optional<typeof Schema.String>
@@ -74,9 +96,14 @@ export const retryFields: {
   requestState: Schema.optional(Schema.String)
 }
 
+/** @category models */
 export interface InputRequiredResult extends Schema.Schema.Type<typeof InputRequiredResult> {}
 
-/** Input requests by keys that the server chose, or a state to send back, or both. */
+/**
+ * Input requests by keys that the server chose, or a state to send back, or both.
+ *
+ * @category schemas
+ */
 export const InputRequiredResult = Schema.Struct({
   resultType: Schema.Literal(INPUT_REQUIRED),
   inputRequests: Schema.optional(InputRequests),
@@ -91,12 +118,15 @@ export const InputRequiredResult = Schema.Struct({
 /**
  * The methods whose requests may be answered with `input_required`.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#supported-requests
+ * @category constants
  */
 export const methods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
 
 /**
  * The result that replaces a legacy `UrlElicitationRequired`. This era has no ids of elicitations, so each input
  * request has its position as key.
+ *
+ * @category constructors
  */
 export const ofUrlElicitations = (
   elicitations: ReadonlyArray<{ readonly message: string; readonly url: string }>

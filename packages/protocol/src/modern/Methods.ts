@@ -45,6 +45,7 @@ const { task: _, ...callToolFields } = Tools.CallToolParams.fields
 const paginated = over(Pagination.PaginatedParams, Envelope.request)
 const listChanged = Schema.Struct(Envelope.notification)
 
+/** @category methods */
 export const discover = Method.request({
   name: "server/discover",
   from: "client",
@@ -53,6 +54,7 @@ export const discover = Method.request({
   since: "2026-07-28"
 })
 
+/** @category methods */
 export const listTools = Method.request({
   name: "tools/list",
   from: "client",
@@ -61,6 +63,7 @@ export const listTools = Method.request({
   capability: "tools"
 })
 
+/** @category methods */
 export const callTool = Method.request({
   name: "tools/call",
   from: "client",
@@ -69,6 +72,7 @@ export const callTool = Method.request({
   capability: "tools"
 })
 
+/** @category methods */
 export const listResources = Method.request({
   name: "resources/list",
   from: "client",
@@ -77,6 +81,7 @@ export const listResources = Method.request({
   capability: "resources"
 })
 
+/** @category methods */
 export const listResourceTemplates = Method.request({
   name: "resources/templates/list",
   from: "client",
@@ -85,6 +90,7 @@ export const listResourceTemplates = Method.request({
   capability: "resources"
 })
 
+/** @category methods */
 export const readResource = Method.request({
   name: "resources/read",
   from: "client",
@@ -93,6 +99,7 @@ export const readResource = Method.request({
   capability: "resources"
 })
 
+/** @category methods */
 export const listPrompts = Method.request({
   name: "prompts/list",
   from: "client",
@@ -101,6 +108,7 @@ export const listPrompts = Method.request({
   capability: "prompts"
 })
 
+/** @category methods */
 export const getPrompt = Method.request({
   name: "prompts/get",
   from: "client",
@@ -109,6 +117,7 @@ export const getPrompt = Method.request({
   capability: "prompts"
 })
 
+/** @category methods */
 export const complete = Method.request({
   name: "completion/complete",
   from: "client",
@@ -117,6 +126,7 @@ export const complete = Method.request({
   capability: "completions"
 })
 
+/** @category methods */
 export const listen = Method.request({
   name: "subscriptions/listen",
   from: "client",
@@ -125,19 +135,25 @@ export const listen = Method.request({
   since: "2026-07-28"
 })
 
-/** On stdio only. Over HTTP the sender closes the stream. */
+/**
+ * On stdio only. Over HTTP the sender closes the stream.
+ *
+ * @category methods
+ */
 export const cancelled = Method.notification({
   name: "notifications/cancelled",
   from: "both",
   params: over(Progress.CancelledParams, { requestId: Meta.RequestId, ...Envelope.notification })
 })
 
+/** @category methods */
 export const progress = Method.notification({
   name: "notifications/progress",
   from: "server",
   params: over(Progress.ProgressParams, Envelope.notification)
 })
 
+/** @category methods */
 export const message = Method.notification({
   name: "notifications/message",
   from: "server",
@@ -145,6 +161,7 @@ export const message = Method.notification({
   capability: "logging"
 })
 
+/** @category methods */
 export const toolListChanged = Method.notification({
   name: "notifications/tools/list_changed",
   from: "server",
@@ -152,6 +169,7 @@ export const toolListChanged = Method.notification({
   capability: "tools.listChanged"
 })
 
+/** @category methods */
 export const resourceListChanged = Method.notification({
   name: "notifications/resources/list_changed",
   from: "server",
@@ -159,6 +177,7 @@ export const resourceListChanged = Method.notification({
   capability: "resources.listChanged"
 })
 
+/** @category methods */
 export const resourceUpdated = Method.notification({
   name: "notifications/resources/updated",
   from: "server",
@@ -166,6 +185,7 @@ export const resourceUpdated = Method.notification({
   capability: "resources.subscribe"
 })
 
+/** @category methods */
 export const promptListChanged = Method.notification({
   name: "notifications/prompts/list_changed",
   from: "server",
@@ -173,6 +193,7 @@ export const promptListChanged = Method.notification({
   capability: "prompts.listChanged"
 })
 
+/** @category methods */
 export const acknowledged = Method.notification({
   name: "notifications/subscriptions/acknowledged",
   from: "server",
@@ -180,7 +201,11 @@ export const acknowledged = Method.notification({
   since: "2026-07-28"
 })
 
-/** All methods of the modern era, by name. */
+/**
+ * All methods of the modern era, by name.
+ *
+ * @category constants
+ */
 export const table = Method.table(
   discover,
   listTools,

@@ -13,12 +13,21 @@ import type { JsonObject } from "../Json.js"
 import { HeaderMismatch } from "../McpError.js"
 import * as Headers from "./Headers.js"
 
-/** The keyword that marks a property. */
+/**
+ * The keyword that marks a property.
+ *
+ * @category constants
+ */
 export const MARK = "x-mcp-header"
 
+/** @category constants */
 export const PREFIX = "Mcp-Param-"
 
-/** The full name of a header, and the property names that lead to its argument. */
+/**
+ * The full name of a header, and the property names that lead to its argument.
+ *
+ * @category models
+ */
 export interface ParamHeader {
   readonly header: string
   readonly path: readonly [string, ...Array<string>]
@@ -33,6 +42,8 @@ const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 /**
  * The arguments that headers repeat, or why the marks of a tool are not valid. A client over HTTP omits such a tool
  * from its list and logs the reason.
+ *
+ * @category constructors
  */
 export const of = (inputSchema: JsonObject): Either.Either<ReadonlyArray<ParamHeader>, string> => {
   const found: Array<ParamHeader> = []
@@ -98,7 +109,11 @@ const valueAt = (args: unknown, path: ReadonlyArray<string>): unknown =>
 const headerText = (value: unknown): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" || Number.isSafeInteger(value) ? `${value}` : undefined
 
-/** The headers that a client sends with a call. */
+/**
+ * The headers that a client sends with a call.
+ *
+ * @category constructors
+ */
 export const make = (headers: ReadonlyArray<ParamHeader>, args: JsonObject | undefined): Record<string, string> =>
   Object.fromEntries(headers.flatMap(({ header, path }) => {
     const text = headerText(valueAt(args, path))
@@ -108,6 +123,8 @@ export const make = (headers: ReadonlyArray<ParamHeader>, args: JsonObject | und
 /**
  * Compares the headers of a call with its arguments. Integers are compared as numbers; an argument that is absent or
  * `null` is not compared. `header` returns a header by its lower-case name.
+ *
+ * @category utils
  */
 export const check = (
   headers: ReadonlyArray<ParamHeader>,

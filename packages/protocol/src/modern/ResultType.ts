@@ -7,14 +7,30 @@
  */
 import * as Schema from "effect/Schema"
 
-/** The request is answered. */
+/**
+ * The request is answered.
+ *
+ * @category constants
+ */
 export const COMPLETE = "complete"
 
-/** The server needs input from the client first. */
+/**
+ * The server needs input from the client first.
+ *
+ * @category constants
+ */
 export const INPUT_REQUIRED = "input_required"
 
-/** The field of complete results. */
+/**
+ * The field of complete results.
+ *
+ * @category constants
+ */
 export const complete = { resultType: Schema.optional(Schema.Literal(COMPLETE)) }
 
-/** The types of the core, which no extension may add. */
+/**
+ * The types of the core, which no extension may add.
+ *
+ * @category constants
+ */
 export const core: ReadonlySet<string> = new Set([COMPLETE, INPUT_REQUIRED])

@@ -11,15 +11,24 @@ import * as Meta from "../Meta.js"
 import * as Caching from "./Caching.js"
 import { COMPLETE } from "./ResultType.js"
 
-/** A result as a handler returns it. */
+/**
+ * A result as a handler returns it.
+ *
+ * @category models
+ */
 export interface Unstamped extends Partial<Caching.CacheHints> {
   readonly resultType?: string | undefined
   readonly _meta?: Meta.Meta | undefined
 }
 
+/** @category models */
 export type Stamp = <R extends object>(result: R & Unstamped) => R & { readonly resultType: string }
 
-/** What is the same for all results of a server. */
+/**
+ * What is the same for all results of a server.
+ *
+ * @category models
+ */
 export interface Options {
   /** Without it, results do not name the server. */
   readonly serverInfo?: Implementation | undefined
@@ -29,7 +38,11 @@ export interface Options {
   readonly isCacheable?: boolean | undefined
 }
 
-/** The function that stamps the results of a method; made once for each method and server. */
+/**
+ * The function that stamps the results of a method; made once for each method and server.
+ *
+ * @category constructors
+ */
 export const make = (
   method: string,
   { hints = {}, isCacheable = Caching.isCacheable(method), serverInfo }: Options = {}

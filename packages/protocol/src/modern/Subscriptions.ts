@@ -15,9 +15,14 @@ import { Uri } from "../schema/Text.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
 
+/** @category models */
 export interface SubscriptionFilter extends Schema.Schema.Type<typeof SubscriptionFilter> {}
 
-/** The wanted notifications. Unknown keys belong to extensions and stay. */
+/**
+ * The wanted notifications. Unknown keys belong to extensions and stay.
+ *
+ * @category schemas
+ */
 export const SubscriptionFilter = Schema.Struct({
   toolsListChanged: Schema.optional(Schema.Boolean),
   promptsListChanged: Schema.optional(Schema.Boolean),
@@ -26,17 +31,31 @@ export const SubscriptionFilter = Schema.Struct({
   resourceSubscriptions: Schema.optional(Schema.Array(Uri))
 })
 
-/** The members that the core defines. */
+/**
+ * The members that the core defines.
+ *
+ * @category constants
+ */
 export const filterNames: ReadonlySet<string> = new Set(Object.keys(SubscriptionFilter.fields))
 
+/** @category models */
 export interface ListenParams extends Schema.Schema.Type<typeof ListenParams> {}
 
-/** The parameters of `subscriptions/listen`. */
+/**
+ * The parameters of `subscriptions/listen`.
+ *
+ * @category schemas
+ */
 export const ListenParams = Schema.Struct({ notifications: SubscriptionFilter, ...Envelope.request })
 
+/** @category models */
 export interface ListenResult extends Schema.Schema.Type<typeof ListenResult> {}
 
-/** The result with which a server ends a subscription. */
+/**
+ * The result with which a server ends a subscription.
+ *
+ * @category schemas
+ */
 export const ListenResult = Schema.Struct({
   ...ResultType.complete,
   _meta: Schema.Struct(
@@ -48,9 +67,14 @@ export const ListenResult = Schema.Struct({
   )
 })
 
+/** @category models */
 export interface Acknowledged extends Schema.Schema.Type<typeof Acknowledged> {}
 
-/** The parameters of `notifications/subscriptions/acknowledged`. */
+/**
+ * The parameters of `notifications/subscriptions/acknowledged`.
+ *
+ * @category schemas
+ */
 export const Acknowledged = Schema.Struct({ notifications: SubscriptionFilter, ...Envelope.notification })
 
 /** For each key of the filter: the capability that the server needs, and the notification. */
@@ -63,6 +87,7 @@ const kinds = [
 /**
  * The part of a filter that a server with these capabilities supports.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions#acknowledgment
+ * @category utils
  */
 export const supported = (filter: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter => {
   const uris = filter.resourceSubscriptions
@@ -78,7 +103,11 @@ export const supported = (filter: SubscriptionFilter, capabilities: ServerCapabi
   }
 }
 
-/** Whether a filter includes a notification. */
+/**
+ * Whether a filter includes a notification.
+ *
+ * @category utils
+ */
 export const includes = (
   filter: SubscriptionFilter,
   method: string,
@@ -90,7 +119,11 @@ export const includes = (
     : kinds.some(([key, , notification]) => notification === method && filter[key] === true)
 }
 
-/** A notification of every change that a filter includes. */
+/**
+ * A notification of every change that a filter includes.
+ *
+ * @category utils
+ */
 export const changes = (
   filter: SubscriptionFilter
 ): ReadonlyArray<{ readonly method: string; readonly params?: { readonly uri: string } }> => [
@@ -98,7 +131,11 @@ export const changes = (
   ...(filter.resourceSubscriptions ?? []).map((uri) => ({ method: "notifications/resources/updated", params: { uri } }))
 ]
 
-/** Whether a URI equals another or lies below it. */
+/**
+ * Whether a URI equals another or lies below it.
+ *
+ * @category guards
+ */
 export const isAtOrBelow = (uri: string, above: string): boolean =>
   uri === above || (above !== "" && uri.startsWith(above.endsWith("/") ? above : `${above}/`))
 
@@ -108,6 +145,8 @@ const limits = { above: 512, characters: 8192 } as const
 /**
  * The URIs whose subscriptions include this one: itself, and those above it. Of very many, only the upper ones: 512, with at
  * most 8,192 characters each.
+ *
+ * @category utils
  */
 export const atOrAbove = (uri: string): ReadonlySet<string> => {
   const found = new Set([uri])
@@ -119,13 +158,21 @@ export const atOrAbove = (uri: string): ReadonlySet<string> => {
   return found
 }
 
-/** Parameters of a notification with the id of its subscription. */
+/**
+ * Parameters of a notification with the id of its subscription.
+ *
+ * @category utils
+ */
 export const withId = <P extends { readonly _meta?: Meta.Meta | undefined }>(
   id: string | number,
   params: P
 ): P & { readonly _meta: Meta.Meta } => ({ ...params, _meta: { ...params._meta, [Meta.keys.subscriptionId]: id } })
 
-/** The id of the subscription that a notification belongs to. */
+/**
+ * The id of the subscription that a notification belongs to.
+ *
+ * @category utils
+ */
 export const idOf = (params: { readonly _meta?: unknown } | undefined): string | number | undefined => {
   const id = (params?._meta as Meta.Meta | null | undefined)?.[Meta.keys.subscriptionId]
   return typeof id === "string" || typeof id === "number" ? id : undefined

@@ -14,9 +14,14 @@ import * as Meta from "../Meta.js"
 import { TaskStatus } from "../Tasks.js"
 import { InputRequests } from "./InputRequired.js"
 
+/** @category models */
 export interface Task extends Schema.Schema.Type<typeof Task> {}
 
-/** What is known of a task, whatever its status. */
+/**
+ * What is known of a task, whatever its status.
+ *
+ * @category schemas
+ */
 export const Task = Schema.Struct({
   taskId: Schema.String,
   status: TaskStatus,
@@ -32,18 +37,28 @@ export const Task = Schema.Struct({
   ...Meta.any
 })
 
+/** @category errors */
 export interface TaskError extends Schema.Schema.Type<typeof TaskError> {}
 
-/** The JSON-RPC error with which the request of a failed task ended. */
+/**
+ * The JSON-RPC error with which the request of a failed task ended.
+ *
+ * @category schemas
+ */
 export const TaskError = Schema.Struct({
   code: Integer,
   message: Schema.String,
   data: Schema.optional(Schema.Unknown)
 })
 
+/** @category models */
 export interface DetailedTask extends Schema.Schema.Type<typeof DetailedTask> {}
 
-/** A task with what its status brings: the questions that have no answer, the result, or the error. */
+/**
+ * A task with what its status brings: the questions that have no answer, the result, or the error.
+ *
+ * @category schemas
+ */
 export const DetailedTask = Schema.Struct({
   ...Task.fields,
   /** Of a task that is `input_required`. */
@@ -70,6 +85,7 @@ const Acknowledgement = Schema.Struct(Meta.any)
 
 const about = { nameParameter: "taskId" } as const
 
+/** @category utils */
 export const extension = Extension.make("io.modelcontextprotocol/tasks", {
   since: "2026-07-28",
   requests: {
