@@ -99,7 +99,10 @@ const cases = {
     [{ [`${at}/src/runtime/Bare.ts`]: "export const bare = 1\n" }, /it has 0/],
     [{ [`${at}/src/runtime/Chatty.ts`]: `/**\n${many(9, () => " * More.")}\n */\nexport const c = 1\n` }, /it has 9/]
   ],
-  "since": [[{ [`${at}/src/Public.ts`]: hidden.replace("export", "/** @category models */\nexport") }, /end its header with @since/]],
+  "since": [[
+    { [`${at}/src/Public.ts`]: hidden.replace("export", "/** @category models */\nexport") },
+    /end its header with @since/
+  ]],
   "hidden-tags": [[{ [`${at}/src/runtime/Hidden.ts`]: header + documented }, /remove @since/]],
   "category": [[{ [`${at}/src/Public.ts`]: `${header}export const one = 1\n` }, /give `one` one @category/]],
   "comments": [[
