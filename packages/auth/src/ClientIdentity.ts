@@ -22,7 +22,7 @@ export interface PrivateKey {
 }
 
 /**
- * How a client shows at the token endpoint that it is the one that was registered.
+ * How a client proves to the token endpoint that it is the registered client.
  *
  * @category models
  */

@@ -184,9 +184,10 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
     })
   const readOne = Operations.reader(document, options.outputs !== false)
   const taken = new Set<string>()
+  const numbers = new Map<string, number>()
   const made = chosen.map(({ found, operation, wanted }) => {
     const one = readOne(found)
-    return Either.mapBoth(define(freeName(wanted, taken), one, operation, options), {
+    return Either.mapBoth(define(freeName(wanted, taken, numbers), one, operation, options), {
       onLeft: (reason) => ({ operation, reason }),
       onRight: (definition): OperationTool<R> => ({
         operation,
@@ -214,13 +215,16 @@ const defaultName = ({ id, method, path }: Operation): string =>
 
 const MAX_NAME = 64
 
-/** A name that every known model API accepts. One that is cut ends with a hash, one that is taken gets a number. */
-const freeName = (wanted: string, taken: Set<string>): string => {
+/** A name that every known model API accepts. A name that is cut ends with a hash. A name that is taken gets a number. */
+const freeName = (wanted: string, taken: Set<string>, numbers: Map<string, number>): string => {
   const safe = wanted.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
   const end = `_${(Hash.string(wanted) >>> 0).toString(36)}`
   const name = safe.length <= MAX_NAME ? safe : safe.slice(0, MAX_NAME - end.length) + end
   let free = name
-  for (let number = 2; taken.has(free); number++) {
+  // Counts on from the last number of the name: a document may repeat one name very many times.
+  while (taken.has(free)) {
+    const number = (numbers.get(name) ?? 1) + 1
+    numbers.set(name, number)
     free = `${name.slice(0, MAX_NAME - 1 - String(number).length)}_${number}`
   }
   taken.add(free)

@@ -164,7 +164,7 @@ export const PrimitiveSchema: Schema.Schema<PrimitiveSchema> = Schema.Union(
 )
 
 /**
- * A form: its fields by name, and the names of those that the user must fill in.
+ * A form: its fields by name, and the names of the fields that the user must fill in.
  *
  * @category models
  */

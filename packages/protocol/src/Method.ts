@@ -48,7 +48,7 @@ export interface Losses {
 }
 
 /**
- * Checks a value, and mends one that is not valid. `onLoss` is called when the value is accepted with losses.
+ * Checks a value, and mends a value that is not valid. `onLoss` is called when the value is accepted with losses.
  *
  * @category models
  */

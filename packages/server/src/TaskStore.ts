@@ -32,7 +32,7 @@ export interface TaskQuestion {
 }
 
 /**
- * How a request ended: the one that began a task, or a question of the task.
+ * How a request ended: the request that began a task, or a question of the task.
  *
  * @category models
  */

@@ -43,7 +43,7 @@ export const assign = (
   return names
 }
 
-/** A name with only letters, digits, "_" and "-", that begins with a letter or "_". One that is cut ends with a hash. */
+/** A name with only letters, digits, "_" and "-", that begins with a letter or "_". A name that is cut ends with a hash. */
 export const legal = (name: string): string => {
   const safe = name.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
   if (safe.length <= MAX_LENGTH) return safe

@@ -55,7 +55,7 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
   const state = TokenState.make(server, store, dpop)
   let hasBegun = false
   let hasConsent = false
-  /** How many runs may ask the user; one that was interrupted may end after the next has begun. */
+  /** How many runs may ask the user. A run that was interrupted may end after the next run has begun. */
   let logins = 0
   const asking: Grant = {
     ...grant,
@@ -114,7 +114,7 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
     tokens !== undefined && TokenState.authorization(tokens) !== sent &&
     (missing === undefined || Scopes.covers(binding?.scopes, missing))
 
-  /** Why other tokens would be refused like those that were. */
+  /** Why the server would refuse other tokens, too. */
   const whyNot = ({ binding, isFresh, tokens }: State, { attempt, missing, sent, wanted }: Need) => {
     if (tokens === undefined || TokenState.authorization(tokens) !== sent) return undefined
     if (missing !== undefined) {
@@ -125,7 +125,7 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
     return notAccepted(server, binding?.issuer ?? "", binding?.resource ?? "", why)
   }
 
-  /** Whether there are other tokens than those that were refused. */
+  /** Whether there are tokens that the server has not refused. Asks the user where it must. */
   const satisfy = (need: Need): Effect.Effect<boolean, AuthorizationError> =>
     Effect.gen(function*() {
       // The run that this request joins may have begun for another need.
@@ -144,7 +144,7 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
       return false
     })
 
-  /** Whether there are other tokens than those that were refused, without asking the user. */
+  /** Whether there are tokens that the server has not refused. Never asks the user. */
   const refreshed = (sent: string | undefined, attempt: number): Effect.Effect<boolean, AuthorizationError> =>
     Effect.gen(function*() {
       const { tokens } = yield* state.get

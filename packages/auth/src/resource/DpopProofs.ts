@@ -61,7 +61,7 @@ export const make = (
   const use = shared === undefined ? remembered(life, options.maxProofs ?? 100_000) : sharing(life, shared)
   const secret = crypto.randomUUID()
   const nonceLife = Duration.toMillis(options.nonce ?? 0)
-  /** Nobody without the secret knows one before its time. */
+  /** The nonce of a period. Only who has the secret can compute a nonce before the period begins. */
   const nonceAt = (millis: number) => Sha256.base64Url(`${secret} ${Math.floor(millis / nonceLife)}`)
 
   return {

@@ -2,7 +2,7 @@
  * Bytes that arrive in pieces, as one array of bounded length. A peer may send pieces of one byte, and an array object of its own takes
  * about a hundred bytes: so pieces are copied. Bytes that arrive in one piece are not.
  *
- * Mutable: `size` counts all bytes that have arrived, also those that did not fit; `bytes` begins with those that did.
+ * Mutable: `size` counts all bytes that have arrived, also bytes that did not fit; `bytes` begins with the bytes that fit.
  */
 
 export class ByteBuffer {
@@ -36,7 +36,7 @@ export class ByteBuffer {
     return this.bytes === undefined ? NOTHING : this.bytes.subarray(0, Math.min(this.size, this.maxBytes))
   }
 
-  /** Frees the memory of bytes that nobody needs because there are too many. */
+  /** Frees the memory. For a body that is refused because it has too many bytes. */
   free(): void {
     this.bytes = undefined
   }

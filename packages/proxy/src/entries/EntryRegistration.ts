@@ -233,8 +233,8 @@ const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
 }
 
 /**
- * The result to send on; `undefined` when it is not a result of the method. One that has kinds of content which this library does not
- * know goes on as it is, because the client may know them.
+ * The result to send on; `undefined` when it is not a result of the method. A result with kinds of content that this
+ * library does not know goes on as it is, because the client may know them.
  */
 const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | undefined => {
   const conforms = checks[method]

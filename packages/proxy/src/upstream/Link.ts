@@ -3,7 +3,7 @@
  * the client whose call runs. Where calls of several clients run, and the upstream does not say which one it means, it goes to
  * none of them: what belongs to one client must not reach another.
  *
- * `Links` opens a link for each client, and keeps open the one that lists; `Forward` runs calls in links.
+ * `Links` opens a link for each client, and keeps the link open that lists the entries; `Forward` runs calls in links.
  */
 import * as Client from "@effect-mcp/client/Client"
 import type { ConnectError } from "@effect-mcp/client/ClientError"
