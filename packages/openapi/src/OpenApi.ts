@@ -30,6 +30,7 @@ import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as Answer from "./call/Answer.js"
 import * as Request from "./call/Request.js"
 import * as Document from "./document/Document.js"
@@ -202,13 +203,8 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
   }
 }
 
-const operationOf = ({ id, method, path, summary, tags }: Operations.Found): Operation => ({
-  id,
-  method,
-  path,
-  summary,
-  tags
-})
+const operationOf = (found: Operations.Found): Operation =>
+  Struct.pick(found, "id", "method", "path", "summary", "tags")
 
 const defaultName = ({ id, method, path }: Operation): string =>
   id ?? `${method}${path.replace(/[{}]/g, "").replace(/\/+$/, "").replace(/[^A-Za-z0-9]+/g, "_")}`
