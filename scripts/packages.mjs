@@ -172,7 +172,11 @@ const managers = {
     version: "4.18.1",
     overrides: (all) => ({ resolutions: all }),
     exec: [],
-    files: { ".yarnrc.yml": "nodeLinker: pnp\nenableTelemetry: false\n", "yarn.lock": "" }
+    // Where CI is set, Yarn does not write a lock file unless told.
+    files: {
+      ".yarnrc.yml": "nodeLinker: pnp\nenableImmutableInstalls: false\nenableTelemetry: false\n",
+      "yarn.lock": ""
+    }
   }
 }
 const tarballOf = Object.fromEntries(
