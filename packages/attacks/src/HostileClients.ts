@@ -3,9 +3,8 @@
  * another session: over HTTP, also on the server that the attacker reaches over standard streams; in memory, on a pipe of its own.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Canary } from "./Canary.js"
 import * as Sessions from "./Canary.js"
-import { initialize } from "./Canary.js"
+import { type Canary, initialize } from "./Canary.js"
 import * as Limit from "./Limit.js"
 import { attacks as floods } from "./peers/Floods.js"
 import { attacks as handshakes } from "./peers/Handshakes.js"

@@ -4,8 +4,7 @@
  */
 import * as net from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Canary } from "./Canary.js"
-import { call, open } from "./Canary.js"
+import { call, type Canary, open } from "./Canary.js"
 import type { Outcome } from "./Report.js"
 import type { Victim } from "./Victim.js"
 

@@ -2,8 +2,7 @@
  * Starts the server of `victim/server` as a process, and reads what it measures of itself.
  * It sends no attack.
  */
-import type { ChildProcess } from "node:child_process"
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"

@@ -27,8 +27,7 @@ import * as DpopProofs from "./resource/DpopProofs.js"
 import * as TokenCache from "./resource/TokenCache.js"
 import type { Accepted } from "./resource/TokenRules.js"
 import * as TokenRules from "./resource/TokenRules.js"
-import type { TokenVerifier } from "./TokenVerifier.js"
-import { TokenError } from "./TokenVerifier.js"
+import { TokenError, type TokenVerifier } from "./TokenVerifier.js"
 
 /**
  * What an effect that finds a user may fail with.

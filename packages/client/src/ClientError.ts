@@ -5,8 +5,7 @@
  * @since 0.1.0
  */
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { type LocalError, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import * as McpError from "@effect-mcp/protocol/McpError"

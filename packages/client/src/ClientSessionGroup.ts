@@ -32,8 +32,7 @@ import * as Members from "./group/Members.js"
 import * as Reconnect from "./group/Reconnect.js"
 import * as ServerLists from "./group/ServerLists.js"
 import type { Entries, Entry, Kind, NameHook } from "./GroupEntries.js"
-import type { DuplicateEntry, DuplicateServer, UnknownServer } from "./GroupError.js"
-import { UnknownEntry } from "./GroupError.js"
+import { type DuplicateEntry, type DuplicateServer, UnknownEntry, type UnknownServer } from "./GroupError.js"
 import * as KnownVersions from "./negotiation/KnownVersions.js"
 
 /** @category models */

@@ -6,15 +6,13 @@
  * @since 0.1.0
  */
 import * as SchemaParser from "@effect-mcp/definition/unstable/SchemaParser"
-import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
-import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { isLocalError, type LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { ElicitAction, ElicitContent, ElicitFormParams, ElicitUrlParams } from "@effect-mcp/protocol/Elicitation"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
-import type { McpError, NameOf } from "@effect-mcp/protocol/McpError"
-import { InternalError, isMcpError, ofIssue } from "@effect-mcp/protocol/McpError"
+import { InternalError, isMcpError, type McpError, type NameOf, ofIssue } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
 import * as FileUri from "@effect-mcp/protocol/unstable/FileUri"

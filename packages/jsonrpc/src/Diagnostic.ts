@@ -7,8 +7,7 @@
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type { ErrorObject } from "./JsonRpcError.js"
-import { PARSE_ERROR } from "./JsonRpcError.js"
+import { type ErrorObject, PARSE_ERROR } from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
 

@@ -15,8 +15,7 @@ import * as Outbox from "./kit/Outbox.js"
 import { TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
 import * as Diagnostics from "./runtime/Diagnostics.js"
-import type { Transport } from "./Transport.js"
-import { closed } from "./Transport.js"
+import { closed, type Transport } from "./Transport.js"
 
 /**
  * One side of a pair. A class with mutable fields, because every message of an in-process server passes it: a fiber and

@@ -15,8 +15,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Outbox from "./kit/Outbox.js"
 import { raceFirst } from "./kit/Race.js"
-import type { LocalError } from "./LocalError.js"
-import { TransportError } from "./LocalError.js"
+import { type LocalError, TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
 
 /**

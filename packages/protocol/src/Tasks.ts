@@ -7,8 +7,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import type { JsonObject } from "./Json.js"
-import { Integer } from "./Json.js"
+import { Integer, type JsonObject } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
 import { since, until } from "./schema/Since.js"

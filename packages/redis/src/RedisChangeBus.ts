@@ -4,8 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { Change, ChangeBusService, Member } from "@effect-mcp/server/ChangeBus"
-import { ChangeBus } from "@effect-mcp/server/ChangeBus"
+import { type Change, ChangeBus, type ChangeBusService, type Member } from "@effect-mcp/server/ChangeBus"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -4,8 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { EventStoreService, StoredEvent, StreamKey } from "@effect-mcp/server/EventStore"
-import { EventStore } from "@effect-mcp/server/EventStore"
+import { EventStore, type EventStoreService, type StoredEvent, type StreamKey } from "@effect-mcp/server/EventStore"
 import * as EventDatabase from "@effect-mcp/server/unstable/EventDatabase"
 import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"

@@ -4,8 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { InboxService, Mailbox } from "@effect-mcp/server/Inbox"
-import { Inbox, InboxError } from "@effect-mcp/server/Inbox"
+import { Inbox, InboxError, type InboxService, type Mailbox } from "@effect-mcp/server/Inbox"
 import * as Lease from "@effect-mcp/server/unstable/Lease"
 import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Chunk from "effect/Chunk"

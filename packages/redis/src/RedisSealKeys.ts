@@ -4,8 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { Rotation, SealKeysService } from "@effect-mcp/server/SealKeys"
-import { SealKeys } from "@effect-mcp/server/SealKeys"
+import { type Rotation, SealKeys, type SealKeysService } from "@effect-mcp/server/SealKeys"
 import * as KeyRing from "@effect-mcp/server/unstable/KeyRing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -16,8 +16,7 @@ import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
-import type { RequestContextService } from "./RequestContext.js"
-import { RequestContext } from "./RequestContext.js"
+import { RequestContext, type RequestContextService } from "./RequestContext.js"
 
 /**
  * The limit of the log messages of one request that wait for a client to read; more are dropped.

@@ -10,8 +10,7 @@
  * @since 0.1.0
  */
 import type { CallOptions } from "@effect-mcp/client/CallOptions"
-import type { ClientError } from "@effect-mcp/client/ClientError"
-import { NotNegotiated } from "@effect-mcp/client/ClientError"
+import { type ClientError, NotNegotiated } from "@effect-mcp/client/ClientError"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Pages from "@effect-mcp/client/Pages"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"

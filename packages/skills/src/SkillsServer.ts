@@ -26,8 +26,7 @@ import * as SkillDirectory from "./server/SkillDirectory.js"
 import * as SkillFiles from "./server/SkillFiles.js"
 import * as SkillRegistration from "./server/SkillRegistration.js"
 import * as SkillRequests from "./server/SkillRequests.js"
-import type { Skill } from "./Skill.js"
-import { SkillError } from "./Skill.js"
+import { type Skill, SkillError } from "./Skill.js"
 import * as Protocol from "./Skills.js"
 
 /**

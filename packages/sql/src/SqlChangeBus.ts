@@ -6,14 +6,12 @@
  *
  * @since 0.1.0
  */
-import type { Change, ChangeBusService, Member } from "@effect-mcp/server/ChangeBus"
-import { ChangeBus, memory } from "@effect-mcp/server/ChangeBus"
+import { type Change, ChangeBus, type ChangeBusService, type Member, memory } from "@effect-mcp/server/ChangeBus"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Follow from "./connection/Follow.js"
-import type { SqlConnectionService } from "./SqlConnection.js"
-import { SqlConnection } from "./SqlConnection.js"
+import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 
 /** @category models */
 export interface Options {

@@ -7,8 +7,7 @@
  *
  * @since 0.1.0
  */
-import type { EventStoreService } from "@effect-mcp/server/EventStore"
-import { EventStore } from "@effect-mcp/server/EventStore"
+import { EventStore, type EventStoreService } from "@effect-mcp/server/EventStore"
 import * as EventDatabase from "@effect-mcp/server/unstable/EventDatabase"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

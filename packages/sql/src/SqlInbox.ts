@@ -6,8 +6,7 @@
  *
  * @since 0.1.0
  */
-import type { InboxService, Mailbox } from "@effect-mcp/server/Inbox"
-import { Inbox, InboxError, memory } from "@effect-mcp/server/Inbox"
+import { Inbox, InboxError, type InboxService, type Mailbox, memory } from "@effect-mcp/server/Inbox"
 import * as Lease from "@effect-mcp/server/unstable/Lease"
 import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Duration from "effect/Duration"
@@ -17,8 +16,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Follow from "./connection/Follow.js"
 import * as Sweep from "./connection/Sweep.js"
-import type { SqlConnectionService } from "./SqlConnection.js"
-import { SqlConnection } from "./SqlConnection.js"
+import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
 /** @category models */

@@ -10,8 +10,7 @@
  */
 import * as Features from "@effect-mcp/client/Features"
 import type { ElicitAction, ElicitFormParams } from "@effect-mcp/protocol/Elicitation"
-import type { McpError } from "@effect-mcp/protocol/McpError"
-import { InternalError } from "@effect-mcp/protocol/McpError"
+import { InternalError, type McpError } from "@effect-mcp/protocol/McpError"
 import type { Root } from "@effect-mcp/protocol/Roots"
 import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
 import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"

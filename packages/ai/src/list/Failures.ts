@@ -5,8 +5,7 @@
  */
 import { InputRefused, NotNegotiated, TaskEnded, ToolError, TooManyRounds } from "@effect-mcp/client/ClientError"
 import { UnknownEntry } from "@effect-mcp/client/GroupError"
-import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
-import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { isLocalError, type LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

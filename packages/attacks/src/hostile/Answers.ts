@@ -2,8 +2,7 @@
  * The hostile servers whose answers are hostile: none, too large, too deep or too many; handshakes that lie; lists and schemas
  * that cost work. `Noise` has the servers that send messages without a request.
  */
-import type { ServerAttack } from "./Server.js"
-import { error, initialized, range, request, result, wide } from "./Server.js"
+import { error, initialized, range, request, result, type ServerAttack, wide } from "./Server.js"
 
 const numbers = `[${"1,".repeat(400_000)}1]`
 const tooMany = `[${"1,".repeat(1_100_000)}1]`

@@ -4,8 +4,7 @@
  * origin.
  */
 import { deflateSync, gzipSync } from "node:zlib"
-import type { Exchange, ServerAttack } from "./Server.js"
-import { initialized, range, result } from "./Server.js"
+import { type Exchange, initialized, range, result, type ServerAttack } from "./Server.js"
 
 const attack = (name: string, http: ServerAttack["http"], more: Partial<ServerAttack> = {}): ServerAttack => ({
   name: `http: ${name}`,

@@ -2,8 +2,7 @@
  * The hostile servers that send messages without a request of the client: lines that are no messages, notifications, requests
  * and stray answers during a call, and bytes before the first message. `Answers` has those whose answers are hostile.
  */
-import type { ServerAttack } from "./Server.js"
-import { notification, range, request, result, wide } from "./Server.js"
+import { notification, range, request, result, type ServerAttack, wide } from "./Server.js"
 
 const sentInCall = (
   name: string,

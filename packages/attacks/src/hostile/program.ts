@@ -3,14 +3,12 @@
  * names. It reports its port to the process that forked it. At `/seen/<name>` it
  * answers how many requests it has received for this attack, and how many the other origin has received for all attacks.
  */
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createInterface } from "node:readline"
 import { attacks } from "./All.js"
 import { prepare } from "./Http.js"
-import type { ServerAttack } from "./Server.js"
-import { answers } from "./Server.js"
+import { answers, type ServerAttack } from "./Server.js"
 
 const [transport, wanted] = process.argv.slice(2)
 

@@ -2,8 +2,7 @@
  * Many messages at once: requests, notifications, answers, cancels, subscriptions. A `ping` after them is answered.
  * `Values` has single messages that cost much.
  */
-import type { PeerAttack } from "./Peer.js"
-import { call, flood, notification, range, request, wide } from "./Peer.js"
+import { call, flood, notification, type PeerAttack, range, request, wide } from "./Peer.js"
 
 const cancel = (requestId: unknown, reason?: unknown): string =>
   notification("notifications/cancelled", { requestId, reason })

@@ -2,8 +2,7 @@
  * Hostile handshakes, batches, answers to requests of the server, and bytes that only a pipe carries.
  * `Floods` has many messages at once.
  */
-import type { PeerAttack } from "./Peer.js"
-import { call, notification, one, range, request, wide } from "./Peer.js"
+import { call, notification, one, type PeerAttack, range, request, wide } from "./Peer.js"
 
 const initialize = (params: object): string => request(1, "initialize", params)
 

@@ -2,8 +2,7 @@
  * Hostile values in the parameters of every method, each a single request. The server refuses them without describing them.
  * `HostileClients` plays them.
  */
-import type { PeerAttack } from "./Peer.js"
-import { deep, one, request, wide } from "./Peer.js"
+import { deep, one, type PeerAttack, request, wide } from "./Peer.js"
 
 const values: ReadonlyArray<readonly [name: string, value: unknown]> = [
   ["an object of 90,000 members", wide(90_000)],

@@ -2,8 +2,7 @@
  * Requests with hostile bodies: bytes that are no text, text that is no JSON, JSON that is no message, messages that are
  * deep, wide or long, and values in the place of others.
  */
-import type { HttpAttack } from "./Request.js"
-import { attack, echo, request } from "./Request.js"
+import { attack, echo, type HttpAttack, request } from "./Request.js"
 
 const latin = (text: string): Uint8Array => Buffer.from(text, "latin1")
 

@@ -2,8 +2,7 @@
  * Requests that are hostile in how they are framed: request lines, methods, paths, lengths, chunks, smuggled requests,
  * requests sent by halves.
  */
-import type { HttpAttack } from "./Request.js"
-import { attack, echo, request } from "./Request.js"
+import { attack, echo, type HttpAttack, request } from "./Request.js"
 
 const methods: ReadonlyArray<readonly [method: string, expect: string | ReadonlyArray<string>]> = [
   ["PUT", "405"],

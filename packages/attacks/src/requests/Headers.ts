@@ -2,8 +2,7 @@
  * Requests with hostile headers: names and values, duplicates, sizes, hosts, origins, media types, encodings.
  * `Framing` has the headers that say how long a request is.
  */
-import type { HttpAttack } from "./Request.js"
-import { attack } from "./Request.js"
+import { attack, type HttpAttack } from "./Request.js"
 
 const hosts: ReadonlyArray<readonly [value: string, expect: string | ReadonlyArray<string>]> = [
   ["evil.example", "403"],

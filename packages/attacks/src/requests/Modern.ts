@@ -3,8 +3,7 @@
  * revision. `peers/Modern` has hostile bodies; `Sessions` has the storms of resumptions that only older revisions know.
  */
 import { envelope } from "../peers/Peer.js"
-import type { HttpAttack, Parts } from "./Request.js"
-import { attack as legacy } from "./Request.js"
+import { attack as legacy, type HttpAttack, type Parts } from "./Request.js"
 
 const body = (method: string, params: object = {}, id: unknown = 1): string =>
   JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: envelope() } })

@@ -2,8 +2,7 @@
  * Requests that are hostile to sessions and their streams: ids, versions, event ids, the two endpoints of HTTP+SSE.
  * `peers` has whole conversations.
  */
-import type { HttpAttack } from "./Request.js"
-import { attack, echo, request } from "./Request.js"
+import { attack, echo, type HttpAttack, request } from "./Request.js"
 
 const initialize = (version: string): string =>
   JSON.stringify({

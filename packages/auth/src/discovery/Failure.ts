@@ -2,8 +2,7 @@
  * Makes the errors of this package. Each stands for an effect that fails with it, too: it can be returned and yielded. Their
  * messages are made by who gives them; `Text` makes what a server says fit for them.
  */
-import type { Reason } from "../AuthorizationError.js"
-import { AuthorizationError } from "../AuthorizationError.js"
+import { AuthorizationError, type Reason } from "../AuthorizationError.js"
 import type { Answer } from "../Grant.js"
 import * as Text from "./Text.js"
 

@@ -21,8 +21,7 @@ import * as Registered from "../identity/Registered.js"
 import type { Tokens } from "../Tokens.js"
 import * as Scopes from "./Scopes.js"
 import * as TokenEndpoint from "./TokenEndpoint.js"
-import type { State, TokenState } from "./TokenState.js"
-import { nothing } from "./TokenState.js"
+import { nothing, type State, type TokenState } from "./TokenState.js"
 
 export interface Settings {
   readonly documents: Documents

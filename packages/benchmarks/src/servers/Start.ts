@@ -3,8 +3,7 @@
  * chooses. `served.ts` starts one in a process of its own.
  */
 import { getRequestListener } from "@hono/node-server"
-import type { RequestListener } from "node:http"
-import { createServer } from "node:http"
+import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 
 /** Starts a server; `onListening` gets the URL of its endpoint. */

@@ -11,8 +11,7 @@ import * as Dispatcher from "@effect-mcp/server/Dispatcher"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import { Effect, Exit, Layer, ManagedRuntime } from "effect"
 import { Server } from "../AddServer.js"
-import type { Subject } from "../Workload.js"
-import { check } from "../Workload.js"
+import { check, type Subject } from "../Workload.js"
 
 const pair = Effect.map(Dispatcher.Dispatcher, (dispatcher) =>
   Connector.make(

@@ -6,8 +6,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js"
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { z } from "zod"
-import type { Subject } from "../Workload.js"
-import { check } from "../Workload.js"
+import { check, type Subject } from "../Workload.js"
 
 export const makeServer = (): McpServer => {
   const server = new McpServer({ name: "bench", version: "1.0.0" })

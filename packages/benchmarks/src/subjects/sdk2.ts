@@ -6,8 +6,7 @@ import { Client, type ClientOptions } from "@modelcontextprotocol/client"
 import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { z } from "zod"
-import type { Subject } from "../Workload.js"
-import { check } from "../Workload.js"
+import { check, type Subject } from "../Workload.js"
 
 const inputSchema = z.object({ a: z.number(), b: z.number() })
 const outputSchema = z.object({ sum: z.number() })

@@ -11,8 +11,7 @@ import * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
 import type { ClientSessionService } from "../ClientSession.js"
 import * as Pages from "../Pages.js"
-import type { ServerLists } from "./Entries.js"
-import { noLists } from "./Entries.js"
+import { noLists, type ServerLists } from "./Entries.js"
 
 /**
  * Everything that a server lists. Lists whose capability it does not declare are not requested. A list whose method it does

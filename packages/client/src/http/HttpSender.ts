@@ -21,8 +21,7 @@ import type { HttpRefused } from "../HttpRefused.js"
 import * as PlatformError from "./PlatformError.js"
 import * as Redirect from "./Redirect.js"
 import * as Refusal from "./Refusal.js"
-import type { Settings } from "./Settings.js"
-import { applicationHeaders } from "./Settings.js"
+import { applicationHeaders, type Settings } from "./Settings.js"
 
 type Request = HttpClientRequest.HttpClientRequest
 type Response = HttpClientResponse.HttpClientResponse

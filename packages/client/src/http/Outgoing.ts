@@ -7,8 +7,7 @@
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { OpenCall, SendOptions, Transport } from "@effect-mcp/jsonrpc/Transport"
-import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
+import { closed, type OpenCall, type SendOptions, type Transport, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"

@@ -9,8 +9,7 @@ import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
-import type { Authorizer, Options, RemoteSession } from "../RemoteOptions.js"
-import { reconnect } from "../RemoteOptions.js"
+import { type Authorizer, type Options, reconnect, type RemoteSession } from "../RemoteOptions.js"
 
 /** Times are in milliseconds. The services that the effects need are in the runtime of the connection. */
 export interface Settings {

@@ -7,8 +7,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { type LocalError, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { closed, Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
@@ -26,8 +25,7 @@ import * as Refusal from "../http/Refusal.js"
 import type { HttpRefused } from "../HttpRefused.js"
 import * as EventStream from "./EventStream.js"
 import * as HttpSession from "./HttpSession.js"
-import type { Fallback, Options } from "./Post.js"
-import { Post } from "./Post.js"
+import { type Fallback, type Options, Post } from "./Post.js"
 
 export interface Http extends Sender {
   /** Ends the session, if there is one. */

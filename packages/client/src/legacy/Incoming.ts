@@ -10,8 +10,7 @@ import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
 import * as Oversized from "@effect-mcp/jsonrpc/unstable/Oversized"
 import * as Effect from "effect/Effect"
 import type { Event } from "../http/Events.js"
-import type { HttpSession } from "./HttpSession.js"
-import { hasBatches } from "./HttpSession.js"
+import { hasBatches, type HttpSession } from "./HttpSession.js"
 
 /** A report of input that is no message and that nothing answers. */
 const report = (message: string, code: number = JsonRpcError.INVALID_REQUEST): Message.Malformed =>

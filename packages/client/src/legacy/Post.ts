@@ -11,8 +11,7 @@
  */
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { MAX_IN_FLIGHT } from "@effect-mcp/jsonrpc/Conversation"
-import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
-import { SessionExpired, TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { type LocalError, SessionExpired, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"

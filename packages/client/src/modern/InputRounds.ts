@@ -16,8 +16,7 @@ import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
 import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import * as Mend from "@effect-mcp/protocol/unstable/Mend"
 import * as Effect from "effect/Effect"
-import type { ClientError } from "../ClientError.js"
-import { InputRefused, TooManyRounds } from "../ClientError.js"
+import { type ClientError, InputRefused, TooManyRounds } from "../ClientError.js"
 import * as Decoding from "../session/Decoding.js"
 
 /** The default of `maxRounds`. */

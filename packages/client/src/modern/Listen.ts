@@ -8,8 +8,7 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
 import { ConnectionClosed, TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type { Notification, Params, RequestId } from "@effect-mcp/jsonrpc/Message"
-import { isRequestId, notification } from "@effect-mcp/jsonrpc/Message"
+import { isRequestId, type Notification, notification, type Params, type RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"

@@ -21,8 +21,7 @@ import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { CallOptions } from "../CallOptions.js"
-import type { ClientError } from "../ClientError.js"
-import { fromCall, NotNegotiated } from "../ClientError.js"
+import { type ClientError, fromCall, NotNegotiated } from "../ClientError.js"
 import * as Decoding from "./Decoding.js"
 
 /** What one method of an era does with the parameters and the result of a call. */

@@ -10,8 +10,7 @@ import type * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.js"
-import type { ClientError } from "../ClientError.js"
-import { TaskEnded } from "../ClientError.js"
+import { type ClientError, TaskEnded } from "../ClientError.js"
 
 /** The options of a call that the requests about its task have too. */
 export type RequestOptions = Pick<CallOptions, "timeout">

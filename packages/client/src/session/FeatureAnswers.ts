@@ -3,8 +3,7 @@
  * both eras. A legacy server sends requests, which `legacy/InboundHandlers` answers; a modern one puts input requests into a
  * result, which `modern/InputAnswers` answers.
  */
-import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
-import { declares } from "@effect-mcp/protocol/Capabilities"
+import { type ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
 import type { ElicitFormParams, ElicitResult } from "@effect-mcp/protocol/Elicitation"
 import * as Elicitation from "@effect-mcp/protocol/Elicitation"
 import * as McpError from "@effect-mcp/protocol/McpError"

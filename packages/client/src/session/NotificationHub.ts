@@ -3,8 +3,7 @@
  * are described in `Notifications`; the era supplies how parameters are decoded. Parameters that cannot be decoded, and
  * those that had to be mended, are reported when there is a listener.
  */
-import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
-import { log } from "@effect-mcp/jsonrpc/Diagnostic"
+import { type Diagnostic, log } from "@effect-mcp/jsonrpc/Diagnostic"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
@@ -14,8 +13,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Change, Notifications } from "../Notifications.js"
-import { CAPACITY } from "../Notifications.js"
+import { CAPACITY, type Change, type Notifications } from "../Notifications.js"
 import * as Decoding from "./Decoding.js"
 
 /** How an era decodes the notifications that have a stream of their own. */

@@ -12,10 +12,8 @@ import type { ProcessError } from "../processes/Child.js"
 import type { ServerNode } from "../processes/ServerNode.js"
 import { seconds } from "./Account.js"
 import * as Health from "./Health.js"
-import type { End } from "./Ledger.js"
-import { summary } from "./Ledger.js"
-import type { Setting } from "./Setting.js"
-import { eventually, expectAnswers, expectProgress, meanwhile, names, updated } from "./Setting.js"
+import { type End, summary } from "./Ledger.js"
+import { eventually, expectAnswers, expectProgress, meanwhile, names, type Setting, updated } from "./Setting.js"
 import * as WorkingClient from "./WorkingClient.js"
 
 /** How long the sessions of a killed node may be without one: its lease of 3 seconds, and time for a slow machine. In milliseconds. */

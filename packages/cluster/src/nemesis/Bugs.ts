@@ -4,11 +4,9 @@
  */
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import type { RedisError } from "@effect-mcp/redis/RedisError"
-import type { Change, ChangeBusService } from "@effect-mcp/server/ChangeBus"
-import { ChangeBus } from "@effect-mcp/server/ChangeBus"
+import { type Change, ChangeBus, type ChangeBusService } from "@effect-mcp/server/ChangeBus"
 import { EventStore } from "@effect-mcp/server/EventStore"
-import type { InboxService } from "@effect-mcp/server/Inbox"
-import { Inbox } from "@effect-mcp/server/Inbox"
+import { Inbox, type InboxService } from "@effect-mcp/server/Inbox"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

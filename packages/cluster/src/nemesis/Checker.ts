@@ -9,8 +9,7 @@ import * as Owners from "./checks/Owners.js"
 import { slowness } from "./checks/Pace.js"
 import * as Streams from "./checks/Streams.js"
 import type { Violation } from "./checks/Violation.js"
-import type { Canary, History } from "./History.js"
-import { only } from "./History.js"
+import { type Canary, type History, only } from "./History.js"
 
 export interface Limits {
   /** Milliseconds from the end of a process to the answer of another node. More on a machine that is slow at that time. */

@@ -6,8 +6,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { IncomingMessage } from "node:http"
-import { request } from "node:http"
+import { type IncomingMessage, request } from "node:http"
 
 export class HttpFault extends Data.TaggedError("HttpFault")<{
   /** `unreachable`: there was no connection, so that nothing was sent. `broken`: the connection was lost after that. */

@@ -10,11 +10,9 @@ import { fileURLToPath } from "node:url"
 import * as Child from "../processes/Child.js"
 import * as Place from "../processes/Place.js"
 import * as Restartable from "../processes/Restartable.js"
-import type { Entry } from "./History.js"
-import { now } from "./History.js"
+import { type Entry, now } from "./History.js"
 import * as Journal from "./Journal.js"
-import type { Bug, Store } from "./NodeOptions.js"
-import { NodeOptions } from "./NodeOptions.js"
+import { type Bug, NodeOptions, type Store } from "./NodeOptions.js"
 import * as StoreProxy from "./StoreProxy.js"
 
 export interface NemesisNode extends Restartable.Restartable {

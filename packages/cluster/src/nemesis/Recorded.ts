@@ -2,12 +2,9 @@
  * The services that the nodes share, each of which also writes down what it has done. A store that could not do it logs that, at level
  * Debug where it has failed before; so a write during which something was logged has no answer.
  */
-import type { ChangeBusService } from "@effect-mcp/server/ChangeBus"
-import { ChangeBus } from "@effect-mcp/server/ChangeBus"
-import type { StoredEvent, StreamKey } from "@effect-mcp/server/EventStore"
-import { EventStore } from "@effect-mcp/server/EventStore"
-import type { Membership } from "@effect-mcp/server/SessionDirectory"
-import { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
+import { ChangeBus, type ChangeBusService } from "@effect-mcp/server/ChangeBus"
+import { EventStore, type StoredEvent, type StreamKey } from "@effect-mcp/server/EventStore"
+import { type Membership, SessionDirectory } from "@effect-mcp/server/SessionDirectory"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -7,8 +7,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { AddressInfo, Socket } from "node:net"
-import { connect, createServer } from "node:net"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
 export interface StoreProxy {
   readonly port: number

@@ -19,8 +19,7 @@ import type * as Schema from "effect/Schema"
 import * as JsonSchema from "../schema/JsonSchema.js"
 import * as SchemaParser from "../schema/SchemaParser.js"
 import * as SchemaShape from "../schema/SchemaShape.js"
-import type { ToolResult } from "../ToolResult.js"
-import { isToolResult } from "../ToolResult.js"
+import { isToolResult, type ToolResult } from "../ToolResult.js"
 
 export interface ToolCodec {
   /** An issue lists every argument that is wrong, unless the arguments are large. */

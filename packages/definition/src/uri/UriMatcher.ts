@@ -5,8 +5,7 @@
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import type { Varspec } from "./UriExpression.js"
-import type { Capture, Kind, Segment, UriPattern } from "./UriPattern.js"
-import { AT_SLASH, NONE } from "./UriPattern.js"
+import { AT_SLASH, type Capture, type Kind, NONE, type Segment, type UriPattern } from "./UriPattern.js"
 
 /** The decoded values of the variables; `undefined` when the URI does not match, or the pattern is ambiguous. */
 export const match = ({ ambiguity, path, query }: UriPattern, uri: string): UriValues | undefined => {

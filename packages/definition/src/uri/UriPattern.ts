@@ -5,8 +5,7 @@
  * A template is ambiguous when matching an expanded URI might not give the values back. `make` returns the reason, and
  * `UriMatcher` then matches nothing.
  */
-import type { Expression, Varspec } from "./UriExpression.js"
-import { expansions } from "./UriExpression.js"
+import { expansions, type Expression, type Varspec } from "./UriExpression.js"
 
 export interface UriPattern {
   /** Why the template is ambiguous; `undefined` when it can be matched. */

@@ -5,8 +5,7 @@
  */
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import type { AskError } from "@effect-mcp/server/ServerSession"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import { type AskError, ServerSession } from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

@@ -2,8 +2,7 @@
  * An HTTP server of Node that has an MCP endpoint, and how it ends: it stops listening, the endpoint ends its streams and
  * answers its calls, then no connection is left that the server would wait for.
  */
-import type { RequestListener } from "node:http"
-import { createServer } from "node:http"
+import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 
 export interface Running {

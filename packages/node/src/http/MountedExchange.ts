@@ -3,8 +3,7 @@
  * have read its body. `NodeHandler` makes one for each request.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import type { BodyFault } from "@effect-mcp/server/unstable/HttpExchange"
-import { pathOf } from "@effect-mcp/server/unstable/HttpExchange"
+import { type BodyFault, pathOf } from "@effect-mcp/server/unstable/HttpExchange"
 import * as ListensOn from "@effect-mcp/server/unstable/ListensOn"
 import type { Open } from "@effect-mcp/server/unstable/OpenExchanges"
 import type * as Context from "effect/Context"

@@ -6,8 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import type { ServerCapabilities } from "../Capabilities.js"
-import { declares } from "../Capabilities.js"
+import { declares, type ServerCapabilities } from "../Capabilities.js"
 import { Implementation } from "../Implementation.js"
 import { Key } from "../Json.js"
 import * as Meta from "../Meta.js"

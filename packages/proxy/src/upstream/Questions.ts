@@ -3,11 +3,9 @@
  * checks that the client has declared the capability that the question needs.
  */
 import * as ClientFeatures from "@effect-mcp/client/Features"
-import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
-import { declares } from "@effect-mcp/protocol/Capabilities"
+import { type ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { McpError } from "@effect-mcp/protocol/McpError"
-import { MethodNotFound } from "@effect-mcp/protocol/McpError"
+import { type McpError, MethodNotFound } from "@effect-mcp/protocol/McpError"
 import type { Question as ServerQuestion } from "@effect-mcp/server/Ask"
 import type { AskError, ServerSessionService } from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"

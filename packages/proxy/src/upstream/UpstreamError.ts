@@ -4,8 +4,7 @@
  * hold secrets.
  */
 import type { ClientError, ConnectError } from "@effect-mcp/client/ClientError"
-import type { McpError } from "@effect-mcp/protocol/McpError"
-import { InternalError, isMcpError, MethodNotFound } from "@effect-mcp/protocol/McpError"
+import { InternalError, isMcpError, type McpError, MethodNotFound } from "@effect-mcp/protocol/McpError"
 import { forOperator } from "@effect-mcp/server/ClientLogger"
 import type { AskError } from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"

@@ -7,12 +7,10 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
-import type { Notification, Request } from "@effect-mcp/jsonrpc/Message"
-import { isRequest } from "@effect-mcp/jsonrpc/Message"
+import { isRequest, type Notification, type Request } from "@effect-mcp/jsonrpc/Message"
 import type { RequestSide, Side } from "@effect-mcp/jsonrpc/Side"
 import { initialize } from "@effect-mcp/protocol/legacy/Methods"
-import type { McpError } from "@effect-mcp/protocol/McpError"
-import { MethodNotFound, UnsupportedVersion } from "@effect-mcp/protocol/McpError"
+import { type McpError, MethodNotFound, UnsupportedVersion } from "@effect-mcp/protocol/McpError"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { Connection } from "../legacy/Connection.js"

@@ -5,11 +5,9 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
 import type * as Tool from "@effect-mcp/definition/Tool"
-import type { ToolResult } from "@effect-mcp/definition/ToolResult"
-import { isToolResult } from "@effect-mcp/definition/ToolResult"
+import { isToolResult, type ToolResult } from "@effect-mcp/definition/ToolResult"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { ParseIssue } from "@effect-mcp/protocol/McpError"
-import { InvalidParams, ofIssue } from "@effect-mcp/protocol/McpError"
+import { InvalidParams, ofIssue, type ParseIssue } from "@effect-mcp/protocol/McpError"
 import type { PaginatedParams } from "@effect-mcp/protocol/Pagination"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Cause from "effect/Cause"

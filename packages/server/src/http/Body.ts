@@ -5,8 +5,7 @@
  */
 import { ByteBuffer } from "@effect-mcp/jsonrpc/unstable/ByteBuffer"
 import * as Either from "effect/Either"
-import type { BodyFault } from "./HttpExchange.js"
-import { MAX_DISCARDED } from "./HttpExchange.js"
+import { type BodyFault, MAX_DISCARDED } from "./HttpExchange.js"
 
 /**
  * Calls back once with the text of the body, or with why it was not read. Returns a function that stops reading; then it does

@@ -11,8 +11,7 @@ import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Deadlines, Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import * as Effect from "effect/Effect"
 import * as Metrics from "../telemetry/Metrics.js"
-import type { Headers, HttpExchange, Reader, Writer } from "./HttpExchange.js"
-import { PIECE } from "./HttpExchange.js"
+import { type Headers, type HttpExchange, PIECE, type Reader, type Writer } from "./HttpExchange.js"
 import type { Holder, Unsent } from "./Unsent.js"
 
 /** The headers of every stream. Proxies must not keep, rewrite or buffer it. */

@@ -6,8 +6,7 @@
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
-import { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import { ClientCapabilities, type ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
 import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import { InvalidParams, InvalidRequest } from "@effect-mcp/protocol/McpError"

@@ -12,8 +12,7 @@
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
-import type { Sender } from "@effect-mcp/jsonrpc/Transport"
-import { closed } from "@effect-mcp/jsonrpc/Transport"
+import { closed, type Sender } from "@effect-mcp/jsonrpc/Transport"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type * as Effect from "effect/Effect"
@@ -25,8 +24,7 @@ import type { RequestOrigin } from "../runtime/RequestOrigin.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ReaderNotes } from "./ReaderNotes.js"
 import * as Refusal from "./Refusal.js"
-import type { Reader } from "./ResumableStream.js"
-import { frame, ResumableStream } from "./ResumableStream.js"
+import { frame, type Reader, ResumableStream } from "./ResumableStream.js"
 
 /**
  * How many notifications are buffered while there is neither a reader nor an event store; then the oldest are dropped.

@@ -10,8 +10,7 @@
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { InternalError } from "@effect-mcp/protocol/McpError"
-import { InvalidParams } from "@effect-mcp/protocol/McpError"
+import { type InternalError, InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -5,8 +5,7 @@
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { EventStoreService, StoredEvent, StreamKey } from "../EventStore.js"
-import { EventStoreError } from "../EventStore.js"
+import { EventStoreError, type EventStoreService, type StoredEvent, type StreamKey } from "../EventStore.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 /** What writes to a stream also stores `missing`, the position of its last event that was not stored, if there is one. */

@@ -13,8 +13,7 @@ import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } fr
 import * as Metrics from "../telemetry/Metrics.js"
 import type { Back, Forth } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
-import type { Moved } from "./Forward.js"
-import { Forward } from "./Forward.js"
+import { Forward, type Moved } from "./Forward.js"
 import type { Place } from "./Place.js"
 
 /** How often a text is sent again to a node whose inbox is full. */

@@ -9,8 +9,7 @@ import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type { Rotation, SealKey, SealKeysService } from "../SealKeys.js"
-import { generate, SealKeysError } from "../SealKeys.js"
+import { generate, type Rotation, type SealKey, SealKeysError, type SealKeysService } from "../SealKeys.js"
 
 export interface Ring {
   /** The text; empty when there is none. */

@@ -3,10 +3,8 @@
  * request waits for ever, and the log tells when one begins to fail.
  */
 import * as Effect from "effect/Effect"
-import type { InboxService, Mailbox } from "../Inbox.js"
-import { InboxError } from "../Inbox.js"
-import type { Membership, SessionDirectoryService } from "../SessionDirectory.js"
-import { SessionDirectoryError } from "../SessionDirectory.js"
+import { InboxError, type InboxService, type Mailbox } from "../Inbox.js"
+import { type Membership, SessionDirectoryError, type SessionDirectoryService } from "../SessionDirectory.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 export const DIRECTORY = "The directory of sessions"

@@ -8,13 +8,11 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { Inbox } from "../Inbox.js"
-import type { Membership } from "../SessionDirectory.js"
-import { SessionDirectory } from "../SessionDirectory.js"
+import { type Membership, SessionDirectory } from "../SessionDirectory.js"
 import { Forwarding } from "./Forwarding.js"
 import * as NodeServices from "./NodeServices.js"
 import * as Place from "./Place.js"
-import type { OwnSessions, Routed } from "./Routing.js"
-import { Routing } from "./Routing.js"
+import { type OwnSessions, type Routed, Routing } from "./Routing.js"
 
 /** What serves the sessions of this node. */
 export interface Sessions extends OwnSessions {

@@ -9,8 +9,7 @@
  * `jsonrpc/runtime/Requests` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import type { LocalError } from "@effect-mcp/jsonrpc/LocalError"
-import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
+import { isLocalError, type LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"

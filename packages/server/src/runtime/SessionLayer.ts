@@ -8,8 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import type { RequestContextService } from "../RequestContext.js"
-import { RequestContext } from "../RequestContext.js"
+import { RequestContext, type RequestContextService } from "../RequestContext.js"
 import type { RequestOrigin } from "./RequestOrigin.js"
 
 export interface SessionLayer {

@@ -4,8 +4,7 @@
  *
  * `TaskRunner` supervises the fibers of the tasks that this process runs, the methods about tasks are those of each era.
  */
-import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
-import { INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { type ErrorObject, INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { InternalError, InvalidParams } from "@effect-mcp/protocol/McpError"
 import type { TaskStatus } from "@effect-mcp/protocol/Tasks"
 import * as Tasks from "@effect-mcp/protocol/Tasks"

@@ -19,8 +19,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { RegistryService } from "../Registry.js"
 import type { StoredTask, TaskStoreService } from "../TaskStore.js"
-import type { Ended } from "./StoredTasks.js"
-import { errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
+import { type Ended, errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
 
 /** The limits of the tasks of a server, with their defaults applied. */
 export interface Limits {

@@ -3,8 +3,7 @@
  * conversation reports, for its option `report`.
  * `Reply` finds the defects; `jsonrpc/Diagnostic` writes the log.
  */
-import type { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
-import { log } from "@effect-mcp/jsonrpc/Diagnostic"
+import { type Diagnostic, log } from "@effect-mcp/jsonrpc/Diagnostic"
 import * as Effect from "effect/Effect"
 import type { Options } from "../Dispatcher.js"
 import * as Metrics from "./Metrics.js"

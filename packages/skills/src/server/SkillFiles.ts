@@ -8,8 +8,7 @@ import * as Either from "effect/Either"
 import * as Content from "../format/Content.js"
 import * as FrontMatter from "../format/FrontMatter.js"
 import * as SkillUri from "../format/SkillUri.js"
-import type { Skill, SkillChanged, SkillFile } from "../Skill.js"
-import { SkillError } from "../Skill.js"
+import { type Skill, type SkillChanged, SkillError, type SkillFile } from "../Skill.js"
 import * as Skills from "../Skills.js"
 
 /** A file that may become one of a skill. */

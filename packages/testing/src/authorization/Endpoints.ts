@@ -15,8 +15,7 @@ import * as Grants from "./Grants.js"
 import * as Keys from "./Keys.js"
 import * as Newest from "./Newest.js"
 import * as Refusal from "./Refusal.js"
-import type { Parts } from "./TokenEndpoint.js"
-import { checkScopes, isResource, scopesOf } from "./TokenEndpoint.js"
+import { checkScopes, isResource, type Parts, scopesOf } from "./TokenEndpoint.js"
 import * as TokenEndpoint from "./TokenEndpoint.js"
 
 export interface Endpoints extends Pick<TokenEndpoint.Parts, "clients" | "grants" | "keys"> {

@@ -2,8 +2,7 @@
  * Each call ends exactly once at its client, with an answer that is its own, and its handler runs at most once: not at all when
  * the server has refused the call.
  */
-import type { Called, Canary, Ended, History } from "../History.js"
-import { groupBy, only } from "../History.js"
+import { type Called, type Canary, type Ended, groupBy, type History, only } from "../History.js"
 import type { Violation } from "./Violation.js"
 
 const ends = (called: ReadonlyArray<Called>, ended: Map<string, Array<Ended>>): Array<Violation> =>

@@ -2,8 +2,7 @@
  * A process of a node ends when the nemesis kills it, or in order, with exit code 0. An error that ends the process has another exit
  * code, or a signal of its own: no fault around a node may do that.
  */
-import type { History } from "../History.js"
-import { only } from "../History.js"
+import { type History, only } from "../History.js"
 import type { Violation } from "./Violation.js"
 
 export const check = (history: History): Array<Violation> => {

@@ -2,8 +2,7 @@
  * A change that the bus has acknowledged reaches every client that listened before it and goes on listening. A change may come more
  * than once, and late; a listener whose connection is lost reads everything again.
  */
-import type { History } from "../History.js"
-import { groupBy, only } from "../History.js"
+import { groupBy, type History, only } from "../History.js"
 import type { Violation } from "./Violation.js"
 
 /** A change must arrive within so many milliseconds: longer than any fault lasts. */

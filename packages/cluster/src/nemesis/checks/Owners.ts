@@ -3,8 +3,7 @@
  * one is stored. When the process of an owner is killed, another node answers its clients within a few seconds, more of them where the
  * canaries, too, had to wait longer.
  */
-import type { Claimed, History, Time, Written } from "../History.js"
-import { groupBy, only } from "../History.js"
+import { type Claimed, groupBy, type History, only, type Time, type Written } from "../History.js"
 import { slowness } from "./Pace.js"
 import type { Violation } from "./Violation.js"
 

@@ -2,8 +2,7 @@
  * How fast the machine was during a run: limits in milliseconds hold where it keeps pace, and not where other programs take its
  * processors. The canaries show it, which do the same small work all the time.
  */
-import type { History, Time } from "../History.js"
-import { only } from "../History.js"
+import { type History, only, type Time } from "../History.js"
 
 /** How many canaries are answered in a second where the machine does nothing else. */
 const USUAL = 24

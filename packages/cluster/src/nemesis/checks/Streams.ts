@@ -3,8 +3,7 @@
  * the stream to its end. No event that a store has refused has an id, and no two events have one id. A server that has lost events says so: it refuses to resume, and
  * the store has not answered a write or the beginning of the stream.
  */
-import type { History, Received, Written } from "../History.js"
-import { groupBy, only } from "../History.js"
+import { groupBy, type History, only, type Received, type Written } from "../History.js"
 import type { Violation } from "./Violation.js"
 
 const PROMISE = "acknowledged events arrive once and in order"
