@@ -27,11 +27,11 @@ export interface Options<Output> extends Tool.Description {
   /** The JSON Schema of the structured content. Default: the tool returns content only. */
   readonly outputSchema?: Output | undefined
   /**
-   * Whether to run the regular expressions of the schemas. A hostile expression can run for ever, so set this to false
-   * for schemas that you do not trust, such as those of another server: a schema with an expression is then refused.
-   * Default: true.
+   * How the regular expressions of the schemas run. With `linear`, the work is linear in the text, whoever wrote the
+   * expression; a schema whose expression has a lookaround or a back reference is refused. With `native`, they run on
+   * JavaScript's engine, where an expression can need exponential time: only for schemas that you wrote. Default: `linear`.
    */
-  readonly patterns?: boolean | undefined
+  readonly patterns?: "linear" | "native" | undefined
   /**
    * Whether to check `format`: `date-time`, `date`, `time`, `duration`, `email`, `idn-email`, `hostname`, `ipv4`, `ipv6`,
    * `uri`, `uri-reference`, `iri`, `iri-reference`, `uri-template`, `uuid`, `json-pointer`, `relative-json-pointer` and
@@ -73,8 +73,8 @@ export const make = <const Name extends string, const Output extends JsonObject 
   name: Name,
   options: Options<Output>
 ): Tool.Tool<Name, JsonObject, JsonObject, SuccessOf<Output>, never> => {
-  const { formats = true, patterns = true } = options
-  const trust: Trust = { isOfApplication: true, patterns: patterns ? "native" : "none", formats }
+  const { formats = true, patterns = "linear" } = options
+  const trust: Trust = { isOfApplication: true, patterns, formats }
   const input = compile(name, "inputSchema", options.inputSchema, trust)
   const output = options.outputSchema === undefined
     ? undefined

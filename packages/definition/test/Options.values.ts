@@ -39,7 +39,7 @@ const raw = {
   ...tool,
   inputSchema: { type: "object", properties: { city: { type: "string", pattern: "^[A-Z]" } } },
   outputSchema: { type: "object" },
-  patterns: true,
+  patterns: "native",
   formats: true
 } as const satisfies Every<RawTool.Options<object>>
 

@@ -5,7 +5,7 @@ import * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import { Cause, Effect, Exit } from "effect"
+import { Cause, Effect, Either, Exit } from "effect"
 import { expectTypeOf } from "vitest"
 
 const inputSchema = {
@@ -202,9 +202,17 @@ describe("The success of a raw tool", () => {
       })
     }))
 
-  it("is refused for schemas with patterns when patterns are off", () => {
-    const inputSchema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } }
-    assert.throws(() => RawTool.make("t", { inputSchema, patterns: false }), /inputSchema/)
-    assert.strictEqual(RawTool.make("t", { inputSchema }).name, "t")
-  })
+  it.effect("runs the patterns of its schemas in linear time, unless it may run them natively", () =>
+    Effect.gen(function*() {
+      const inputSchema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } }
+      const Linear = RawTool.make("t", { inputSchema })
+      assert.isTrue(Either.isRight(yield* Effect.either(Linear.codec.decodeArguments({ a: "aaa" }))))
+      // JavaScript's engine would need years for the second text.
+      for (const a of ["b", `${"a".repeat(5000)}b`]) {
+        assert.isTrue(Either.isLeft(yield* Effect.either(Linear.codec.decodeArguments({ a }))))
+      }
+      const lookaround = { type: "object", properties: { a: { type: "string", pattern: "^(?=a)" } } }
+      assert.throws(() => RawTool.make("t", { inputSchema: lookaround }), /inputSchema.*patterns: "native"/)
+      assert.strictEqual(RawTool.make("t", { inputSchema: lookaround, patterns: "native" }).name, "t")
+    }))
 })

@@ -172,7 +172,14 @@ export const petstore = {
           category: { allOf: [{ $ref: "#/components/schemas/Category" }] }
         }
       },
-      Category: { type: "object", properties: { name: { type: "string", pattern: "(?P<word>a)" } } }
+      Category: {
+        type: "object",
+        properties: {
+          name: { type: "string", pattern: "(?P<word>a)" },
+          code: { type: "string", pattern: "^(?!x)" },
+          slug: { type: "string", pattern: "^([a-z]+)+$" }
+        }
+      }
     }
   }
 }

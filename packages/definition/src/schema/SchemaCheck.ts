@@ -36,10 +36,10 @@ export interface Trust {
   /** Whether the application has written it; otherwise a peer has. */
   readonly isOfApplication: boolean
   /**
-   * Regular expressions run in time linear in the text, which refuses some; or on JavaScript's engine, which can need
-   * exponential time; or not at all: then they are refused.
+   * Regular expressions run in time linear in the text, which refuses some expressions; or on JavaScript's engine, which can
+   * need exponential time.
    */
-  readonly patterns: "linear" | "native" | "none"
+  readonly patterns: "linear" | "native"
   /** Whether `format` is checked; otherwise it is an annotation. */
   readonly formats: boolean
 }
@@ -138,14 +138,10 @@ export const checksOf = (value: unknown, { compile }: Source): ReadonlyMap<strin
 
 /** Compiles a regular expression as far as its author is trusted. */
 export const pattern = (source: string, { budget, trust }: Source): LinearPattern.LinearPattern => {
-  const matches = trust.patterns === "linear"
-    ? LinearPattern.make(source, budget)
-    : trust.patterns === "native"
-    ? LinearPattern.native(source)
-    : Either.left("is refused: patterns are turned off")
+  const advice = trust.isOfApplication && trust.patterns === "linear" ? "; `patterns: \"native\"` may run it" : ""
   return Either.getOrThrowWith(
-    matches,
-    (why) => new Invalid(`has the regular expression ${Json.stringify(shortened(source))}, which ${why}`)
+    trust.patterns === "linear" ? LinearPattern.make(source, budget) : LinearPattern.native(source),
+    (why) => new Invalid(`has the regular expression ${Json.stringify(shortened(source))}, which ${why}${advice}`)
   )
 }
 

@@ -2,6 +2,7 @@
  * Schemas of an OpenAPI document as JSON Schema of draft 2020-12: the dialect of 3.0 translated, and every schema that is
  * referred to among `$defs`, so that a schema may contain itself.
  */
+import * as RawTool from "@effect-mcp/definition/RawTool"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Document from "./Document.js"
@@ -151,17 +152,22 @@ const visible = (
 }
 
 /**
- * Without what would make the tool impossible: a pattern of another language's regular expressions, an enumeration of
- * nothing. The API still checks.
+ * Without what would make the tool impossible: a pattern that has no linear run (of another language, or with a lookaround),
+ * an enumeration of nothing. The API still checks.
  */
 const usable = (schema: JsonObject): JsonObject => {
   const { pattern } = schema
-  const isForeign = typeof pattern === "string" && Either.isLeft(Either.try(() => new RegExp(pattern, "u")))
+  const isForeign = typeof pattern === "string" && !isLinear(pattern)
   const isEmpty = Array.isArray(schema.enum) && schema.enum.length === 0
   return isForeign || isEmpty
     ? Parts.omit(schema, ...(isForeign ? ["pattern"] : []), ...(isEmpty ? ["enum"] : []))
     : schema
 }
+
+const isLinear = (pattern: string): boolean =>
+  Either.isRight(
+    Either.try(() => RawTool.make("pattern", { inputSchema: { type: "object", properties: { _: { pattern } } } }))
+  )
 
 /** JSON has no bytes: a model writes and reads them as base64. */
 const withBase64 = (schema: JsonObject): JsonObject =>
