@@ -97,9 +97,10 @@ export const layer = (options?: HttpOptions): Layer.Layer<NodeHandler, never, Di
 
 /**
  * A handler of a server, for an application without Effect. The first request builds the server. When the layer fails, the
- * request is answered with 500, the error is logged, and the next request builds the server again. `dispose` closes the
- * handler, as closing the scope of `make` does, and releases the server. With an `EventStore` in the layer, clients can
- * resume streams.
+ * request is answered with 500, the cause is logged, and the next request builds the server again. `ready` builds the server
+ * before the first request and rejects when the layer fails, so that an application with a broken configuration does not
+ * start. `dispose` closes the handler, as closing the scope of `make` does, and releases the server. With an `EventStore` in
+ * the layer, clients can resume streams.
  *
  * @example
  * ```ts
@@ -110,7 +111,8 @@ export const layer = (options?: HttpOptions): Layer.Layer<NodeHandler, never, Di
  *
  * const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, Layer.empty)
  *
- * const { dispose, handler } = NodeHandler.fromLayer(Server)
+ * const { dispose, handler, ready } = NodeHandler.fromLayer(Server)
+ * await ready()
  *
  * const server = createServer((request, response) => {
  *   if (request.url === "/mcp") handler(request, response)
@@ -126,21 +128,23 @@ export const layer = (options?: HttpOptions): Layer.Layer<NodeHandler, never, Di
 export const fromLayer = <A, E, User = never>(
   server: Layer.Layer<A | Dispatcher, E>,
   options?: HostedOptions<User>
-): { readonly handler: Handler<User>; readonly dispose: () => Promise<void> } => {
+): {
+  readonly handler: Handler<User>
+  readonly ready: () => Promise<void>
+  readonly dispose: () => Promise<void>
+} => {
   const node = Effect.flatMap(Layer.build(server), (context) => Effect.provide(make(options), context))
-  const { current, dispose } = BuiltOnce.make(node as Effect.Effect<NodeHandlerService<User>, E, Scope.Scope>)
+  const { current, dispose, ready } = BuiltOnce.make(node as Effect.Effect<NodeHandlerService<User>, E, Scope.Scope>)
   return {
     dispose,
+    ready,
     handler: (request, response, ...given) => {
       const built = current()
       if (built === undefined) return refuse(response, 503)
       if (!(built instanceof Promise)) return built.handler(request, response, ...given)
       built.then(
         ({ handler }) => handler(request, response, ...given),
-        (error) => {
-          refuse(response, 500)
-          Effect.runFork(Effect.logError("The server of an MCP endpoint could not be built", error))
-        }
+        () => refuse(response, 500)
       )
     }
   }

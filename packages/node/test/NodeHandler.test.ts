@@ -14,6 +14,7 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import express from "express"
+import { vi } from "vitest"
 import { act, ask, call, info, initialize, listen, listening, open, until } from "./HttpFixture.js"
 
 class User extends Context.Reference<User>()("test/User", { defaultValue: () => "nobody" }) {}
@@ -204,6 +205,26 @@ describe("A handler of a layer", () => {
       assert.strictEqual((yield* ask(url, Message.request(1, "ping"))).status, 400)
       yield* Effect.promise(() => dispose())
       assert.deepStrictEqual([(yield* ask(url, initialize())).status, builds], [503, 2])
+    }))
+
+  it.scopedLive("says why the server cannot be built, also before the first request", () =>
+    Effect.gen(function*() {
+      const logged = vi.spyOn(console, "log").mockImplementation(() => {})
+      yield* Effect.addFinalizer(() => Effect.sync(() => logged.mockRestore()))
+      let builds = 0
+      const { dispose, handler, ready } = NodeHandler.fromLayer(
+        Layer.unwrapEffect(
+          Effect.suspend(() =>
+            ++builds === 1 ? Effect.fail({ _tag: "NoDatabase", host: "db" }) : Effect.succeed(Server)
+          )
+        )
+      )
+      const failure = yield* Effect.flip(Effect.tryPromise({ try: () => ready(), catch: String }))
+      for (const text of [failure, logged.mock.calls.join()]) assert.match(text, /NoDatabase.*db/s)
+      yield* Effect.promise(() => ready())
+      const { origin: url } = yield* listening(handler)
+      assert.deepStrictEqual([(yield* ask(url, initialize())).status, builds], [200, 2])
+      yield* Effect.promise(() => dispose())
     }))
 
   it.scopedLive("changes no answer that the application gave before the server failed to build", () =>

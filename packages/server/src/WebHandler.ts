@@ -79,8 +79,9 @@ export const layer = (options?: HttpOptions): Layer.Layer<WebHandler, never, Dis
   Layer.scoped(WebHandler, make(options))
 
 /**
- * A handler of a server. The first request builds the server, because some platforms allow no work before it. When the layer
- * fails, the handler rejects with its error, and the next request builds it again. `dispose` closes the handler, as closing the
+ * A handler of a server. The first request builds the server, because some platforms allow no work before the first request.
+ * When the layer fails, the cause is logged, the handler rejects, and the next request builds the server again. `ready`
+ * builds the server before the first request and rejects when the layer fails. `dispose` closes the handler, as closing the
  * scope of `make` does, and releases the server. With an `EventStore` in the layer, clients can resume streams.
  *
  * Sessions are in the memory of one process. A platform that spreads requests over several processes, or that ends a process
@@ -103,11 +104,16 @@ export const layer = (options?: HttpOptions): Layer.Layer<WebHandler, never, Dis
 export const fromLayer = <A, E, User = never>(
   server: Layer.Layer<A | Dispatcher, E>,
   options?: HostedOptions<User>
-): { readonly handler: Handler<User>; readonly dispose: () => Promise<void> } => {
+): {
+  readonly handler: Handler<User>
+  readonly ready: () => Promise<void>
+  readonly dispose: () => Promise<void>
+} => {
   const web = Effect.flatMap(Layer.build(server), (context) => Effect.provide(make(options), context))
-  const { current, dispose } = BuiltOnce.make(web as Effect.Effect<WebHandlerService<User>, E, Scope.Scope>)
+  const { current, dispose, ready } = BuiltOnce.make(web as Effect.Effect<WebHandlerService<User>, E, Scope.Scope>)
   return {
     dispose,
+    ready,
     handler: (request, ...context) => {
       const built = current()
       return built === undefined

@@ -118,6 +118,18 @@ describe("A web handler of a layer", () => {
       yield* Effect.promise(() => dispose())
     }))
 
+  it.effect("builds the server before the first request where the application wants to know that it can", () =>
+    Effect.gen(function*() {
+      let built = 0
+      const live = Layer.effectDiscard(Effect.sync(() => built++))
+      const { dispose, handler, ready } = WebHandler.fromLayer(Layer.provideMerge(serve(GreetLive), live))
+      yield* Effect.promise(() => ready())
+      assert.deepStrictEqual([built, (yield* send(handler, initialize())).status, built], [1, 200, 1])
+      const broken = WebHandler.fromLayer(Layer.provideMerge(serve(GreetLive), Layer.fail("no database")))
+      assert.include(yield* Effect.flip(Effect.tryPromise({ try: () => broken.ready(), catch: String })), "no database")
+      yield* Effect.promise(() => dispose())
+    }))
+
   it.effect("refuses requests when it was disposed before the first one", () =>
     Effect.gen(function*() {
       const { dispose, handler } = WebHandler.fromLayer(serve(GreetLive))

@@ -1,6 +1,6 @@
 /**
- * A value that the first use builds, for a handler that is exported from a module: some platforms allow no work before the
- * first request. When building fails, the next use builds again.
+ * The server of a handler that a module exports. The first request builds the server, because some platforms allow no work
+ * before the first request. When building fails, the cause is logged, and the next request builds the server again.
  */
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
@@ -11,6 +11,8 @@ import * as Scope from "effect/Scope"
 export interface BuiltOnce<A> {
   /** The value, also after `dispose`; a promise of it while it is built; `undefined` after a `dispose` that came before. */
   readonly current: () => A | Promise<A> | undefined
+  /** Builds the value now, unless it is there. Rejects with why the value cannot be built. */
+  readonly ready: () => Promise<void>
   /** Releases what was built. */
   readonly dispose: () => Promise<void>
 }
@@ -22,10 +24,16 @@ export const make = <A, E>(build: Effect.Effect<A, E, Scope.Scope>): BuiltOnce<A
   let disposing: Promise<void> | undefined
   const run = Effect.flatMap(Edition.childOf(scope), (own) => {
     const built = Effect.map(Scope.extend(build, own), (built) => ready = built)
-    return Effect.onError(built, (cause) => Scope.close(own, Exit.failCause(cause)))
+    return Effect.onError(built, (cause) =>
+      Effect.zipRight(
+        Scope.close(own, Exit.failCause(cause)),
+        Effect.logError("The server of an MCP endpoint could not be built", cause)
+      ))
   })
+  const current = () => ready ?? (disposing === undefined ? Effect.runPromise(flight.join(run)) : undefined)
   return {
-    current: () => ready ?? (disposing === undefined ? Effect.runPromise(flight.join(run)) : undefined),
+    current,
+    ready: () => Promise.resolve(current()).then(() => {}),
     dispose: () => disposing ??= Effect.runPromise(Scope.close(scope, Exit.void))
   }
 }
