@@ -97,9 +97,13 @@ export const changes = (session: ClientSessionService): Effect.Effect<Effect.Eff
 /** How long to wait after each time that the lists could not be read. */
 const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("1 minute"))
 
+/** The least time between the end of a refresh and the begin of the next, however often the server reports changes. */
+const INTERVAL = "1 second"
+
 /**
- * Runs `refresh` after each change, until the session ends, and again after a while until it gives true. Begins with that
- * when the lists are not complete.
+ * Runs `refresh` after each change, until the session ends. A refresh that fails or gives false runs again after a while, and so
+ * do lists that are not complete at the start. The changes that the server reports within `INTERVAL` after a refresh are one
+ * change: the next refresh reads them.
  */
 export const follow = (
   session: ClientSessionService,
@@ -118,7 +122,7 @@ export const follow = (
   const completed = Effect.repeat(refreshed, Schedule.whileInput(backoff, (isComplete: boolean) => !isComplete))
   const refreshing = Effect.zipRight(
     isComplete ? Effect.void : Effect.delay(completed, "1 second"),
-    Effect.forever(Effect.zipRight(change, completed))
+    Effect.forever(Effect.zipRight(Effect.zipRight(change, completed), Effect.sleep(INTERVAL)))
   )
   return raceFirst(Effect.ignore(session.ended), refreshing)
 }

@@ -128,6 +128,23 @@ describe("A change of the lists", () => {
       yield* Fiber.join(watching)
     }))
 
+  it.scoped("refreshes at most once a second, and the last change is never lost", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* legacyClient({ capabilities: all })
+      let refreshes = 0
+      const refresh = Effect.sync(() => ++refreshes > 0)
+      yield* Effect.fork(ServerLists.follow(client, true, yield* ServerLists.changes(client), refresh))
+      const change = server.notify("notifications/tools/list_changed")
+      yield* change
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => refreshes === 1 })
+      for (let n = 0; n < 100; n++) yield* Effect.zipRight(change, TestClock.adjust("9 millis"))
+      assert.strictEqual(refreshes, 1)
+      yield* TestClock.adjust("100 millis")
+      assert.strictEqual(refreshes, 2)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(refreshes, 2)
+    }))
+
   it.scoped("is not needed for a refresh when the lists were not complete at first; the pause grows to a minute", () =>
     Effect.gen(function*() {
       const { client, server } = yield* legacyClient({ capabilities: all })
