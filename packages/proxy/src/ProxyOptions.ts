@@ -26,9 +26,11 @@ export interface ProxyOptions {
    */
   readonly filter?: ((entry: ProxyEntry) => boolean) | undefined
   /**
-   * Whether each client has a session with the upstream of its own, or all clients share one. An upstream that keeps state for a
-   * session, or asks its client, needs `each`; in a shared session a question reaches a client only while no other client's
-   * call runs. Default: `each` for an upstream up to 2025-11-25, `shared` for one of 2026-07-28, which asks in the call itself.
+   * Whether each client has a session with the upstream of its own, or all clients share a session. An upstream that keeps state
+   * for a session, or asks its client, needs `each`; in a shared session a question reaches a client only while no other client's
+   * call runs. Anonymous clients of 2026-07-28 over HTTP cannot be told apart: with `each` they share a session when the server
+   * listens on loopback only, else each of their requests has its own. Default: `each` for an upstream up to 2025-11-25, `shared`
+   * for an upstream of 2026-07-28, which asks in the call itself.
    */
   readonly sessions?: "each" | "shared" | undefined
   /** How many clients may have a session with the upstream; more are refused. Default: 1,000. */

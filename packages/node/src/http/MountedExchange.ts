@@ -4,7 +4,6 @@
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import { type BodyFault, pathOf } from "@effect-mcp/server/unstable/HttpExchange"
-import * as ListensOn from "@effect-mcp/server/unstable/ListensOn"
 import type { Open } from "@effect-mcp/server/unstable/OpenExchanges"
 import type * as Context from "effect/Context"
 import { Buffer, isUtf8 } from "node:buffer"
@@ -28,10 +27,6 @@ export class MountedExchange extends NodeExchange implements Open {
       | undefined
   ) {
     super(mounted, answer)
-  }
-
-  get isLocal(): boolean | undefined {
-    return ListensOn.isLocal(this.mounted)
   }
 
   get services(): Context.Context<never> | undefined {

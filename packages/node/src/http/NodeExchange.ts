@@ -7,6 +7,7 @@
 import * as Body from "@effect-mcp/server/unstable/Body"
 import type { BodyFault, Headers, Reader, SlowReaders, Writer } from "@effect-mcp/server/unstable/HttpExchange"
 import { type HttpExchange, pathOf, PIECE } from "@effect-mcp/server/unstable/HttpExchange"
+import * as ListensOn from "@effect-mcp/server/unstable/ListensOn"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { TLSSocket } from "node:tls"
@@ -40,6 +41,10 @@ export class NodeExchange implements HttpExchange {
 
   get encrypted(): boolean {
     return (this.request.socket as TLSSocket).encrypted === true
+  }
+
+  get isLocal(): boolean | undefined {
+    return ListensOn.isLocal(this.request)
   }
 
   get path(): string {

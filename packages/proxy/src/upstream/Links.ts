@@ -1,7 +1,8 @@
 /**
- * The links of clients: a session with the upstream for each client of the proxy. A client with a session has its link until
- * it disconnects. From 2026-07-28 on, requests of one pipe or principal, with equal capabilities, have one link, which closes
- * some time after the last of them; a request of an unknown client has a link of its own.
+ * The links of clients: a session with the upstream for each client of the proxy. The link of a client with a session closes
+ * when the client disconnects. From 2026-07-28 on, the requests of one pipe or principal that declare equal capabilities share a
+ * link, which closes some time after the last request. So do the requests of anonymous clients over HTTP, where only programs of
+ * this machine reach the server. Where other machines reach the server, each anonymous request opens a link of its own.
  *
  * `supervise` keeps the one session open that lists what the upstream has: it connects, follows the lists until the session ends,
  * and connects again as a schedule says. Calls wait while a connection may still come, and fail at once while the last attempt has
@@ -15,7 +16,9 @@ import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { McpError } from "@effect-mcp/protocol/McpError"
+import { forOperator } from "@effect-mcp/server/ClientLogger"
 import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import * as Session from "@effect-mcp/server/unstable/Session"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -61,6 +64,9 @@ export interface Links {
   /** The link of a client that has a session, when its lists were read. */
   readonly listed: (session: ServerSessionService) => Effect.Effect<Link, McpError>
 }
+
+/** Stands in a `Key` for all clients without a session and a user, at a server that only programs of this machine reach. */
+const anonymousOfMachine = {}
 
 class Key implements Equal.Equal {
   readonly text: string
@@ -154,8 +160,14 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
         return yield* Effect.tapError(Deferred.await(link), () => RcMap.invalidate(all, key))
       })
 
+    const warnOnce = yield* Effect.once(forOperator(Effect.logWarning(
+      `A client without a session and without a user called over HTTP: each of its requests opens a session with the upstream "${name}", ` +
+        "and state of the session is lost. Give the server an `authenticator`, or the proxy `sessions: \"shared\"`"
+    )))
+
     const ofUnknown = (session: ServerSessionService): Effect.Effect<Link, McpError, Scope.Scope> =>
       Effect.gen(function*() {
+        yield* warnOnce
         if ((yield* size) >= max) return yield* tooMany
         yield* Effect.acquireRelease(Effect.sync(() => anonymous++), () => Effect.sync(() => anonymous--))
         return yield* open(session.client.capabilities, () => undefined)
@@ -163,9 +175,10 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
 
     return {
       of: (session) =>
-        Effect.suspend(() =>
-          session.client.key === undefined ? ofUnknown(session) : get(new Key(session.client.key, session))
-        ),
+        Effect.suspend(() => {
+          const key = session.client.key ?? (Session.isLocal(session) ? anonymousOfMachine : undefined)
+          return key === undefined ? ofUnknown(session) : get(new Key(key, session))
+        }),
       begin: (session) => {
         if (typeof session.client.key === "object") standalones.set(session.client.key, session)
       },

@@ -10,6 +10,7 @@ import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Principal, Refuses } from "../Authenticator.js"
+import type { HttpExchange } from "../http/HttpExchange.js"
 
 export interface RequestOrigin {
   /** `undefined` on a server that keeps no sessions. */
@@ -21,6 +22,8 @@ export interface RequestOrigin {
   readonly services?: Context.Context<never> | undefined
   /** The user that the authenticator of the server has found, as a service. */
   readonly user?: Context.Context<never> | undefined
+  /** Tells whether the HTTP server that received the message listens on the loopback interface alone, where that is known. */
+  readonly listener?: Pick<HttpExchange, "isLocal"> | undefined
   /** Why the authenticator has found no user. */
   readonly refusal?: Refuses | undefined
   /**
@@ -35,10 +38,18 @@ export const none: RequestOrigin = { sessionId: undefined, headers: {}, principa
 
 /** The origin of a message in an HTTP request that is answered without a stream. */
 export const request = (
-  { headers, services, user }: Pick<RequestOrigin, "headers" | "services" | "user">,
+  exchange: Pick<HttpExchange, "headers" | "services" | "user" | "isLocal">,
   principal: Principal | undefined,
   sessionId: string | undefined
-): RequestOrigin => ({ sessionId, headers, principal, services, user, closeStream: Effect.void })
+): RequestOrigin => ({
+  sessionId,
+  headers: exchange.headers,
+  principal,
+  services: exchange.services,
+  user: exchange.user,
+  listener: exchange,
+  closeStream: Effect.void
+})
 
 /** The origin of the messages of a channel. */
 export const of = (channel: Channel): RequestOrigin => (channel.origin ?? none) as RequestOrigin

@@ -302,6 +302,13 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
 /** Whether the handler that has this session runs in a task. */
 export const isTask = (session: ServerSessionService): boolean => (session as Session).task !== undefined
 
+/**
+ * Whether the request came to an HTTP server that only programs of this machine reach; `undefined` where that is not known, and
+ * on other transports.
+ */
+export const isLocal = (session: ServerSessionService): boolean | undefined =>
+  (session as Session).origin.listener?.isLocal
+
 class Client implements ClientOfRequest {
   constructor(
     private readonly facts: ClientFacts,
