@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Authorization from "@effect-mcp/auth/Authorization"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Layer, Redacted } from "effect"
+import { preempted } from "../../testing/test/support/Preempted.js"
 import * as World from "./World.js"
 
 describe("Requests that begin at the same time", () => {

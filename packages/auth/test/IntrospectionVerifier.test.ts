@@ -1,8 +1,8 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber, Redacted, TestClock } from "effect"
+import { preempted } from "../../testing/test/support/Preempted.js"
 import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"
 

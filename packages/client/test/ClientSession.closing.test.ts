@@ -8,8 +8,8 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Deferred, Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { leavesNothing } from "../../testing/test/support/Leftovers.js"
 import { answered, failure, legacyClient, waiting } from "./Scripts.js"
 
 /** A client in the middle of everything that it can be in the middle of. */

@@ -8,8 +8,8 @@ import type * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
-import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Effect, Exit, Fiber, Logger, LogLevel, Scope, Stream, TestClock } from "effect"
+import { leavesNothing } from "../../testing/test/support/Leftovers.js"
 import { waiting } from "./Scripts.js"
 
 // The faults

@@ -4,8 +4,8 @@ import * as Client from "@effect-mcp/client/Client"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
 import * as Version from "@effect-mcp/protocol/Version"
-import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Effect, Fiber, TestClock } from "effect"
+import { leavesNothing } from "../../testing/test/support/Leftovers.js"
 import * as ScriptedServer from "./http/ScriptedServer.js"
 
 describe("A remote server", () => {

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Chunk, Deferred, Effect, Exit, Fiber, Scope, Stream, TestClock } from "effect"
+import { leavesNothing } from "../../testing/test/support/Leftovers.js"
 
 const word = (text: string) => Message.notification(text)
 const words = (incoming: Iterable<Transport.Delivery>) =>

@@ -4,10 +4,10 @@
  *
  * Programs in `fixtures` use it too, so it imports no test runner.
  */
-import * as Leftovers from "@effect-mcp/testing/unstable/Leftovers"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
+import * as Leftovers from "../../testing/test/support/Leftovers.js"
 
 /** One turn of the event loop. */
 export const turn = Effect.async<void>((resume) => {

@@ -2,8 +2,8 @@
  * The laws of nodes over Redis. It takes more than ten seconds: laws about nodes that end wait until their leases are over.
  */
 import { describe, it } from "@effect/vitest"
-import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Effect } from "effect"
+import * as NodesLaws from "../../testing/test/support/NodesLaws.js"
 import * as RedisProcess from "./RedisProcess.js"
 import * as ThreeNodes from "./ThreeNodes.js"
 

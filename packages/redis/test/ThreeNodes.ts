@@ -7,8 +7,8 @@ import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Registry from "@effect-mcp/server/Registry"
-import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
+import * as NodesLaws from "../../testing/test/support/NodesLaws.js"
 import * as RedisProcess from "./RedisProcess.js"
 
 type Url = string | ReadonlyArray<string>

@@ -9,8 +9,8 @@ import { Registry } from "@effect-mcp/server/Registry"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
+import { leavesNothing } from "../../testing/test/support/Leftovers.js"
 import { act, GreetLive, serve } from "./Serving.js"
 
 const reach: Record<string, Effect.Effect<Connector.Connector, never, Dispatcher>> = {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Registry from "@effect-mcp/server/Registry"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { preempted } from "../../testing/test/support/Preempted.js"
 import { act, serve } from "./Serving.js"
 
 describe("Registry.add", () => {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Fiber, Option, Stream, TestClock } from "effect"
+import { preempted } from "../../testing/test/support/Preempted.js"
 
 const task = (taskId: string, changes: Partial<TaskStore.StoredTask> = {}): TaskStore.StoredTask => ({
   taskId,

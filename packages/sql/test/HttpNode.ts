@@ -5,8 +5,8 @@ import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Registry from "@effect-mcp/server/Registry"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
-import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
+import * as NodesLaws from "../../testing/test/support/NodesLaws.js"
 
 /** Ends with the scope, or when it leaves. */
 export const make = (url: string) =>

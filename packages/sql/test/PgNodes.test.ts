@@ -3,8 +3,8 @@
  */
 import { assert, it } from "@effect/vitest"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
-import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Config, ConfigProvider, Effect, Layer, Redacted } from "effect"
+import * as NodesLaws from "../../testing/test/support/NodesLaws.js"
 import * as HttpNode from "./HttpNode.js"
 import * as Postgres from "./Postgres.js"
 

@@ -6,9 +6,9 @@ import { SealKeys } from "@effect-mcp/server/SealKeys"
 import { SharedLimits } from "@effect-mcp/server/SharedLimits"
 import { TaskStore } from "@effect-mcp/server/TaskStore"
 import * as SqlNodes from "@effect-mcp/sql/SqlNodes"
-import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { copyFileSync } from "node:fs"
+import * as NodesLaws from "../../testing/test/support/NodesLaws.js"
 import * as Sqlite from "./Sqlite.js"
 
 /** A process with a server, and the services that it has. */

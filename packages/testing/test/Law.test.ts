@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Law from "@effect-mcp/testing/Law"
-import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Effect } from "effect"
+import * as NodesLaws from "./support/NodesLaws.js"
 
 const law = Law.make<number>("is even", (n, expect) => expect(n % 2 === 0, `${n} is odd`))
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Duration, Effect, Exit, Fiber, Scope, TestClock } from "effect"
+import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import * as Deadlines from "../../src/kit/Deadlines.js"
 
 /** Deadlines whose owner keeps a list of times, and records when it was swept. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
 import { Context, Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
 import * as Edition from "../../src/kit/Edition.js"
 
 describe("Edition", () => {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { closed } from "@effect-mcp/jsonrpc/Transport"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Deferred, Effect, Exit, Fiber, Option, Stream } from "effect"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import * as Outbox from "../../src/kit/Outbox.js"
 
 /** Forks the effect and waits until it is suspended. */

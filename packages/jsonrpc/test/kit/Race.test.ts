@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber } from "effect"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import { all, raceFirst } from "../../src/kit/Race.js"
 
 describe("raceFirst", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { leavesNothing } from "@effect-mcp/testing/unstable/Leftovers"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Deferred, Effect, Fiber, Scheduler } from "effect"
+import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import { SerialQueue } from "../../src/kit/SerialQueue.js"
 
 const until = (holds: () => boolean): Effect.Effect<void> =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber } from "effect"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import { coalesced } from "../../src/kit/SingleFlight.js"
 
 /** Stores a number that grows; each write waits until it is let go, with its outcome. */

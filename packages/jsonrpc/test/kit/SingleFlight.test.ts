@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import * as SingleFlight from "../../src/kit/SingleFlight.js"
 
 const make = Effect.map(Effect.scope, (scope) => SingleFlight.make<number, string>(scope))

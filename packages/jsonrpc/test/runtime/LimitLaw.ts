@@ -3,12 +3,12 @@
  * Wherever a fiber is interrupted between two of its steps, no more run than may, all others get their turn, and afterwards
  * the limit has all its places.
  */
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import * as Edition from "../../src/kit/Edition.js"
 
 /** What a limit runs in a place: `begin` when it has the place, `end` when it has left it. */

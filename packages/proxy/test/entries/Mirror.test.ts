@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { noLists, type ServerLists } from "@effect-mcp/client/unstable/Entries"
 import type { ProxyEntry } from "@effect-mcp/proxy/ProxyEntry"
 import * as Registry from "@effect-mcp/server/Registry"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Fiber, Logger } from "effect"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import * as Mirror from "../../src/entries/Mirror.js"
 
 const lists = (...names: ReadonlyArray<string>): ServerLists => ({

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber } from "effect"
 import type { Redis } from "ioredis"
 import { EventEmitter } from "node:events"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import { Client } from "../../src/connection/Client.js"
 
 describe("A command that waits for a connection", () => {

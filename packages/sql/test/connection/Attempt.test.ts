@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Fiber, Option } from "effect"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import * as Attempt from "../../src/connection/Attempt.js"
 
 describe("statements that wait for the database", () => {

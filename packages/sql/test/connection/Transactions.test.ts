@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
-import { preempted } from "@effect-mcp/testing/unstable/Preempted"
 import { Effect, Exit, Fiber, Layer } from "effect"
+import { preempted } from "../../../testing/test/support/Preempted.js"
 import * as Sqlite from "../Sqlite.js"
 
 /** A file as two processes have it, with what each test stores: two rows in a transaction, or one. */
