@@ -11,10 +11,11 @@
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { McpError } from "@effect-mcp/protocol/McpError"
 import type * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { HttpRefusal } from "./HttpRefusal.js"
+import { Validity } from "./runtime/Validity.js"
 
 /** @category symbols */
 export const TypeId: unique symbol = Symbol.for("@effect-mcp/server/Authenticator")
@@ -144,12 +145,32 @@ export interface HttpRequest {
   /** Whether the connection to this process is encrypted; `undefined` where the platform does not tell. */
   readonly encrypted?: boolean | undefined
   /**
-   * Whether another node of this server has found the user of the request, and has passed the request on to the node of its
-   * session, where the user is found again. What counts each request once, such as a proof that may not be used twice, has counted
-   * it there; limits of `RateLimit` see to that themselves.
+   * Whether the user of the request was found before: by another node of this server, which has passed the request on to the node
+   * of its session; or by this node, which looks again while a stream of the request is open (`validFor`). What counts each
+   * request once, such as a proof that may not be used twice, has counted this request then; limits of `RateLimit` see to that
+   * themselves.
    */
   readonly isForwarded?: boolean | undefined
 }
+
+/**
+ * Says, in the option `http`, for how long the user of the request may be believed. A stream that the request has opened ends after
+ * `life`, so that its client opens another stream, with other credentials. Until then the server runs `http` again whenever
+ * `recheckAfter` has passed: the stream ends when `http` refuses the request with a status of 4xx. Default of `recheckAfter`: `life`.
+ *
+ * Without it, streams do not end for the sake of their users.
+ *
+ * @category utils
+ */
+export const validFor = (
+  life: Duration.DurationInput,
+  recheckAfter: Duration.DurationInput = life
+): Effect.Effect<void> =>
+  Effect.map(Validity, (validity) => {
+    if (validity === undefined) return
+    validity.life = Duration.toMillis(life)
+    validity.recheckAfter = Duration.toMillis(recheckAfter)
+  })
 
 /**
  * The environment variables of a process.
@@ -217,6 +238,8 @@ export interface Found {
   readonly principal: Principal | undefined
   /** The user as a service, and what it may do. */
   readonly user: Context.Context<never>
+  /** What `validFor` has said, in milliseconds. */
+  readonly validity?: { readonly life: number; readonly recheckAfter: number } | undefined
 }
 
 /**

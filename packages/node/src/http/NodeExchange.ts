@@ -16,10 +16,11 @@ export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
   readonly headers: Headers
-  // The endpoint sets these three.
+  // The endpoint sets these four.
   added: Headers | undefined
   slowReaders: SlowReaders | undefined
   user: HttpExchange["user"]
+  watchUser: HttpExchange["watchUser"]
   /** Whether the endpoint has answered; an application that mounts it may have answered instead. */
   private isAnswered = false
   private onLeave: (() => void) | undefined

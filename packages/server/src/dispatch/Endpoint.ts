@@ -27,6 +27,7 @@ import * as SessionFacts from "../legacy/SessionFacts.js"
 import * as Permission from "../runtime/Permission.js"
 import * as RefusalFault from "../runtime/RefusalFault.js"
 import * as Reply from "../runtime/Reply.js"
+import * as Validity from "../runtime/Validity.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import type { Entrances } from "./Dispatch.js"
 import * as Draining from "./Draining.js"
@@ -174,10 +175,12 @@ class Stages implements Endpoint {
       return Refusal.send(exchange, Refusal.repeatedHeader("Authorization"))
     }
     let waiting = true
-    const interrupt = authenticate(callerOf(exchange), (found) => {
+    const caller = callerOf(exchange)
+    const interrupt = authenticate(caller, (found) => {
       waiting = false
       if (Either.isLeft(found)) return this.refuse(exchange, found.left)
       exchange.user = found.right.user
+      exchange.watchUser = Validity.watch(authenticate, caller, found.right, this.context.sweeper)
       this.headers(exchange, target, found.right.principal)
     })
     if (waiting) exchange.onGone(() => waiting && interrupt())
@@ -326,7 +329,7 @@ const refusalOfPost = (
   return Number(headers["content-length"] ?? 0) > maxBodyBytes ? Refusal.tooLarge(maxBodyBytes) : undefined
 }
 
-const callerOf = (exchange: HttpExchange): Caller => {
+const callerOf = (exchange: HttpExchange): Extract<Caller, { readonly _tag: "Http" }> => {
   const { encrypted, headers, method, moved, path, remoteAddress, services, url } = exchange
   const query = url.indexOf("?")
   return {

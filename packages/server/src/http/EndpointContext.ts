@@ -29,22 +29,30 @@ export class EndpointContext implements SlowReaders {
     this.unsent = new Unsent(options.maxUnsent)
   }
 
-  /** Begins to answer with an event stream. */
+  /**
+   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid; by default the stream
+   * goes on.
+   */
   stream(
     exchange: HttpExchange,
     onClose: (unsent: ReadonlyArray<string>) => void,
-    headers?: Headers
+    headers?: Headers,
+    onInvalid?: (stream: EventStream.EventStream) => void
   ): EventStream.EventStream {
     this.open++
-    return new EventStream.EventStream(exchange, {
+    let stopWatching = () => {}
+    const stream = new EventStream.EventStream(exchange, {
       ...this.limits(),
       headers: headers === undefined ? EventStream.HEADERS : { ...EventStream.HEADERS, ...headers },
       keepAlive: this.options.keepAlive,
       onClose: (unsent) => {
         this.open--
+        stopWatching()
         onClose(unsent)
       }
     })
+    if (onInvalid !== undefined) stopWatching = exchange.watchUser?.(() => onInvalid(stream)) ?? stopWatching
+    return stream
   }
 
   sendLong(exchange: HttpExchange, status: number, headers: Headers, body: string): void {

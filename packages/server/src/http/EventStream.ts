@@ -109,6 +109,12 @@ export class EventStream implements Reader, Expirable, Holder {
     if (this.flowing) this.close(this.writer.end)
   }
 
+  /** Closes the stream without waiting for a slow reader. */
+  endNow(): void {
+    if (this.flowing) this.end()
+    else this.cut()
+  }
+
   /** Closes the stream now. */
   readonly cut = (): void => {
     if (!this.closed) this.close(this.writer.cut)

@@ -7,6 +7,7 @@
  * besides its handler's.
  */
 import type * as Context from "effect/Context"
+import type { Watch } from "../runtime/Validity.js"
 
 /** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
@@ -34,6 +35,8 @@ export interface HttpExchange {
   readonly services?: Context.Context<never> | undefined
   /** The user that the endpoint has found, as a service. The endpoint sets it before it serves the request. */
   user?: Context.Context<never> | undefined
+  /** Calls back when that user is no longer valid, while a stream of the request is open. */
+  watchUser?: Watch | undefined
   /** The address of the other end of the connection, and whether the connection is encrypted, where the platform tells. */
   readonly remoteAddress?: string | undefined
   readonly encrypted?: boolean | undefined

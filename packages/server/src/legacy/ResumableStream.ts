@@ -170,11 +170,11 @@ export class ResumableStream {
   }
 
   /** What `attach` and `resume` get for this request. The response is detached when it closes. */
-  opening(exchange: HttpExchange, headers?: Headers): Reader {
+  opening(exchange: HttpExchange, headers?: Headers, onInvalid: (response: EventStream) => void = endNow): Reader {
     return {
       exchange,
       open: () => {
-        const response = this.context.stream(exchange, () => this.detach(response), headers)
+        const response = this.context.stream(exchange, () => this.detach(response), headers, onInvalid)
         return response
       }
     }
@@ -309,6 +309,9 @@ export class ResumableStream {
     ))
   }
 }
+
+/** The user of the reader is no longer valid: the client opens the stream again, with other credentials. */
+export const endNow = (response: EventStream): void => response.endNow()
 
 const noEvents: Effect.Effect<ReadonlyArray<StoredEvent>> = Effect.succeed([])
 

@@ -140,6 +140,7 @@ export const make = (context: HttpContext): SseEndpoint => {
         return HttpRefusal.send(exchange, Refusal.unknownSseSession)
       }
       if (connection.hasInitialized) unfinished.delete(connection)
+      connection.watchUser(exchange)
       const malformed = Message.isMalformed(incoming)
       // A malformed message with an id is answered on the stream, too, where its sender waits.
       if (!malformed || incoming.id !== undefined) {
@@ -175,6 +176,7 @@ class SseConnection implements Sender {
   private readonly stream: EventStream
   private readonly requests = new Map<Message.RequestId, Channel>()
   private handshake: Expirable | undefined
+  private stopWatching = () => {}
   private closed = false
 
   constructor(
@@ -187,6 +189,13 @@ class SseConnection implements Sender {
     this.began = context.sweeper.now()
     this.stream = context.stream(exchange, close)
     this.conversation = context.converse(this, close)
+    this.watchUser(exchange)
+  }
+
+  /** The user of the last request, whose credentials are the newest, decides how long the stream lasts. */
+  watchUser({ watchUser }: HttpExchange): void {
+    this.stopWatching()
+    if (!this.closed) this.stopWatching = watchUser?.(() => this.close()) ?? (() => {})
   }
 
   get isBusy(): boolean {
@@ -233,6 +242,7 @@ class SseConnection implements Sender {
   close(): void {
     if (this.closed) return
     this.closed = true
+    this.stopWatching()
     if (this.handshake !== undefined) this.context.sweeper.unwatch(this.handshake)
     const { conversation, stream } = this
     this.onClose(Effect.zipRight(conversation.close, Effect.sync(() => stream.end())))

@@ -24,7 +24,7 @@ import type { RequestOrigin } from "../runtime/RequestOrigin.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ReaderNotes } from "./ReaderNotes.js"
 import * as Refusal from "./Refusal.js"
-import { frame, type Reader, ResumableStream } from "./ResumableStream.js"
+import { endNow, frame, type Reader, ResumableStream } from "./ResumableStream.js"
 
 /**
  * How many notifications are buffered while there is neither a reader nor an event store; then the oldest are dropped.
@@ -117,12 +117,17 @@ export class Standalone implements Sender {
         return undefined
       }
       this.queuedChanges = undefined
-      const response = this.context.stream(exchange, (unsent) => {
-        // An event that was written to a lost connection, and can be replayed, may not have reached the client.
-        if (this.stream.isResumable || response.flushes !== this.flushes) this.queuedChanges = undefined
-        this.stream.detach(response)
-        if (!this.stream.isResumable) this.buffer(unsent)
-      })
+      const response = this.context.stream(
+        exchange,
+        (unsent) => {
+          // An event that was written to a lost connection, and can be replayed, may not have reached the client.
+          if (this.stream.isResumable || response.flushes !== this.flushes) this.queuedChanges = undefined
+          this.stream.detach(response)
+          if (!this.stream.isResumable) this.buffer(unsent)
+        },
+        undefined,
+        endNow
+      )
       return response
     }
     return { exchange, open }

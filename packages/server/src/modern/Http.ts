@@ -281,7 +281,9 @@ class Post implements Channel {
   }
 
   private open(): EventStream {
-    return this.stream ??= this.context.stream(this.exchange, this.gone)
+    // A request that has begun is answered, and only a subscription goes on after that.
+    const onInvalid = this.isSubscription ? () => this.close() : undefined
+    return this.stream ??= this.context.stream(this.exchange, this.gone, undefined, onInvalid)
   }
 }
 

@@ -22,6 +22,7 @@ import type { Authenticator, Caller, Found, Options, Refuses } from "../Authenti
 import { HttpRefusal } from "../HttpRefusal.js"
 import * as Permission from "./Permission.js"
 import * as Returned from "./Returned.js"
+import { Validity } from "./Validity.js"
 
 /** Calls back once, at once or later. Gives a function that interrupts the search; then it does not call back. */
 export type Authenticate = (caller: Caller, then: (found: Either.Either<Found, Refuses>) => void) => () => void
@@ -83,7 +84,7 @@ const authenticate = <R>(
     }
   }
 
-  const found = (user: unknown): Found => {
+  const found = (user: unknown, validity: Found["validity"]): Found => {
     const principal = id(user)
     if (principal !== undefined && (typeof principal !== "string" || principal === "")) {
       throw new Error(
@@ -93,7 +94,10 @@ const authenticate = <R>(
     const services = Context.make(tag, user)
     return {
       principal: principal === undefined ? undefined : { id: principal },
-      user: options.permit === undefined ? services : Permission.add(services, permitted(options.permit, user))
+      user: options.permit === undefined ? services : Permission.add(services, permitted(options.permit, user)),
+      validity: validity === undefined || validity.life === Infinity && validity.recheckAfter === Infinity
+        ? undefined
+        : validity
     }
   }
 
@@ -109,13 +113,12 @@ const authenticate = <R>(
       ? Effect.succeed(Edition.entries(services).get(tag.key))
       : byTransport(caller)
     if (user === undefined) return noAnswer(caller._tag)
-    const isCounted = caller._tag === "Http" && caller.request.isForwarded === true
-    const given = isCounted ? Context.add(services ?? Context.empty(), IsCounted, true) : services
+    if (caller._tag !== "Http") return Effect.map(provided(user, services), (user) => found(user, undefined))
+    const validity = { life: Infinity, recheckAfter: Infinity }
+    const given = Context.add(services ?? Context.empty(), Validity, validity)
     return Effect.map(
-      given === undefined
-        ? user
-        : Effect.mapInputContext(user, (own: Context.Context<R>) => Context.merge(own, given)),
-      found
+      provided(user, caller.request.isForwarded === true ? Context.add(given, IsCounted, true) : given),
+      (user) => found(user, validity)
     )
   }
 
@@ -164,6 +167,14 @@ const authenticate = <R>(
     return stop
   }
 }
+
+const provided = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  services: Context.Context<never> | undefined
+): Effect.Effect<A, E, R> =>
+  services === undefined
+    ? effect
+    : Effect.mapInputContext(effect, (own: Context.Context<R>) => Context.merge(own, services))
 
 const called = <A, E, R>(
   option: string,
