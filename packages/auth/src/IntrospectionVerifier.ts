@@ -114,7 +114,7 @@ export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
         return yield* Verifier.invalid("The access token is from an issuer that this server does not trust")
       }
       // Some servers introspect refresh tokens, too.
-      if (type !== undefined && !/^(bearer|dpop)$/i.test(String(type))) {
+      if (type !== undefined && !(typeof type === "string" && /^(bearer|dpop)$/i.test(type))) {
         return yield* Verifier.invalid("The token is no access token")
       }
       return { issuer, claims, isCurrent: (millis) => millis < began + cacheFor }

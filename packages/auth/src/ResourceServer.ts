@@ -72,13 +72,19 @@ export interface Options<Claims, S, VR = never, CR = never, UR = never, R2 = nev
   readonly metadata?: JsonObject | undefined
   /** How much the clocks of authorization servers and clients may differ from that of this server. Default: 30 seconds. */
   readonly clockTolerance?: Duration.DurationInput | undefined
-  /** The most characters of a token; a longer one is refused before anything is done with it. Default: 16,384. */
+  /**
+   * The most characters of a token; a longer one is refused before anything is done with it. Node refuses headers of more than
+   * 16 KiB together with 431 and no challenge, unless the HTTP server has another `maxHeaderSize`. Default: 8,192.
+   */
   readonly maxTokenLength?: number | undefined
   /** How many verified tokens are remembered, until they expire or their verifier has to look again. Default: 10,000. */
   readonly maxCachedTokens?: number | undefined
   /** See `Authenticator`. Default: 10 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** See `Authenticator`. Default: 1,024. */
+  /**
+   * How many requests may wait for the verification of their tokens; more get 503. As many requests again, whose tokens are known,
+   * may wait for their users. Default: 1,024.
+   */
   readonly concurrency?: number | undefined
   readonly user?: User<Claims, S, UR> | undefined
 }
@@ -247,10 +253,16 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
   { challenges, documents, origin, requires, resourceUrl, rules }: Settings
 ): Effect.Effect<Authenticator.Options<S, UR, R2, R3>, never, VR | CR | Scope.Scope> =>
   Effect.gen(function*() {
-    const { authorizationServers, covers = has, dpop, maxTokenLength = 16_384, resource, user } = options
+    const { authorizationServers, covers = has, dpop, maxTokenLength = 8192, resource, user } = options
     const verify = yield* options.verify.start({ resource, issuers: authorizationServers })
     const context = yield* Effect.context<VR | CR>()
-    const cache = TokenCache.make<Known<Claims>, TokenError>(options.maxCachedTokens ?? 10_000, yield* Effect.scope)
+    const { concurrency = 1024 } = options
+    const cache = TokenCache.make<Known<Claims>, TokenError>(
+      options.maxCachedTokens ?? 10_000,
+      yield* Effect.scope,
+      concurrency,
+      BUSY
+    )
     const shared = Option.getOrUndefined(yield* Effect.serviceOption(SharedLimits))
     const proofs = DpopProofs.make(dpop ?? {}, rules.clockTolerance, shared)
     const decode = options.claims === undefined ? undefined : Schema.decodeUnknown(options.claims)
@@ -269,7 +281,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
     const userOf = (
       { headers, isForwarded, method, url }: Authenticator.HttpRequest,
       { scheme, token }: Challenges.Token,
-      known: Known<Claims>,
+      { isCurrent, value: known }: TokenCache.Entry<Known<Claims>>,
       secret: Redacted.Redacted<string>,
       millis: number
     ): Effect.Effect<S, Refuses, UR> => {
@@ -278,15 +290,18 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
         cache.remove(token)
         return Effect.fail(challenges.invalidToken(problem))
       }
-      // Without the option the type of the user is that of the token.
-      const found = user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, secret)
+      const found = Effect.zipRight(
+        Authenticator.validFor(TokenRules.lifeAt(known, rules, millis), recheckAfter(isCurrent, millis)),
+        // Without the option the type of the user is that of the token.
+        user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, secret)
+      )
       if (known.jkt === undefined) {
         return scheme === "bearer" && dpop?.required !== true
           ? found
           : Effect.fail(challenges.invalidToken("The access token is not bound to a key"))
       }
       if (scheme !== "dpop") return Effect.fail(challenges.invalidToken("The access token needs a proof of DPoP"))
-      // A proof is accepted once, and the node where the request arrived has had this proof.
+      // A proof is accepted once, and this request has had its proof accepted.
       if (isForwarded === true) return found
       const path = url.split("?", 1)[0]!
       return Effect.zipRight(
@@ -334,7 +349,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
         return needed.every((scope) => covers(user.scopes, scope)) ? undefined : challenges.insufficientScope(needed)
       },
       timeout: options.timeout,
-      concurrency: options.concurrency
+      concurrency: 2 * concurrency
     }
   })
 
@@ -342,6 +357,20 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
 type Known<Claims> = Omit<Accepted, "token"> & { readonly token: AccessToken<Claims> }
 
 const UNFIT = new TokenError({ reason: "Invalid", message: "The access token lacks claims that this server needs" })
+
+const BUSY = new TokenError({
+  reason: "Unavailable",
+  message: "the server verifies too many access tokens at the moment"
+})
+
+/** How often the token of an open stream is looked at: when its verifier has to look again, but not more often than the first. */
+const RECHECKS = [5000, 10_000, 15_000, 20_000, 25_000]
+const LAST_RECHECK = 30_000
+
+const recheckAfter = (isCurrent: (millis: number) => boolean, millis: number): number =>
+  isCurrent === never
+    ? LAST_RECHECK
+    : RECHECKS.find((after) => !isCurrent(millis + after)) ?? LAST_RECHECK
 
 const has = (granted: ReadonlyArray<string>, required: string): boolean => granted.includes(required)
 

@@ -105,6 +105,7 @@ export const features = Layer.mergeAll(
   act("whoami"),
   act("write").pipe(Feature.requires(["notes:write"])),
   act("purge").pipe(Feature.requires(["notes:write"]), Feature.requires(["notes:admin", "notes:write"])),
+  McpServer.tool(Tool.make("slow"), () => Effect.as(Effect.sleep("2 minutes"), "slept")),
   McpServer.tool(Tool.make("report", { task: "optional" }), () => Effect.never),
   Layer.provide(Tasks.layer(), TaskStore.layerMemory()),
   McpServer.resource(Resource.make("secret", { uri: "test://secret" }), Effect.succeed("secret")).pipe(
@@ -127,6 +128,7 @@ export interface Sent {
 }
 
 export interface Protected {
+  readonly handler: (request: Request) => Promise<Response>
   readonly fetch: (path: string, init?: RequestInit) => Effect.Effect<Sent>
   /** A call of a tool at 2026-07-28. */
   readonly call: (
@@ -181,6 +183,7 @@ export const make = (net: Net.Net, { http, limits, verifier, ...options }: Optio
         body: JSON.stringify(body)
       })
     const made: Protected = {
+      handler: (request) => handler(request),
       fetch,
       call: (name, token, headers, path = "/mcp") =>
         post(

@@ -45,6 +45,10 @@ export const accept = ({ claims, issuer }: Verified, rules: Rules): Effect.Effec
   if (cnf !== undefined && !(Predicate.isRecord(cnf) && Object.keys(cnf).length === 1 && typeof jkt === "string")) {
     return Verifier.invalid("The access token is bound in a way that this server cannot check")
   }
+  const names = scope ?? scp ?? ""
+  if (isObject(names) || isObject(sub)) {
+    return Verifier.invalid("The access token has a user or scopes that are no text")
+  }
   const subject = nonEmpty(sub)
   const clientId = nonEmpty(client_id) ?? nonEmpty(azp)
   // An issuer has no fragment and no query, so that no two of these are the same.
@@ -54,14 +58,13 @@ export const accept = ({ claims, issuer }: Verified, rules: Rules): Effect.Effec
     ? `${issuer}?${clientId}`
     : undefined
   if (id === undefined) return Verifier.invalid("The access token names neither a user nor a client")
-  const names = scope ?? scp ?? ""
   return Effect.succeed({
     token: {
       id,
       issuer,
       subject,
       clientId,
-      scopes: Challenge.scopesOf(Array.isArray(names) ? names.join(" ") : String(names)),
+      scopes: Challenge.scopesOf(Array.isArray(names) ? names.filter(Predicate.isString).join(" ") : String(names)),
       expiresAt: exp === undefined ? undefined : exp * 1000,
       claims
     },
@@ -70,12 +73,14 @@ export const accept = ({ claims, issuer }: Verified, rules: Rules): Effect.Effec
   })
 }
 
+/** The times of a token. */
+interface Timed extends Pick<Accepted, "notBefore"> {
+  readonly token: Pick<AccessToken, "expiresAt">
+}
+
 /** Why the token is not valid at a time; `undefined` when it is. */
 export const problemAt = (
-  { notBefore, token: { expiresAt = Infinity } }: {
-    readonly notBefore: number
-    readonly token: Pick<AccessToken, "expiresAt">
-  },
+  { notBefore, token: { expiresAt = Infinity } }: Timed,
   { clockTolerance }: Rules,
   millis: number
 ): string | undefined =>
@@ -85,6 +90,19 @@ export const problemAt = (
     ? "The access token is not valid yet"
     : undefined
 
+/**
+ * For how many milliseconds a stream may be open that begins now: until the token expires, or when it has expired by the clock of
+ * this server, until requests with the token are refused.
+ */
+export const lifeAt = (
+  { token: { expiresAt = Infinity } }: Timed,
+  { clockTolerance }: Rules,
+  millis: number
+): number => expiresAt > millis ? expiresAt - millis : expiresAt + clockTolerance - millis
+
 const isTime = (value: unknown): value is number | undefined => value === undefined || Number.isFinite(value)
+
+/** A claim of an issuer may be anything, and not everything can be made a text. Lists are read by their elements. */
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
 
 const nonEmpty = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
