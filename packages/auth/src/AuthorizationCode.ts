@@ -6,14 +6,16 @@
  * @since 0.1.0
  */
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
+import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "./AuthorizationError.js"
 import type { AuthorizationServer } from "./AuthorizationServer.js"
 import { Browser } from "./Browser.js"
-import type { ClientIdentity } from "./ClientIdentity.js"
+import type { Client, ClientIdentity } from "./ClientIdentity.js"
 import { CredentialStore } from "./CredentialStore.js"
 import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
@@ -22,6 +24,7 @@ import * as Policies from "./discovery/UrlPolicy.js"
 import * as Scopes from "./flow/Scopes.js"
 import type { Grant, GrantContext } from "./Grant.js"
 import * as Identities from "./identity/Identities.js"
+import * as Registered from "./identity/Registered.js"
 
 /** @category models */
 export interface Options extends ClientIdentity {
@@ -61,32 +64,48 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
   const login = (context: GrantContext) =>
     Effect.gen(function*() {
       const { resource, server, token } = context
+      const store = yield* CredentialStore
       const endpoint = yield* authorizationEndpoint(context)
-      const registered = yield* Effect.flatMap(CredentialStore, (store) => store.registrations.get(server.issuer))
+      const registered = yield* store.registrations.get(server.issuer)
       const session = yield* Effect.flatMap(Browser, (browser) => browser.login(registered?.redirectUris ?? []))
       yield* Policies.browsable("the redirect URI of this program", session.redirectUri)
-      const client = yield* clientFor(context, session.redirectUri)
       const state = yield* random
       const verifier = yield* random
       const scopes = offlineAccess ? Scopes.withOfflineAccess(context.scopes, server) : context.scopes
-      const parameters: Record<string, string> = {
-        ...(scopes?.includes(Scopes.OFFLINE) === true ? CONSENT : undefined),
-        ...options.parameters,
-        response_type: "code",
-        client_id: client.clientId,
-        redirect_uri: session.redirectUri,
-        code_challenge: yield* Sha256.base64Url(Redacted.value(verifier)),
-        code_challenge_method: "S256",
-        state: Redacted.value(state),
-        resource,
-        ...(scopes === undefined ? undefined : { scope: scopes.join(" ") })
+      const challenge = yield* Sha256.base64Url(Redacted.value(verifier))
+      const urlFor = ({ clientId }: Client): URL => {
+        const url = new URL(endpoint)
+        const parameters: Record<string, string> = {
+          ...(scopes?.includes(Scopes.OFFLINE) === true ? CONSENT : undefined),
+          ...options.parameters,
+          response_type: "code",
+          client_id: clientId,
+          redirect_uri: session.redirectUri,
+          code_challenge: challenge,
+          code_challenge_method: "S256",
+          state: Redacted.value(state),
+          resource,
+          ...(scopes === undefined ? undefined : { scope: scopes.join(" ") })
+        }
+        for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+        return url
       }
-      for (const [name, value] of Object.entries(parameters)) endpoint.searchParams.set(name, value)
-      const response = yield* Effect.timeoutFail(session.open(endpoint, Redacted.value(state)), {
-        duration: loginTimeout,
-        onTimeout: () => failure("Browser", "The user did not log in in time; the option `loginTimeout` has the limit")
-      })
-      const code = yield* codeOf(response, server, state)
+      const retire = Registered.retire(store, server.issuer, registered?.clientId)
+      const isStored = ({ clientId }: Client) => clientId === registered?.clientId
+      const known = yield* clientFor(context, session.redirectUri)
+      const isForgotten = isStored(known) && (yield* isUnknown(context, urlFor(known)))
+      const client = isForgotten ? yield* Effect.zipRight(retire, clientFor(context, session.redirectUri)) : known
+      const late = failure("Browser", "The user did not log in in time; the option `loginTimeout` has the limit")
+      const code = yield* session.open(urlFor(client), Redacted.value(state)).pipe(
+        Effect.timeoutFail({ duration: loginTimeout, onTimeout: () => late }),
+        Effect.flatMap((response) => codeOf(response, server, state)),
+        // The server may have forgotten a registration, and tell the user alone.
+        Effect.onError((cause) => {
+          const error = Option.getOrUndefined(Cause.failureOption(cause))
+          const isDoubtful = error === undefined || error === late || isClientError(error.error)
+          return isStored(client) && isDoubtful ? Effect.ignore(retire) : Effect.void
+        })
+      )
       return yield* token(client, {
         grant_type: "authorization_code",
         code: Redacted.value(code),
@@ -105,6 +124,23 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
 
 /** MUST contain `consent` with the scope for refresh tokens, or the server ignores that scope (OpenID Connect Core 1.0, section 11). */
 const CONSENT = { prompt: "consent" }
+
+/** How long the authorization endpoint is waited for, before the browser opens it. */
+const PROBE = "5 seconds"
+
+const isClientError = (error: unknown): boolean => error === "invalid_client" || error === "unauthorized_client"
+
+/** Whether the authorization server has forgotten a client. It would tell the browser, and this program would wait for a response. */
+const isUnknown = ({ get }: GrantContext, url: URL): Effect.Effect<boolean> =>
+  get("the authorization endpoint", url.href).pipe(
+    Effect.map(({ headers: { location }, json, status }) => {
+      const page = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined
+      const error = json?.["error"] ?? page?.searchParams.get("error") ?? undefined
+      return error === undefined ? status === 400 : isClientError(error)
+    }),
+    Effect.timeoutTo({ duration: PROBE, onSuccess: (isUnknown) => isUnknown, onTimeout: () => false }),
+    Effect.orElseSucceed(() => false)
+  )
 
 /** The endpoint, if it supports what this grant requires. */
 const authorizationEndpoint = (

@@ -31,7 +31,11 @@ export const Registration = Schema.Struct({
   authMethod: Schema.UndefinedOr(Schema.Literal("none", "client_secret_basic", "client_secret_post")),
   /** When the secret expires, in milliseconds since 1970. */
   secretExpiresAt: Schema.UndefinedOr(Schema.Number),
-  redirectUris: Schema.Array(Schema.String)
+  redirectUris: Schema.Array(Schema.String),
+  /** Where the client can delete the registration, and the token for that (RFC 7592). */
+  management: Schema.optional(Schema.Struct({ url: Schema.String, token: Schema.Redacted(Schema.String) })),
+  /** The resources that the client has logged in for. */
+  resources: Schema.optional(Schema.Array(Schema.String))
 })
 
 /** @category models */

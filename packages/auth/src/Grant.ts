@@ -58,6 +58,8 @@ export interface GrantContext {
     client: Client,
     parameters: Readonly<Record<string, string>>
   ) => Effect.Effect<Tokens, AuthorizationError>
+  /** Requests a URL in the same way as `post`. A redirect is not followed: it is the answer. */
+  readonly get: (what: string, url: string) => Effect.Effect<Answer, AuthorizationError>
   /** Posts to a URL that passes the checks of this package, within bounds. `what` names it in errors: "the identity provider". */
   readonly post: (
     what: string,

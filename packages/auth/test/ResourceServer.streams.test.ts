@@ -3,7 +3,7 @@ import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
 import * as TokenVerifier from "@effect-mcp/auth/TokenVerifier"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import { Effect, Exit, Fiber, Redacted, TestClock } from "effect"
+import { Effect, Fiber, Redacted, TestClock } from "effect"
 import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"
 

@@ -14,6 +14,7 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Str from "effect/String"
 import type { AuthorizationError } from "../AuthorizationError.js"
@@ -54,6 +55,19 @@ export const find = (
     return status >= 200 && status < 300 ? json : undefined
   })
 
+const send = (
+  documents: Documents,
+  what: string,
+  url: string,
+  request: (url: URL) => HttpClientRequest.HttpClientRequest,
+  redirects?: number
+): Effect.Effect<Answer, AuthorizationError> =>
+  Effect.flatMap(
+    Policies.check(documents.policy, what, url),
+    (url) =>
+      exchange(documents, what, HttpClientRequest.setHeader(request(url), "accept", "application/json"), redirects)
+  )
+
 /** Posts what `body` adds to the request. */
 export const post = (
   documents: Documents,
@@ -61,11 +75,7 @@ export const post = (
   url: string,
   body: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
 ): Effect.Effect<Answer, AuthorizationError> =>
-  Effect.flatMap(
-    Policies.check(documents.policy, what, url),
-    (url) =>
-      exchange(documents, what, body(HttpClientRequest.post(url, { headers: { accept: "application/json" } })), 0)
-  )
+  send(documents, what, url, (url) => body(HttpClientRequest.post(url)), 0)
 
 export const postJson = (
   documents: Documents,
@@ -74,23 +84,37 @@ export const postJson = (
   value: unknown
 ): Effect.Effect<Answer, AuthorizationError> => post(documents, what, url, HttpClientRequest.bodyUnsafeJson(value))
 
+/** What is at an address; a redirect is an answer, too. */
+export const get = (documents: Documents, what: string, url: string): Effect.Effect<Answer, AuthorizationError> =>
+  send(documents, what, url, (url) => HttpClientRequest.get(url))
+
+/** Deletes what is at an address. */
+export const remove = (
+  documents: Documents,
+  what: string,
+  url: string,
+  token: Redacted.Redacted<string>
+): Effect.Effect<Answer, AuthorizationError> =>
+  send(documents, what, url, (url) => HttpClientRequest.bearerToken(HttpClientRequest.del(url), token))
+
+/** Without a number of `redirects`, a redirect is the answer. */
 const exchange = (
   documents: Documents,
   what: string,
   request: HttpClientRequest.HttpClientRequest,
-  redirects: number
+  redirects?: number
 ): Effect.Effect<Answer, AuthorizationError> => {
   const { execute } = HttpClient.withScope(documents.client)
   const where = `${what}, ${Text.location(new URL(request.url))}`
   const attempt = (
     request: HttpClientRequest.HttpClientRequest,
-    redirects: number
+    redirects?: number
   ): Effect.Effect<Answer, AuthorizationError, Scope.Scope> =>
     Effect.matchEffect(execute(request), {
       // The error of a client may hold the request, with its secrets.
       onFailure: () => unreachable(`The client could not reach ${where}`),
       onSuccess: (response) =>
-        isRedirect(response)
+        redirects !== undefined && isRedirect(response)
           ? Effect.flatMap(
             follow(documents, what, request, response, redirects),
             (url) => attempt(HttpClientRequest.setUrl(request, url), redirects - 1)

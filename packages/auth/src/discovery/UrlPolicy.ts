@@ -32,7 +32,7 @@ export const check = (
   text: string
 ): Either.Either<URL, AuthorizationError> =>
   Either.flatMap(browsable(what, text), (url) => {
-    const isOwn = url.hostname === server.hostname || (isLoopback(url.hostname) && isLoopback(server.hostname))
+    const isOwn = url.hostname === server.hostname || [isLoopback, isTest].some((is) => is(url.hostname) && is(server.hostname))
     return isOwn || allowPrivate || !isPrivate(url.hostname) ? Either.right(url) : refuse(
       `${what}, ${Text.location(url)}`,
       "it is a private address. A program that runs on the user's own machine may allow that with `allowPrivateAddresses`"
@@ -68,24 +68,47 @@ export const isLoopback = (hostname: string): boolean => {
 /** A URL keeps every dot at the end of its host. */
 const withoutDot = (hostname: string): string => hostname.replace(/\.+$/, "")
 
+/** In a test the server and its authorization servers have such names. */
+const isTest = (hostname: string): boolean => withoutDot(hostname).endsWith(".test")
+
+/** Names that are reserved for special use (IANA), and those that networks and service discovery give to their own machines. */
+const LOCAL_NAME =
+  /\.(alt|arpa|example|invalid|local|onion|test|consul|corp|docker|home|internal|intra|intranet|lan|localdomain|localnet|mail|mesos|private|svc)$/
+
 const isPrivate = (hostname: string): boolean => {
   const name = withoutDot(hostname)
-  if (isLoopback(name) || /\.(local|localdomain|internal|lan|home|corp|intranet|svc|home\.arpa)$/.test(name)) {
-    return true
-  }
+  if (isLoopback(name) || LOCAL_NAME.test(name)) return true
   if (name.startsWith("[")) return isPrivateV6(name.slice(1, -1))
   // A name without a dot is a name of the local network.
   return ipv4.test(name) ? isPrivateV4(name) : !name.includes(".")
 }
 
-/** Everything that is not on the public internet, multicast and reserved addresses included. */
-const isPrivateV4 = (address: string): boolean => {
-  const [a, b, c] = address.split(".").map(Number) as [number, number, number, number]
-  return a === 0 || a === 10 || a === 127 || a >= 224 || (a === 100 && b >= 64 && b < 128) ||
-    (a === 169 && b === 254) || (a === 172 && b >= 16 && b < 32) || (a === 192 && b === 168) ||
-    (a === 192 && b === 0 && (c === 0 || c === 2)) || (a === 198 && (b === 18 || b === 19)) ||
-    (a === 198 && b === 51 && c === 100) || (a === 203 && b === 0 && c === 113)
-}
+const numberOf = (address: string): number => address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0)
+
+/** The special-purpose addresses of IANA, multicast, and an address at which Azure serves each of its machines. */
+const PRIVATE_V4 = ([
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["168.63.129.16", 32],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.31.196.0", 24],
+  ["192.52.193.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["192.175.48.0", 24],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3]
+] as const).map(([address, bits]) => [numberOf(address), 2 ** (32 - bits)] as const)
+
+const isPrivateV4 = (address: string): boolean =>
+  PRIVATE_V4.some(([first, size]) => numberOf(address) >= first && numberOf(address) < first + size)
 
 /** `URL` writes an address as eight groups with the longest row of zeros left out. */
 const isPrivateV6 = (address: string): boolean => {
@@ -99,12 +122,14 @@ const isPrivateV6 = (address: string): boolean => {
     const [high = 0, low = 0] = groups.slice(at, at + 2)
     return [high >> 8, high & 255, low >> 8, low & 255].join(".")
   }
-  // Addresses that carry an IPv4 address: mapped, compatible, NAT64 and 6to4.
+  // Addresses that carry an IPv4 address: mapped, compatible, NAT64, 6to4 and ISATAP.
   if (groups.slice(0, 5).every((group) => group === 0)) {
     return groups[5] === 0xffff || groups[5] === 0 ? isPrivateV4(v4(6)) : true
   }
   if (first === 0x64 && second === 0xff9b) return groups[2] !== 0 || isPrivateV4(v4(6))
   if (first === 0x2002) return isPrivateV4(v4(1))
-  // Only 2000::/3 is public; in it, 2001::/23 (Teredo among them), 2001:db8::/32 and 3fff::/20 are not.
-  return (first & 0xe000) !== 0x2000 || (first === 0x2001 && (second < 0x200 || second === 0xdb8)) || first === 0x3fff
+  if (groups[5] === 0x5efe && isPrivateV4(v4(6))) return true
+  // Only 2000::/3 is public; in it, 2001::/23 (Teredo among them), 2001:db8::/32, 2620:4f:8000::/48 and 3fff::/20 are not.
+  return (first & 0xe000) !== 0x2000 || (first === 0x2001 && (second < 0x200 || second === 0xdb8)) ||
+    (first === 0x2620 && second === 0x4f && groups[2] === 0x8000) || first === 0x3fff
 }

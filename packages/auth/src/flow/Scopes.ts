@@ -12,9 +12,22 @@ export type Scopes = ReadonlyArray<string>
 export const choose = (challenged: Scopes | undefined, supported: Scopes | undefined): Scopes | undefined =>
   [challenged, supported].find((scopes) => scopes !== undefined && scopes.length > 0)
 
-/** What was requested before stays requested. */
+/** What was requested before stays requested, as far as there is space beside the new scopes. */
 export const union = (before: Scopes | undefined, more: Scopes | undefined): Scopes | undefined =>
-  before === undefined ? more : more === undefined ? before : [...new Set([...before, ...more])]
+  before === undefined ? more && capped(more) : more === undefined ? before : capped([...new Set([...before, ...more])])
+
+/** How many scopes are requested, and how many characters they have: they stand in a URL. */
+const MAX_SCOPES = 100
+const MAX_CHARACTERS = 4096
+
+const capped = (scopes: Scopes): Scopes => {
+  let characters = 0
+  return scopes.slice(-MAX_SCOPES).reverse().filter((scope) => (characters += scope.length + 1) <= MAX_CHARACTERS).reverse()
+}
+
+/** Those of the requested scopes that were granted; all of them when the authorization server does not say. */
+export const granted = (requested: Scopes | undefined, granted: Scopes | undefined): Scopes | undefined =>
+  granted === undefined ? requested : requested?.filter((scope) => granted.includes(scope))
 
 export const covers = (have: Scopes | undefined, wanted: Scopes): boolean =>
   wanted.every((scope) => have?.includes(scope) === true)

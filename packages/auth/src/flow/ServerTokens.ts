@@ -44,6 +44,10 @@ const MAX_ATTEMPTS = 3
 /** How long to wait after a renewal that failed, and before the user is asked again after a login that failed. */
 const PAUSE = 30_000
 
+/** How often the refusals of one server may have the user asked, within this time in milliseconds. */
+const MAX_LOGINS = 4
+const WITHIN = 600_000
+
 /** What may fail before the user is asked, and not the next time. */
 const BEFORE_LOGIN: ReadonlySet<AuthorizationError["reason"]> = new Set(["Unreachable", "UnknownClient"])
 
@@ -55,12 +59,17 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
   const state = TokenState.make(server, store, dpop)
   let hasBegun = false
   let hasConsent = false
+  /** When the user was asked lately. */
+  let asked: ReadonlyArray<number> = []
   /** How many runs may ask the user. A run that was interrupted may end after the next run has begun. */
   let logins = 0
   const asking: Grant = {
     ...grant,
     obtain: (context) =>
-      Effect.suspend(() => {
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        asked = asked.filter((at) => now - at < WITHIN)
+        if (grant.isInteractive && asked.length >= MAX_LOGINS) return tooOften(server)
+        asked = [...asked, now]
         hasBegun = true
         const token: typeof context.token = (client, parameters) => {
           hasConsent = true
@@ -110,15 +119,20 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
         : requesting
     })
 
-  const isMet = ({ binding, tokens }: State, { missing, sent }: Need): boolean =>
-    tokens !== undefined && TokenState.authorization(tokens) !== sent &&
-    (missing === undefined || Scopes.covers(binding?.scopes, missing))
+  /** Whether these scopes were requested, also when they were not granted. */
+  const wasRequested = ({ binding, requested }: State, scopes: Scopes.Scopes): boolean =>
+    Scopes.covers(requested ?? binding?.scopes, scopes)
+
+  const isMet = (known: State, { missing, sent }: Need): boolean =>
+    known.tokens !== undefined && TokenState.authorization(known.tokens) !== sent &&
+    (missing === undefined || wasRequested(known, missing))
 
   /** Why the server would refuse other tokens, too. */
-  const whyNot = ({ binding, isFresh, tokens }: State, { attempt, missing, sent, wanted }: Need) => {
+  const whyNot = (known: State, { attempt, missing, sent, wanted }: Need) => {
+    const { binding, isFresh, tokens } = known
     if (tokens === undefined || TokenState.authorization(tokens) !== sent) return undefined
     if (missing !== undefined) {
-      return Scopes.covers(binding?.scopes, missing) ? insufficient(server, missing) : undefined
+      return wasRequested(known, missing) ? insufficient(server, missing) : undefined
     }
     if (attempt === 1 || !isFresh) return undefined
     const why = Refusal.redact(wanted.description ?? "", Headers.fromInput({ authorization: sent }))
@@ -196,8 +210,8 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
         if (attempt > MAX_ATTEMPTS) return false
         if (status === 403 && (wanted.error !== "insufficient_scope" || wanted.scopes === undefined)) return false
         const sent = request.headers["authorization"]
-        // The end of a session is no reason to ask the user.
-        if (request.method === "DELETE" && grant.isInteractive) {
+        // The end of a session, and a stream that the client opens again by itself, are no reasons to ask the user.
+        if (grant.isInteractive && isQuiet(request, status)) {
           return status === 401 && (yield* refreshed(sent, attempt))
         }
         return yield* satisfy({
@@ -214,12 +228,14 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
       const now = yield* Clock.currentTimeMillis
       if (tokens !== undefined && (tokens.expiresAt === undefined || tokens.expiresAt > now)) return
       failed = undefined
+      asked = []
       const sent = tokens === undefined ? undefined : TokenState.authorization(tokens)
       yield* satisfy({ wanted: nothing, sent, missing: undefined, attempt: 1, version: Version.latestLegacy })
     }),
 
     logout: Effect.suspend(() => {
       failed = undefined
+      asked = []
       const revoke = Effect.catchAll(
         requests.revoke,
         ({ message }) => Effect.logDebug(`The tokens for ${Text.location(server)} were not revoked: ${message}`)
@@ -232,6 +248,19 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
     })
   }
 }
+
+const isQuiet = ({ headers, method }: Request, status: number): boolean =>
+  method === "DELETE" || (method === "GET" && headers["mcp-session-id"] !== undefined) ||
+  (status === 401 && headers["mcp-method"] === "subscriptions/listen" && headers["authorization"] !== undefined)
+
+const tooOften = (server: URL) =>
+  failure(
+    "InsufficientScope",
+    `The user was asked ${MAX_LOGINS} times within ${
+      WITHIN / 60_000
+    } minutes, because ${Text.location(server)} refused requests; the client asks again later, or when the program calls \`login\``,
+    { error: "insufficient_scope" }
+  )
 
 const loggedOut = (server: URL) => failure("Denied", `The login at ${Text.location(server)} was ended by a logout`)
 

@@ -48,7 +48,7 @@ export interface TokenRequests {
   readonly obtain: (need: Need) => Effect.Effect<void, AuthorizationError>
   /** Gets other tokens from the same authorization server, without discovery of the resource. */
   readonly renew: Effect.Effect<void, AuthorizationError>
-  /** Tells the authorization server that the tokens are not needed any more. */
+  /** Tells the authorization server that the tokens, and a registration of this client that only they used, are not needed any more. */
   readonly revoke: Effect.Effect<void, AuthorizationError>
 }
 
@@ -74,6 +74,7 @@ export const make = (
     isPublished,
     // MUST name the resource in every token request (2026-07-28 basic/authorization)
     token: (client, form) => TokenEndpoint.request(documents, server, client, { ...form, resource }, prover),
+    get: (what, url) => Posts.get(documents, what, url),
     post: (what, url, body, { client, isConfigured = false } = {}) => {
       const to = isConfigured ? allowingPrivate(documents) : documents
       return "form" in body
@@ -149,12 +150,11 @@ export const make = (
     const { context, documents } = yield* contextBefore(known, binding)
     const { server } = context
     const { revocationEndpoint: url } = server
-    if (url === undefined) return
     const client = yield* grant.client({ ...context, clientId: tokens.clientId })
     const [errors] = yield* Effect.partition(
       [{ token: tokens.refreshToken, hint: "refresh_token" }, { token: tokens.accessToken, hint: "access_token" }],
       ({ hint, token }) =>
-        token === undefined ? Effect.void : TokenEndpoint.postForm(
+        token === undefined || url === undefined ? Effect.void : TokenEndpoint.postForm(
           documents,
           server,
           "the revocation endpoint",
@@ -163,6 +163,10 @@ export const make = (
           { token: Redacted.value(token), token_type_hint: hint }
         )
     )
+    const { management } = (yield* Registered.release(store, binding, tokens.clientId)) ?? {}
+    if (management !== undefined) {
+      yield* Posts.remove(documents, "the registration of this client", management.url, management.token)
+    }
     if (errors[0] !== undefined) return yield* errors[0]
   })
 
@@ -189,16 +193,28 @@ export const make = (
           isFresh: boolean
         ) =>
           Effect.gen(function*() {
-            const { binding: last, prover: bound, tokens: old } = same(before) ? before : nothing
+            const { binding: last, prover: bound, requested, tokens: old } = same(before) ? before : nothing
             const scopes = Scopes.union(
               Scopes.union(last?.scopes ?? old?.scopes, asked),
               always.length === 0 ? undefined : always
             )
             const prover = bound ?? (supportsDpop ? yield* dpop.prover(undefined) : undefined)
             const context = contextOf(discovered, { scopes, previousIssuer }, prover, trusting(documents, issuer))
-            // A refresh requests no scopes.
-            const binding = { issuer, resource, scopes: isFresh ? scopes : last?.scopes, key: prover?.key }
-            return yield* way(context, (tokens) => state.keep({ discovered, prover, tokens, isFresh, binding }))
+            const binding = { issuer, resource, scopes: last?.scopes, key: prover?.key }
+            return yield* way(context, (tokens) =>
+              state.keep({
+                discovered,
+                prover,
+                tokens,
+                isFresh,
+                // A refresh requests no scopes.
+                ...(isFresh
+                  ? {
+                    requested: Scopes.union(requested, scopes),
+                    binding: { ...binding, scopes: Scopes.granted(scopes, tokens.scopes) }
+                  }
+                  : { requested, binding })
+              }))
           })
 
         const refreshing = Effect.gen(function*() {

@@ -16,6 +16,7 @@ import * as Text from "../discovery/Text.js"
 import type { Dpop, Prover } from "../Dpop.js"
 import * as Registered from "../identity/Registered.js"
 import type { Tokens } from "../Tokens.js"
+import type { Scopes } from "./Scopes.js"
 
 export interface State {
   readonly binding: Binding | undefined
@@ -24,6 +25,8 @@ export interface State {
   /** Whether the grant has just got the tokens: they were not stored, and not refreshed. */
   readonly isFresh: boolean
   readonly prover: Prover | undefined
+  /** The scopes that logins of this process have requested, whether or not they were granted. */
+  readonly requested: Scopes | undefined
 }
 
 /** A state after tokens were got. */
@@ -52,7 +55,8 @@ export const nothing = {
   discovered: undefined,
   tokens: undefined,
   isFresh: false,
-  prover: undefined
+  prover: undefined,
+  requested: undefined
 } satisfies State
 
 /** How tokens are sent. */

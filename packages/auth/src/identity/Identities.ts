@@ -20,7 +20,7 @@ export const choose = Effect.fnUntraced(function*(
   store: CredentialStoreService,
   redirectUri: string | undefined
 ) {
-  const { previousIssuer, server } = context
+  const { previousIssuer, resource, server } = context
   const { issuer } = server
   const registered = (issuer: string) => identity.preRegistered?.find((client) => client.issuer === issuer)
   // SHOULD be used in this order (2026-07-28 basic/authorization#client-registration-approaches)
@@ -41,12 +41,15 @@ export const choose = Effect.fnUntraced(function*(
   }
   const stored = yield* Registered.find(store, issuer, context.clientId)
   const now = yield* Clock.currentTimeMillis
-  if (stored !== undefined && isUsable(stored, redirectUri, now)) return stored as Client
+  if (stored !== undefined && isUsable(stored, redirectUri, now)) {
+    if (redirectUri !== undefined) yield* Registered.use(store, issuer, resource, stored)
+    return stored as Client
+  }
   if (
     identity.dynamicRegistration !== false && server.registrationEndpoint !== undefined && redirectUri !== undefined
   ) {
     const registration = yield* Registrations.register(context, identity, redirectUri)
-    yield* Registered.replace(store, issuer, registration)
+    yield* Registered.replace(store, issuer, { ...registration, resources: [resource] })
     return registration as Client
   }
   if (identity.ask === undefined) {
@@ -67,7 +70,7 @@ export const choose = Effect.fnUntraced(function*(
     yield* Registered.replace(
       store,
       issuer,
-      { clientId, clientSecret, authMethod, secretExpiresAt: undefined, redirectUris }
+      { clientId, clientSecret, authMethod, secretExpiresAt: undefined, redirectUris, resources: [resource] }
     )
   }
   return given

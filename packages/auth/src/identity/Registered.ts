@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { AuthorizationError } from "../AuthorizationError.js"
-import type { CredentialStoreService, Registration } from "../CredentialStore.js"
+import type { Binding, CredentialStoreService, Registration } from "../CredentialStore.js"
 
 type Store = Pick<CredentialStoreService, "registrations">
 
@@ -43,6 +43,38 @@ export const retire = Effect.fnUntraced(function*(
   if (current === undefined || (clientId !== undefined && current.clientId !== clientId)) return
   yield* registrations.set(current, issuer, current.clientId)
   yield* registrations.set(undefined, issuer)
+})
+
+/** Notes that the client logs in for a resource with the registration for the next login, if the client can delete that registration. */
+export const use = Effect.fnUntraced(function*(
+  { registrations }: Store,
+  issuer: string,
+  resource: string,
+  registration: Registration
+) {
+  const { management, resources = [] } = registration
+  if (management === undefined || resources.includes(resource)) return
+  yield* registrations.set({ ...registration, resources: [...resources, resource] }, issuer)
+})
+
+/**
+ * Notes that the tokens for a resource are gone. Forgets and gives the registration when the client can delete it at the issuer, and
+ * uses it for no other resource.
+ */
+export const release = Effect.fnUntraced(function*(
+  store: Store,
+  { issuer, resource }: Binding,
+  clientId: string | undefined
+) {
+  const { registrations } = store
+  const current = yield* find(store, issuer, clientId)
+  if (current?.management === undefined) return undefined
+  const resources = (current.resources ?? []).filter((one) => one !== resource)
+  if (resources.length === 0) return yield* Effect.as(forget(store, issuer, clientId), current)
+  const next = yield* registrations.get(issuer)
+  const key = next?.clientId === current.clientId ? [issuer] : [issuer, current.clientId]
+  yield* registrations.set({ ...current, resources }, ...key)
+  return undefined
 })
 
 /** Forgets the registration with this id; without an id the one for the next login. */

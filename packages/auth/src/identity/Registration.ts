@@ -54,6 +54,7 @@ const read = (
 ): Effect.Effect<Registration, AuthorizationError> => {
   const { json = {}, status } = answer
   const { client_id: clientId, client_secret: secret, client_secret_expires_at: expires } = json
+  const { registration_access_token: token, registration_client_uri: url } = json
   if (status < 200 || status >= 300 || typeof clientId !== "string" || clientId === "") {
     return refusal(
       "UnknownClient",
@@ -69,6 +70,7 @@ const read = (
     clientSecret,
     authMethod: clientSecret === undefined ? "none" : named === "none" ? undefined : named,
     secretExpiresAt: typeof expires === "number" && expires > 0 ? expires * 1000 : undefined,
-    redirectUris: [redirectUri]
+    redirectUris: [redirectUri],
+    management: typeof url === "string" && typeof token === "string" ? { url, token: Redacted.make(token) } : undefined
   })
 }

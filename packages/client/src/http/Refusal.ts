@@ -24,17 +24,24 @@ export const redact = (text: string, sent: Headers.Headers): string => {
   return clean
 }
 
+/** What a challenge says in the words of the server; the message of a refusal quotes it. */
+const DESCRIPTION = /error_description\s*=\s*"(?:[^"\\]|\\[^])*"/gi
+
 /** Reads a response as a refusal, for at most a second. */
 export const fromResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<HttpRefused> =>
   Effect.map(Body.beginning(response, MAX_BODY_BYTES), (body) => {
     const { request, status } = response
     const { "mcp-session-id": _, "set-cookie": __, ...headers } = response.headers
+    const challenge = headers["www-authenticate"]
     return new HttpRefused({
       method: request.method,
       url: request.url,
       status,
-      headers,
-      body: redact(body, request.headers)
+      headers: challenge === undefined
+        ? headers
+        : { ...headers, "www-authenticate": challenge.replace(DESCRIPTION, (text) => redact(text, request.headers)) },
+      body: redact(body, request.headers),
+      hadCredentials: request.headers["authorization"] !== undefined
     })
   })
 
