@@ -50,6 +50,8 @@ export interface HttpOptions {
    * - "json": always with JSON. Notifications of a handler are dropped, and its requests to the client fail.
    * - "stream": always with an event stream.
    *
+   * A client that accepts one of JSON and event streams only gets the form that it accepts.
+   *
    * Default: "auto".
    */
   readonly responses?: "auto" | "json" | "stream" | undefined

@@ -312,16 +312,13 @@ const ALLOW =
 const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
   "layer has not ended within closeTimeout"
 
-/**
- * The refusal of a POST that its headers alone decide. `unaccepted` are the media types of answers, where the client does not accept
- * them.
- */
+/** The refusal of a POST that its headers alone decide. */
 const refusalOfPost = (
   headers: Headers,
-  unaccepted: string | undefined,
+  accepts: boolean,
   maxBodyBytes: number
 ): HttpRefusal | undefined => {
-  if (unaccepted !== undefined) return Refusal.notAcceptable(unaccepted)
+  if (!accepts) return Refusal.notAcceptable("application/json or text/event-stream")
   // Node removes the last coding, which must be chunked, and leaves the others to us.
   const coding = headers["transfer-encoding"]
   if (coding !== undefined && coding.trim().toLowerCase() !== "chunked") return Refusal.unsupportedTransferCoding

@@ -37,8 +37,8 @@ export interface ServedPath {
   readonly allow: string
   readonly get: Serve | undefined
   readonly delete: Serve | undefined
-  /** The media types that a POST must accept; `undefined` when its headers accept them. */
-  readonly accepts: (headers: Headers) => string | undefined
+  /** Whether a client with these headers accepts a form of the response to its POST. */
+  readonly accepts: (headers: Headers) => boolean
   readonly post: Post
   /** What passes a request on to the owner of its session; `undefined` when this node serves the session, or there is none. */
   readonly toOwner: (exchange: HttpExchange) => ((request: Routed) => void) | undefined
@@ -113,11 +113,7 @@ const mainPath = (
   allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",
   get: http?.get,
   delete: http?.delete,
-  accepts: ({ accept }) => {
-    const { events, json } = MediaType.accepted(accept)
-    if (json && (events || responses === "json")) return undefined
-    return responses === "json" ? "application/json" : "application/json and text/event-stream"
-  },
+  accepts: ({ accept }) => MediaType.formOf(accept, responses) !== undefined,
   post,
   toOwner: ({ headers }) => {
     if (nodes === undefined || http === undefined) return undefined
@@ -132,7 +128,7 @@ const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => 
   allow: "GET, POST, OPTIONS",
   get: sse.get,
   delete: undefined,
-  accepts: () => undefined,
+  accepts: () => true,
   post: sse.post,
   toOwner: ({ method, url }) => {
     const session = nodes !== undefined && method === "POST" ? Sse.sessionOf(url) : undefined

@@ -11,8 +11,8 @@ export interface Accepted {
 }
 
 /**
- * What an Accept header allows. Wildcards count; a weight of zero forbids. Without the header nothing is accepted: the
- * specification requires it, and the official SDKs insist on it, too.
+ * What an Accept header allows. Wildcards count; a weight of zero forbids. A client that sends no Accept header, or an empty one, accepts
+ * everything (RFC 9110, 12.5.1).
  */
 export const accepted = (accept: string | undefined): Accepted => {
   if (accept === last.accept) return last.accepted
@@ -24,11 +24,25 @@ export const accepted = (accept: string | undefined): Accepted => {
 // A client sends the same header with each request, so the last result is kept.
 let last: { readonly accept: string | undefined; readonly accepted: Accepted } = {
   accept: undefined,
-  accepted: { json: false, events: false }
+  accepted: { json: true, events: true }
+}
+
+/** How the response to a POST leaves: as JSON where nothing was sent before it, as JSON in any case, or as an event stream. */
+export type Form = "auto" | "json" | "stream"
+
+/**
+ * The form of the response to a POST: the one that the endpoint prefers, or the one that the client accepts. Clients MUST accept both
+ * forms; many accept one only. `undefined` for a client that accepts neither.
+ */
+export const formOf = (accept: string | undefined, preferred: Form): Form | undefined => {
+  const { events, json } = accepted(accept)
+  if (json) return events ? preferred : "json"
+  return events ? "stream" : undefined
 }
 
 const parse = (accept = ""): Accepted => {
   const types = new Map<string, boolean>()
+  if (/^[\s,]*$/.test(accept)) types.set("*/*", true)
   for (const range of accept.toLowerCase().split(",")) {
     const [type, ...parameters] = range.split(";").map((part) => part.trim())
     types.set(type!, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)))

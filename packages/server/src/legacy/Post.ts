@@ -20,6 +20,7 @@ import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import * as Effect from "effect/Effect"
 import type { Principal } from "../Authenticator.js"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
 import * as Reply from "../runtime/Reply.js"
 import type { RequestOrigin } from "../runtime/RequestOrigin.js"
 import * as Metrics from "../telemetry/Metrics.js"
@@ -60,6 +61,7 @@ export class Post implements Channel {
   private waiting: Set<Message.RequestId> | undefined
   /** Turns the answer into a stream when the responses take long. */
   private timer: Expirable | undefined
+  private readonly form: MediaType.Form
 
   constructor(
     private readonly context: HttpContext,
@@ -68,6 +70,7 @@ export class Post implements Channel {
   ) {
     this.remaining = options.expected
     this.headers = options.headers
+    this.form = MediaType.formOf(exchange.headers.accept, context.options.responses)!
   }
 
   /** Where the requests came from, for `RequestOrigin.of`. */
@@ -163,11 +166,11 @@ export class Post implements Channel {
     // The directory of sessions may refuse an `initialize`, and then the response has a status.
     if (this.options.headers !== undefined) return
     // A client that has an event id can resume if its connection breaks before the response.
-    if (this.context.options.responses === "stream" || this.isPrimed) this.open()
+    if (this.form === "stream" || this.isPrimed) this.open()
   }
 
   private get isJsonOnly(): boolean {
-    return this.context.options.responses === "json"
+    return this.form === "json"
   }
 
   private get isResumable(): boolean {
@@ -192,7 +195,7 @@ export class Post implements Channel {
     if (this.waiting !== undefined) this.waiting.delete(response.id!)
     if (this.refusal !== undefined) Metrics.rejectHttp(this.refusal.status)
     const isRefused = this.refusal !== undefined && !this.options.batch
-    if (this.stream === undefined && (isRefused || this.context.options.responses !== "stream")) {
+    if (this.stream === undefined && (isRefused || this.form !== "stream")) {
       this.responses.push(text)
       if (this.isDone) this.replyJson()
     } else {

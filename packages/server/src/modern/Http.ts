@@ -25,6 +25,7 @@ import type { Principal } from "../Authenticator.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import { accepted, type HttpExchange } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
 import * as HttpRefusal from "../http/Refusal.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
@@ -56,6 +57,10 @@ export const make = (
     const envelope = envelopeOf(request, headers, versions)
     if (Either.isLeft(envelope)) return refuse(exchange, request.id, envelope.left)
     const post = new Post(context, exchange, request, principal, onDone)
+    if (post.isSubscription && !MediaType.accepted(headers.accept).events) {
+      const error = Reply.errorOf(noEvents, "modern")
+      return HttpRefusal.failure(exchange, noEvents.status, Message.failure(request.id, error))
+    }
     const active = requests.start(post, request, serving.posted({ envelope, headers }))
     if (active === undefined || post.isDone) return
     running.add(post)
@@ -149,6 +154,8 @@ const VERSION = Headers.VERSION.toLowerCase()
 
 const unexpectedResponse = HttpRefusal.badRequest("a response answers no request: from 2026-07-28 on servers send none")
 
+const noEvents = HttpRefusal.notAcceptable("text/event-stream")
+
 const JSON_HEADERS = { "content-type": "application/json" } as const
 const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
 
@@ -170,6 +177,7 @@ class Post implements Channel {
   /** Begins a stream when the response takes long. */
   private timer: Expirable | undefined
   private active: ActiveRequest | undefined
+  private readonly form: MediaType.Form
 
   constructor(
     private readonly context: EndpointContext,
@@ -178,7 +186,9 @@ class Post implements Channel {
     private readonly principal: Principal | undefined,
     /** Called when the response has been sent, or nothing will be. */
     private readonly onDone: (post: Post) => void
-  ) {}
+  ) {
+    this.form = MediaType.formOf(exchange.headers.accept, context.options.responses)!
+  }
 
   /** Where the request came from, for `RequestOrigin.of`. */
   get origin(): RequestOrigin.RequestOrigin {
@@ -194,7 +204,7 @@ class Post implements Channel {
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
     // A subscription is a stream whatever the endpoint prefers.
-    const isStream = this.context.options.responses !== "json" || this.isSubscription
+    const isStream = this.form !== "json" || this.isSubscription
     const text = isStream ? MessageText.stringify(message) : undefined
     return text !== undefined && this.open().push(Sse.encode({ event: "message", data: text }))
   }
@@ -216,7 +226,7 @@ class Post implements Channel {
     if (refusedWith !== undefined) Metrics.rejectHttp(refusedWith)
     const text = MessageText.stringify(Message.response(id, outcome)) ?? ""
     this.finish()
-    if (stream === undefined && (refusedWith !== undefined || this.context.options.responses !== "stream")) {
+    if (stream === undefined && (refusedWith !== undefined || this.form !== "stream")) {
       const status = refusedWith ?? (outcome.error === undefined ? 200 : Status.ofError(outcome.error))
       const headers = status === 503 ? BUSY_HEADERS : JSON_HEADERS
       return this.exchange.reply(status, head?.headers === undefined ? headers : { ...headers, ...head.headers }, text)
@@ -248,9 +258,9 @@ class Post implements Channel {
   }
 
   private begin(): void {
-    const { options: { keepAlive, responses }, sweeper } = this.context
-    if (this.stream !== undefined || responses === "json") return
-    if (responses === "stream") this.open()
+    const { options: { keepAlive }, sweeper } = this.context
+    if (this.stream !== undefined || this.form === "json") return
+    if (this.form === "stream") this.open()
     // A connection that is silent for long could be taken for a dead one.
     else if (keepAlive !== Infinity) this.timer = sweeper.schedule(keepAlive, () => this.open())
   }

@@ -88,16 +88,22 @@ describe("the request line and headers", () => {
 })
 
 describe("the body", () => {
-  it.effect("is read only with an Accept header that allows both kinds of answer", () =>
+  it.effect("is read unless the Accept header excludes both forms of the response", () =>
     withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
-        for (const accept of [undefined, "", "application/json", "text/event-stream", "text/html"]) {
+        for (const accept of ["text/html", "application/json;q=0", "*/*;q=0", "application/jsonp, text/plain"]) {
           const exchange = http.post(initialize(), { accept })
-          assertRefused(exchange, 406, -32000, /application\/json and text\/event-stream/)
+          assertRefused(exchange, 406, -32000, /application\/json or text\/event-stream/)
           assert.isFalse(exchange.read)
         }
-        for (const accept of ["*/*", "application/*, text/event-stream;q=0.5"]) {
-          assert.strictEqual((yield* http.ask(initialize(), { accept })).status, 200)
+        const json = [undefined, "", ",", "*/*", "application/json", "application/*, text/event-stream;q=0.5"]
+        for (const accept of json) {
+          const exchange = yield* http.ask(initialize(), { accept })
+          assert.deepStrictEqual([exchange.status, exchange.isStream], [200, false], accept)
+        }
+        for (const accept of ["text/event-stream", "text/*", "*/*, application/json;q=0"]) {
+          const exchange = yield* http.ask(initialize(), { accept })
+          assert.deepStrictEqual([exchange.status, exchange.isStream], [200, true], accept)
         }
       })))
 

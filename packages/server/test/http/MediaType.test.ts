@@ -24,15 +24,30 @@ describe("accepted", () => {
     assert.deepStrictEqual(MediaType.accepted("text/*;q=0, */*"), { json: true, events: false })
   })
 
-  it("accepts nothing without a header, and compares whole types", () => {
-    for (const accept of [undefined, "", "text/html", "application/jsonp, xtext/event-stream", "application/json+x"]) {
+  it("accepts everything without a header, or with an empty one", () => {
+    for (const accept of [undefined, "", " , ,"]) assert.deepStrictEqual(MediaType.accepted(accept), both)
+  })
+
+  it("compares whole types", () => {
+    for (const accept of ["text/html", "application/jsonp, xtext/event-stream", "application/json+x"]) {
       assert.deepStrictEqual(MediaType.accepted(accept), neither)
     }
   })
 
   it("gives the same result for the same header again", () => {
     for (let i = 0; i < 2; i++) assert.deepStrictEqual(MediaType.accepted("*/*"), both)
-    assert.deepStrictEqual(MediaType.accepted(undefined), neither)
+    assert.deepStrictEqual(MediaType.accepted(undefined), both)
+  })
+})
+
+describe("formOf", () => {
+  it("is what the endpoint prefers where the client accepts both, and otherwise what the client accepts", () => {
+    for (const preferred of ["auto", "json", "stream"] as const) {
+      assert.strictEqual(MediaType.formOf("*/*", preferred), preferred)
+      assert.strictEqual(MediaType.formOf("application/json", preferred), "json")
+      assert.strictEqual(MediaType.formOf("text/event-stream", preferred), "stream")
+      assert.isUndefined(MediaType.formOf("text/html", preferred))
+    }
   })
 })
 

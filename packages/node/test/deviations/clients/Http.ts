@@ -73,10 +73,17 @@ export const rows: ReadonlyArray<ClientRow> = [
     "http-accept-json",
     "accepts JSON only",
     headers({ accept: "application/json" }),
-    "406: both types must be listed",
-    refused(406)
+    "answers with JSON",
+    { ...answered, headers: { "content-type": "application/json" } }
   ),
-  requests("http-accept-absent", "sends no `Accept`", headers({ accept: null }), "406", refused(406)),
+  requests(
+    "http-accept-events",
+    "accepts event streams only",
+    headers({ accept: "text/event-stream" }),
+    "answers with an event stream",
+    { ...answered, headers: { "content-type": "text/event-stream" } }
+  ),
+  requests("http-accept-absent", "sends no `Accept`", headers({ accept: null }), "answers", answered),
   requests("http-accept-any", "accepts `*/*`", headers({ accept: "*/*" }), "answers", answered),
   requests(
     "http-accept-upper",
