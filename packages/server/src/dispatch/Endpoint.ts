@@ -258,17 +258,19 @@ class Stages implements Endpoint {
   }
 
   private refuse(exchange: HttpExchange, refused: Refuses, incoming?: Message.Incoming): void {
-    const refusal = Refusal.of(refused)
+    const isRequest = incoming !== undefined && !Message.isMalformed(incoming) && Message.isRequest(incoming)
+    const era = isRequest
+      ? Version.eraOfMessage(incoming, exchange.headers["mcp-protocol-version"])
+      : Refusal.eraOf(exchange)
+    const refusal = Refusal.of(refused, era)
     const fault = RefusalFault.of(refusal)
     if (fault !== undefined) {
       this.log(Effect.logError(fault.message))
       return Refusal.send(exchange, Refusal.failed)
     }
-    if (incoming === undefined || Message.isMalformed(incoming) || !Message.isRequest(incoming)) {
-      return Refusal.send(exchange, refusal)
-    }
-    const error = Reply.errorOf(refusal, Version.eraOfMessage(incoming, exchange.headers["mcp-protocol-version"]))
-    Refusal.failure(exchange, refusal.status, Message.failure(incoming.id, error), refusal.headers)
+    if (!isRequest) return Refusal.send(exchange, refusal)
+    const failure = Message.failure(incoming.id, Reply.errorOf(refusal, era))
+    Refusal.failure(exchange, refusal.status, failure, refusal.headers)
   }
 
   private log(effect: Effect.Effect<void>): void {

@@ -7,17 +7,28 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Version from "@effect-mcp/protocol/Version"
 import * as Duration from "effect/Duration"
 import type { Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
+import * as Reply from "../runtime/Reply.js"
 import { quotable } from "../runtime/Subject.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 import type { BodyFault, Headers, HttpExchange } from "./HttpExchange.js"
 
 /** Refuses the request. */
-export const send = (exchange: HttpExchange, { error, headers, status }: HttpRefusal): void =>
-  failure(exchange, status, Message.failure(undefined, error), headers)
+export const send = (exchange: HttpExchange, refusal: HttpRefusal): void =>
+  failure(
+    exchange,
+    refusal.status,
+    Message.failure(undefined, Reply.errorOf(refusal, eraOf(exchange))),
+    refusal.headers
+  )
+
+/** The era of a client whose message is not read: its header names the revision. */
+export const eraOf = ({ headers }: HttpExchange): Version.Era =>
+  Version.eraOfMessage({ method: "" }, headers["mcp-protocol-version"])
 
 /** Answers with a JSON-RPC error and this status. */
 export const failure = (exchange: HttpExchange, status: number, error: Message.Failure, headers?: Headers): void => {
@@ -30,9 +41,9 @@ export const failure = (exchange: HttpExchange, status: number, error: Message.F
 }
 
 /** The refusal of a request that the authenticator has refused. */
-export const of = (refuses: Refuses): HttpRefusal => {
+export const of = (refuses: Refuses, era: Version.Era): HttpRefusal => {
   if (refuses._tag === "HttpRefusal") return refuses
-  const error = McpError.toWire(refuses, "legacy")
+  const error = McpError.toWire(refuses, era)
   return new HttpRefusal({ status: refuses._tag === "InternalError" ? 500 : 403, error })
 }
 

@@ -98,9 +98,9 @@ export type Head = Pick<HttpRefusal, "status" | "headers">
 export const headOf = ({ notes }: Outcome.Outcome): Head | undefined => notes as Head | undefined
 
 // From 2026-07-28 on, SHOULD NOT send a code from -32000 to -32019.
-export const errorOf = ({ error }: HttpRefusal, era: Era): JsonRpcError.ErrorObject =>
-  era === "modern" && error.code === JsonRpcError.UNAVAILABLE
-    ? { ...error, code: JsonRpcError.INVALID_REQUEST }
+export const errorOf = ({ error, status }: HttpRefusal, era: Era): JsonRpcError.ErrorObject =>
+  era === "modern" && error.code <= JsonRpcError.UNAVAILABLE && error.code > JsonRpcError.UNAVAILABLE - 20
+    ? { ...error, code: status < 500 ? JsonRpcError.INVALID_REQUEST : JsonRpcError.INTERNAL_ERROR }
     : error
 
 /**
