@@ -46,7 +46,8 @@ export const start = (
   entries: ReadonlyArray<readonly [key: string, item: unknown]>,
   cursor: string | undefined
 ): Either.Either<number, InvalidParams> => {
-  if (cursor === undefined) return Either.right(0)
+  // No page of this module ends with an empty cursor, so a client that sends an empty cursor begins the list.
+  if (cursor === undefined || cursor === "") return Either.right(0)
   const key = keyOf(list, cursor)
   return key === undefined
     ? Either.left(new InvalidParams({ message: "Invalid params: the cursor does not belong to this list" }))

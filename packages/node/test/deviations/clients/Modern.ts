@@ -106,6 +106,56 @@ const envelopes: ReadonlyArray<ClientRow> = [
   )
 ]
 
+const pages: ReadonlyArray<ClientRow> = (
+  ["tools", "resources", "resourceTemplates", "prompts"] as const
+).flatMap((member) => {
+  const method = member === "resourceTemplates" ? "resources/templates/list" : `${member}/list`
+  const first = { result: { resultType: "complete" } }
+  return [
+    answers(`${member}-cursor-empty`, method, "sends `cursor: \"\"`", { cursor: "" }, "the first page", first, {
+      rule: "server/utilities/pagination"
+    }),
+    answers(
+      `${member}-cursor-nonsense`,
+      method,
+      "sends a cursor that the server never gave",
+      { cursor: "not base64!" },
+      "-32602",
+      error(-32602),
+      { rule: "server/utilities/pagination" }
+    )
+  ]
+})
+
+const accepts = (id: string, accept: string | null, deviation: string, type: string): ClientRow =>
+  answers(
+    `accept-${id}`,
+    "tools/call",
+    deviation,
+    { name: "echo" },
+    type === "application/json" ? "answers with JSON" : "answers with an event stream",
+    text("nothing"),
+    {
+      rule: transports,
+      over: ["http"],
+      http: { headers: { accept } },
+      expected: { answers: [{ id: 7, ...text("nothing") }], headers: { "content-type": type } }
+    }
+  )
+
+const accepting: ReadonlyArray<ClientRow> = [
+  accepts("json", "application/json", "accepts JSON only", "application/json"),
+  accepts("events", "text/event-stream", "accepts event streams only", "text/event-stream"),
+  accepts("any", "*/*", "accepts `*/*`", "application/json"),
+  accepts("absent", null, "sends no `Accept`", "application/json"),
+  answers("accept-html", "tools/call", "accepts HTML only", { name: "echo" }, "406", {}, {
+    rule: transports,
+    over: ["http"],
+    http: { headers: { accept: "text/html" } },
+    expected: { answers: [error(-32600)], status: 406 }
+  })
+]
+
 const methods: ReadonlyArray<ClientRow> = [
   ...[
     answers("ping", "ping", "pings", {}, "-32601: the revision has no pings", error(-32601), refused(-32601, 404)),
@@ -279,4 +329,11 @@ const headers: ReadonlyArray<ClientRow> = [
   )
 ]
 
-export const rows: ReadonlyArray<ClientRow> = [...envelopes, ...methods, ...asked, ...headers]
+export const rows: ReadonlyArray<ClientRow> = [
+  ...envelopes,
+  ...pages,
+  ...accepting,
+  ...methods,
+  ...asked,
+  ...headers
+]
