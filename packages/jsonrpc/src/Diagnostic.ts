@@ -25,6 +25,8 @@ import * as Json from "./runtime/Json.js"
  *   serves: `tool "search"`.
  * - `FlawedAnswer`: the answer of a handler on this side breaks a rule that costs the peer nothing. It was sent; `reason` says
  *   what is wrong, and what was left out. `subject` is as above.
+ * - `Unsubscribed`: the peer refused to announce the `changes`, or did not acknowledge that it does; `reason` says which. `peer` is the
+ *   name that it gives itself.
  * - `Dropped`: more diagnostics at once than the limit; this one stands for `count` of them.
  * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
  *
@@ -45,6 +47,7 @@ export type Diagnostic = Data.TaggedEnum<{
   AmbiguousCancel: { readonly id: Message.RequestId }
   HandlerDied: { readonly method: string; readonly cause: Cause.Cause<unknown>; readonly subject?: string }
   FlawedAnswer: { readonly method: string; readonly reason: string; readonly subject?: string }
+  Unsubscribed: { readonly peer: string | undefined; readonly changes: ReadonlyArray<string>; readonly reason: string }
   Dropped: { readonly count: number }
   Detached: { readonly method: string }
 }>
@@ -77,6 +80,12 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
     Effect.logError(`The handler of ${handled(method, subject)} died`, cause),
   FlawedAnswer: ({ method, reason, subject }) =>
     Effect.logWarning(`The handler of ${handled(method, subject)} gave an answer with a flaw: ${shown(reason, 2000)}`),
+  Unsubscribed: ({ changes, peer, reason }) =>
+    Effect.logWarning(
+      `The peer${peer === undefined ? "" : ` ${quoted(peer)}`} does not announce changes (${
+        shown(changes.join(", "))
+      }): ${shown(reason)}`
+    ),
   Dropped: ({ count }) => Effect.logWarning(`${count} more diagnostics of this conversation are not reported`),
   Detached: ({ method }) => Effect.logWarning(`The handler of ${quoted(method)} did not stop in time and still runs`)
 })

@@ -63,6 +63,16 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
     "WARN",
     "The handler of \"m\" gave an answer with a flaw: no"
   ],
+  [
+    Diagnostic.Unsubscribed({ peer: "files", changes: ["toolsListChanged"], reason: "no" }),
+    "WARN",
+    "The peer \"files\" does not announce changes (toolsListChanged): no"
+  ],
+  [
+    Diagnostic.Unsubscribed({ peer: undefined, changes: ["a", "b"], reason: "no" }),
+    "WARN",
+    "The peer does not announce changes (a, b): no"
+  ],
   [Diagnostic.Dropped({ count: 3 }), "WARN", "3 more diagnostics of this conversation are not reported"],
   [
     Diagnostic.HandlerDied({ method: "tools/call", cause, subject: "tool \"search\"" }),
@@ -97,6 +107,7 @@ describe("Diagnostic.log", () => {
         Diagnostic.Overloaded({ method: text, limit: 64 }),
         Diagnostic.AmbiguousCancel({ id: text }),
         Diagnostic.HandlerDied({ method: text, cause }),
+        Diagnostic.Unsubscribed({ peer: text, changes: [text], reason: text }),
         Diagnostic.Detached({ method: text })
       ]
       for (const diagnostic of diagnostics) {
@@ -123,6 +134,7 @@ describe("Diagnostic.log", () => {
       DuplicateRequest: true,
       Overloaded: true,
       AmbiguousCancel: true,
+      Unsubscribed: true,
       HandlerDied: true,
       Dropped: true,
       Detached: true,

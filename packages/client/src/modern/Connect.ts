@@ -133,7 +133,7 @@ export const connect = (
       options.onNotification(notification)
       hub.publish(notification)
     }
-    const listen = yield* Listen.make(outbound, facts.serverCapabilities, publish, hub.report)
+    const listen = yield* Listen.make(outbound, facts, publish, hub.report)
     // Without a handler of requests: a modern server MUST NOT send any.
     setEra({
       onNotification: (notification) => {

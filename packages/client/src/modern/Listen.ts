@@ -7,13 +7,13 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
+import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { ConnectionClosed, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import { isRequestId, type Notification, notification, type Params, type RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
-import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { SubscriptionFilter } from "@effect-mcp/protocol/modern/Subscriptions"
@@ -28,6 +28,7 @@ import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Decoding from "../session/Decoding.js"
+import type { ServerFacts } from "../session/NegotiatedSession.js"
 
 export interface Listen {
   /** Handles `notifications/subscriptions/acknowledged`. */
@@ -63,6 +64,10 @@ const FLAG = ""
 /** The longest wait before a subscription is opened again. The first is a second; each is twice as long as the last. */
 const MAX_WAIT_SECONDS = 30
 
+/** After which time a server is reported that has neither acknowledged the first subscription nor refused it. */
+const SILENCE = Duration.seconds(30)
+const SILENT = "it has not answered the request"
+
 /** How long a cancelled request waits for its result. */
 const RESULT_WAIT = Duration.seconds(1)
 
@@ -83,10 +88,13 @@ interface Subscription {
 /** Makes the wait for the server as interruptible as the caller is. */
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** `publish` receives the changes that the client assumes after a gap. The subscription ends with the scope. */
+/**
+ * `publish` receives the changes that the client assumes after a gap. What the server does not announce is reported, unless a call
+ * fails because of it. The subscription ends with the scope.
+ */
 export const make = (
   outbound: Outbound,
-  capabilities: ServerCapabilities,
+  { serverCapabilities: capabilities, serverInfo }: Pick<ServerFacts, "serverCapabilities" | "serverInfo">,
   publish: (notification: Notification) => void,
   report: Decoding.Report
 ): Effect.Effect<Listen, never, Scope.Scope> =>
@@ -103,6 +111,20 @@ export const make = (
     const requests = new Map<string, Subscription>()
     let newest: Subscription | undefined
     let running: Fiber.RuntimeFiber<void> | undefined
+    /** What was reported last, so that a server that goes on refusing is reported once. */
+    let unannounced = ""
+
+    const unsubscribed = (changes: ReadonlyArray<string>, reason: string): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const last = unannounced
+        unannounced = changes.join()
+        return changes.length === 0 || unannounced === last
+          ? Effect.void
+          : report(Diagnostic.Unsubscribed({ peer: serverInfo?.name, changes, reason }))
+      })
+
+    const refused = ({ filter }: Pick<Subscription, "filter">, error: CallError): Effect.Effect<void> =>
+      error instanceof ConnectionClosed ? Effect.void : unsubscribed(Object.keys(filter), error.message)
 
     const request = (subscription: Subscription): Effect.Effect<unknown, CallError> =>
       Effect.flatMap(Deferred.make<void>(), (cancelled) => {
@@ -138,6 +160,7 @@ export const make = (
         const { accepted } = subscription
         const error = Either.isLeft(end) ? end.left : notAcknowledged
         if (accepted === undefined && (yield* Deferred.fail(subscription.acknowledged, error))) return
+        if (accepted === undefined) yield* refused(subscription, error)
         if (hasClosed(end) || (accepted !== undefined && Object.keys(accepted).length === 0)) return
         const seconds = Math.min(2 ** subscription.failures, MAX_WAIT_SECONDS)
         const isLongLived = accepted !== undefined && (yield* Clock.currentTimeMillis) - began > 1000 * seconds
@@ -265,8 +288,12 @@ export const make = (
           if (subscription === undefined || value === undefined) return reported
           const accepted = subscription.accepted = value.notifications
           subscription.isOpen = true
-          const acknowledged = Effect.map(Deferred.succeed(subscription.acknowledged, accepted), (isFirst) => {
+          const acknowledged = Effect.flatMap(Deferred.succeed(subscription.acknowledged, accepted), (isFirst) => {
             if (!isFirst) onGap(accepted)
+            // The call that has added another member fails.
+            const promised = Object.keys(isFirst ? lists : subscription.filter)
+            const missing = promised.filter((name) => !covers(accepted, subscription.filter, name))
+            return unsubscribed(missing, "it has not acknowledged that it does")
           })
           return Effect.zipRight(acknowledged, reported)
         }),
@@ -278,7 +305,13 @@ export const make = (
           return Effect.asVoid(Deferred.succeed(subscription.cancelled, undefined))
         }),
       open: Effect.asVoid(Effect.forkIn(
-        Effect.ensuring(Effect.ignore(change(replace)), Deferred.succeed(opened, undefined)),
+        Effect.ensuring(
+          Effect.zipRight(
+            Effect.fork(Effect.interruptible(Effect.delay(unsubscribed(Object.keys(lists), SILENT), SILENCE))),
+            Effect.catchAll(change(replace), (error) => refused({ filter: lists }, error))
+          ),
+          Deferred.succeed(opened, undefined)
+        ),
         scope
       )),
       opened: Deferred.await(opened),
@@ -301,6 +334,12 @@ const accepts = (acknowledged: unknown, keys: ReadonlyArray<string> | undefined)
   keys === undefined
     ? acknowledged === true
     : Array.isArray(acknowledged) && keys.every((key) => acknowledged.includes(key))
+
+/** Whether the server has acknowledged a member of the filter. */
+const covers = (accepted: SubscriptionFilter, filter: SubscriptionFilter, name: string): boolean => {
+  const [given, wanted] = [accepted as JsonObject, filter as JsonObject].map((one) => one[name])
+  return accepts(given, Array.isArray(wanted) ? wanted as ReadonlyArray<string> : undefined)
+}
 
 const hasClosed = (end: Either.Either<unknown, CallError>): boolean =>
   Either.isLeft(end) && end.left instanceof ConnectionClosed

@@ -288,6 +288,77 @@ describe("The subscription of a modern client", () => {
       yield* client.awaitSubscription
     }))
 
+  const refusals = {
+    "refuses it": {
+      answer: ({ id }: Message.Request) => ({ jsonrpc: "2.0", id, error: { code: -32601, message: "No such method" } }),
+      changes: ["toolsListChanged", "promptsListChanged"],
+      reason: "No such method"
+    },
+    "ends it before it acknowledges it": {
+      answer: ({ id }: Message.Request) => ({ jsonrpc: "2.0", id, result: { resultType: "complete" } }),
+      changes: ["toolsListChanged", "promptsListChanged"],
+      reason: "The server ended the subscription before it acknowledged it"
+    },
+    "acknowledges a part of it": {
+      answer: (listen: Message.Request) => ({
+        jsonrpc: "2.0",
+        method: "notifications/subscriptions/acknowledged",
+        params: { notifications: { toolsListChanged: true }, ...tagged(listen) }
+      }),
+      changes: ["promptsListChanged"],
+      reason: "it has not acknowledged that it does"
+    },
+    "acknowledges nothing of it": {
+      answer: (listen: Message.Request) => ({
+        jsonrpc: "2.0",
+        method: "notifications/subscriptions/acknowledged",
+        params: { notifications: {}, ...tagged(listen) }
+      }),
+      changes: ["toolsListChanged", "promptsListChanged"],
+      reason: "it has not acknowledged that it does"
+    },
+    "does not answer": {
+      answer: () => undefined,
+      changes: ["toolsListChanged", "promptsListChanged"],
+      reason: "it has not answered the request"
+    }
+  } as const
+  for (const [what, { answer, changes: refused, reason }] of Object.entries(refusals)) {
+    it.scoped(`is reported when the server ${what}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* connect(changes)
+        const reported = yield* diagnostic(client)
+        const message = answer(yield* server.expectRequest("subscriptions/listen"))
+        if (message === undefined) yield* TestClock.adjust("30 seconds")
+        else yield* server.send(message as never)
+        assert.deepInclude(yield* Fiber.join(reported), {
+          _tag: "Unsubscribed",
+          peer: client.serverInfo.name,
+          changes: refused,
+          reason
+        })
+      }))
+  }
+
+  it.scoped("is reported once when the server refuses to open it again", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connect(changes)
+      const reported = yield* beside(Stream.runCollect(Stream.take(client.diagnostics, 2)))
+      const first = yield* server.expectRequest("subscriptions/listen")
+      yield* acknowledge(server, first)
+      yield* server.send({ jsonrpc: "2.0", id: first.id, result: { resultType: "complete" } })
+      for (let n = 0; n < 3; n++) {
+        yield* TestClock.adjust("30 seconds")
+        const { id } = yield* server.expectRequest("subscriptions/listen")
+        yield* server.send({ jsonrpc: "2.0", id, error: { code: -32603, message: "No" } })
+      }
+      yield* TestClock.adjust("30 seconds")
+      yield* acknowledge(server, yield* server.expectRequest("subscriptions/listen"), { toolsListChanged: true })
+      const [refused, missing] = Chunk.toReadonlyArray(yield* Fiber.join(reported))
+      assert.deepInclude(refused, { reason: "No", changes: ["toolsListChanged", "promptsListChanged"] })
+      assert.deepInclude(missing, { changes: ["promptsListChanged"] })
+    }))
+
   it.scoped("is open before a group reads the lists, for at most five seconds", () =>
     Effect.gen(function*() {
       for (const isOpened of [true, false]) {
