@@ -90,14 +90,12 @@ const successOf = (
         : value.isError
         ? Effect.sync(() => errorOf(value))
         : orDie(encode(value.structured), (structuredContent) => resultOf(value, structuredContent, isText)),
-    decodeSuccess: (result) =>
-      decode(
-        result.structuredContent !== undefined
-          ? result.structuredContent
-          : isText
-          ? firstText(result)
-          : parse(firstText(result))
-      )
+    decodeSuccess: (result) => {
+      if (result.structuredContent !== undefined) return decode(result.structuredContent)
+      const decodeText = (value: string | undefined) => decode(isText ? value : parse(value))
+      // The text of a structured value comes last; another server may write more after it.
+      return Effect.orElse(decodeText(texts(result).at(-1)), () => decodeText(firstText(result)))
+    }
   }
 }
 
@@ -143,14 +141,25 @@ const orDie = <A, B>(encoded: Effect.Effect<A, ParseIssue>, f: (encoded: A) => B
 
 // The structured value of an error is not a success of the tool: it is not checked against the schema.
 const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.CallToolResult => {
-  if (structured !== undefined) toJson(structured)
-  return withMeta(
-    { content, ...(structured === undefined ? undefined : { structuredContent: structured }), isError: true },
-    meta
-  )
+  if (structured === undefined) return withMeta({ content, isError: true }, meta)
+  const json = toJson(structured)
+  const said = Predicate.isRecord(structured) ? content : withText(content, structured, json)
+  return withMeta({ content: said, structuredContent: structured, isError: true }, meta)
 }
 
-/** A tool that returns structured content SHOULD also return its JSON in a text block. */
+/**
+ * The content with the JSON of the structured content. A tool SHOULD return the JSON of an object in a text block, so that the texts of a
+ * handler are enough; it MUST return that of any other value (2026-07-28 server/tools#structured-content).
+ */
+const withText = (
+  content: ReadonlyArray<Content.ContentBlock>,
+  structured: unknown,
+  json: string
+): ReadonlyArray<Content.ContentBlock> =>
+  content.some((block) => block.type === "text" && (block.text === json || Predicate.isRecord(structured)))
+    ? content
+    : [...content, text(json)]
+
 const resultOf = (
   { content, meta }: ToolResult<unknown>,
   structuredContent: unknown,
@@ -158,10 +167,7 @@ const resultOf = (
   isText: boolean
 ): Tools.CallToolResult => {
   const json = isText ? structuredContent as string : toJson(structuredContent)
-  return withMeta({
-    content: content.some(({ type }) => type === "text") ? content : [...content, text(json)],
-    structuredContent
-  }, meta)
+  return withMeta({ content: withText(content, structuredContent, json), structuredContent }, meta)
 }
 
 const text = (text: string): Content.ContentBlock => ({ type: "text", text })

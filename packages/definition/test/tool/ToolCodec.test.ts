@@ -101,6 +101,37 @@ describe("Tool's success", () => {
     })
   })
 
+  // MUST also emit the text (2026-07-28 server/tools#structured-content).
+  for (
+    const [what, success, structured, json] of [
+      ["an array", Schema.Array(Schema.Int), [1, 2], "[1,2]"],
+      ["a number", Schema.Number, 7, "7"],
+      ["a string", Schema.String, "seven", "seven"],
+      ["a boolean", Schema.Boolean, false, "false"],
+      ["null", Schema.Null, null, "null"],
+      ["one of several types", Schema.Union(Schema.String, Schema.Int), "x", "\"x\""]
+    ] as const
+  ) {
+    test(`MUST also be a text beside the texts of the handler, when the structured content is ${what}`, () =>
+      Effect.gen(function*() {
+        const tool = Tool.make("rich", { success: success as Schema.Schema<any> })
+        const rich = ToolResult.text("Look:").pipe(ToolResult.withStructured<unknown>(structured))
+        const result = succeed(tool, rich)
+        assert.deepStrictEqual<unknown>(result, {
+          content: [{ type: "text", text: "Look:" }, { type: "text", text: json }],
+          structuredContent: structured
+        })
+        // Up to 2025-11-25 the structured content is withheld.
+        assert.deepStrictEqual(yield* tool.codec.decodeSuccess(contentOnly(result)), structured)
+        const said = ToolResult.text(json).pipe(ToolResult.withStructured<unknown>(structured))
+        assert.lengthOf(succeed(tool, said).content, 1)
+        const failed = succeed(tool, ToolResult.asError(rich)).content.flatMap((one) =>
+          one.type === "text" ? [one.text] : []
+        )
+        assert.deepStrictEqual(failed, ["Look:", JSON.stringify(structured)])
+      }))
+  }
+
   it("SHOULD also be a text when it is structured content without a text", () => {
     const tool = Tool.make("when", { success: When })
     const structuredContent = { at: "1970-01-01T00:00:00.000Z" }
