@@ -21,7 +21,6 @@ import * as Tasks from "@effect-mcp/protocol/Tasks"
 import * as Mend from "@effect-mcp/protocol/unstable/Mend"
 import * as TaskPoll from "@effect-mcp/protocol/unstable/TaskPoll"
 import * as Telemetry from "@effect-mcp/protocol/unstable/Telemetry"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -30,6 +29,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { Question } from "../Ask.js"
+import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import type { Server } from "../runtime/Server.js"
 import type { AskAsTaskOptions, AskedTask, AskError } from "../ServerSession.js"
 import * as TaskCapability from "../tasks/TaskCapability.js"
@@ -90,7 +90,7 @@ export const encode = (
     return Either.left(new McpError.InternalError({ message: `"${method.name}" cannot be sent: ${problem}` }))
   }
   const narrowed = method.narrowParams(connection.version)(params) as JsonObject
-  return Either.right({ method: method.name, params: withoutContext(narrowed, connection) })
+  return Either.right({ method: method.name, params: narrowed })
 }
 
 export const decode = <A>({ decode, kind }: Question<A>, answer: JsonObject): Effect.Effect<A, AskError> => {
@@ -122,7 +122,8 @@ export const send = (
       const message = `Method not found: revision ${connection.version} has no "${method}" that a server sends`
       return Effect.fail(new JsonRpcError({ code: METHOD_NOT_FOUND, message }))
     }
-    const request = Effect.suspend(() => outbound.request(method, params, options))
+    const sent = params === undefined ? params : QuestionCapability.withoutContext(method, params, connection)
+    const request = Effect.suspend(() => outbound.request(method, sent, options))
     if (connection.initialized || connection.scope === undefined || method === Methods.ping.name) return request
     const timeout = Duration.decode(options?.timeout ?? requestTimeout)
     return Effect.zipRight(
@@ -133,18 +134,6 @@ export const send = (
       request
     )
   })
-
-/**
- * SHOULD NOT ask for the context of servers from a client that does not declare `sampling.context`, since 2025-11-25
- * (client/sampling#capabilities). The default is none.
- */
-const withoutContext = (params: JsonObject, { clientCapabilities, version }: Connection): JsonObject => {
-  const { includeContext, ...rest } = params
-  return includeContext === undefined || includeContext === "none" || !Version.isAtLeast(version, "2025-11-25") ||
-      Capabilities.declares(clientCapabilities, "sampling.context")
-    ? params
-    : rest
-}
 
 const traced = (params: JsonObject, context: Context.Context<never>): JsonObject =>
   Option.match(Context.getOption(context, Tracer.ParentSpan), {

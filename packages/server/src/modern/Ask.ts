@@ -23,6 +23,7 @@ import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import type { Question } from "../Ask.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { Keyed } from "../runtime/Asker.js"
@@ -108,7 +109,7 @@ export class Round {
       }
       return undefined
     }
-    return Effect.map(this.shared.state.open(requestState, this.binding), ({ answers, asked, passed, rounds }) => {
+    return Effect.flatMap(this.shared.state.open(requestState, this.binding), ({ answers, asked, passed, rounds }) => {
       this.rounds = rounds
       this.passedState = passed
       this.responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(asked, key)))
@@ -119,6 +120,11 @@ export class Round {
           this.given.set(key, { digest, answer: inputResponses[key] as JsonObject })
         }
       }
+      // Responses to questions of this server are checked with their questions.
+      const wrong = Object.entries(passed === undefined ? {} : this.responses).find(([, one]) => !isResponse(one))
+      return wrong === undefined ? Effect.void : Effect.fail(
+        new McpError.InvalidParams({ message: `Invalid params: the response "${wrong[0]}" is no answer to a question` })
+      )
     })
   }
 
@@ -156,7 +162,7 @@ export class Round {
             new McpError.MissingClientCapability({ required: AdvertisedCapabilities.fromPath(capability) })
           )
         }
-        const narrowed = InputQuestion.narrow(method as Method.Request, this.session.facts.version, params)
+        const narrowed = InputQuestion.narrow(method as Method.Request, this.session.facts, params)
         asked.push([key, { method: name, params: narrowed }])
       }
       // Only all of them together: where one cannot be sent, the handler goes on.
@@ -211,7 +217,7 @@ export class Round {
   /** The effect of the answer to a question; none when the question has to be sent. */
   private find([name, question]: Keyed): ReadonlyArray<Effect.Effect<any, McpError.McpError>> {
     const method = InputQuestion.methodOf(question)
-    const params = InputQuestion.narrow(method, this.session.facts.version, question.params)
+    const params = InputQuestion.narrow(method, this.session.facts, question.params)
     const digest = digestOf(canonical([question.kind, params]))
     const key = this.unused(name ?? `${question.kind}-${digest}`)
     const given = this.given.get(key)
@@ -261,6 +267,8 @@ export class Round {
     return this.bound ??= canonical([principal?.id ?? null, method, repeated])
   }
 }
+
+const isResponse = Schema.is(InputRequired.InputResponse)
 
 /**
  * Text by which questions and requests are recognised in the next round, whatever the order of their members: JSON of the value, with every

@@ -13,6 +13,7 @@ import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { Question } from "../Ask.js"
+import * as QuestionCapability from "../runtime/QuestionCapability.js"
 
 const methods = {
   elicit: InputRequired.elicit,
@@ -36,11 +37,15 @@ export const refusal = (
     : new McpError.InternalError({ message: `"${methodOf(question).name}" cannot be sent: ${question.problem}` })
 }
 
-/** The parameters, as a revision has them. */
-export const narrow = (method: Method.Request, version: ModernVersion, given: JsonObject): JsonObject => {
+/** The parameters, as a client may get them. */
+export const narrow = (
+  method: Method.Request,
+  client: { readonly version: ModernVersion; readonly clientCapabilities: ClientCapabilities },
+  given: JsonObject
+): JsonObject => {
   // This era has no ids of elicitations.
-  const { elicitationId: _, ...params } = method.narrowParams(version)(given) as JsonObject
-  return params
+  const { elicitationId: _, ...params } = method.narrowParams(client.version)(given) as JsonObject
+  return QuestionCapability.withoutContext(method.name, params, client)
 }
 
 /** The answer in a response that came under a key. */

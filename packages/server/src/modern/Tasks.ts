@@ -37,7 +37,7 @@ export const dialect = (session: ModernSession): TaskDialect => {
       const refusal = InputQuestion.refusal(question, clientCapabilities)
       if (refusal !== undefined) return Either.left(refusal)
       const method = InputQuestion.methodOf(question)
-      return Either.right({ method: method.name, params: InputQuestion.narrow(method, version, question.params) })
+      return Either.right({ method: method.name, params: InputQuestion.narrow(method, session.facts, question.params) })
     },
     decode: (question, answer) => InputQuestion.answer(question.kind, question, answer),
     ended: (exit) => TaskFacts.endOf(session.outcomeOf(exit))

@@ -2,9 +2,12 @@
  * The capability that a client needs to answer a question that has its wire form already. Those that a handler asks as a
  * `Question` name it themselves.
  */
+import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
+import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import * as Elicitation from "@effect-mcp/protocol/Elicitation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Sampling from "@effect-mcp/protocol/Sampling"
+import * as Version from "@effect-mcp/protocol/Version"
 
 /** A path, for `Capabilities.declares`. */
 export const of = (method: string, params: JsonObject): string => {
@@ -16,4 +19,21 @@ export const of = (method: string, params: JsonObject): string => {
     default:
       return "roots"
   }
+}
+
+/**
+ * The parameters of a question without the request for the context of servers, where the client has not declared `sampling.context`:
+ * SHOULD NOT ask for it then, since 2025-11-25 (client/sampling#capabilities). The default is no context.
+ */
+export const withoutContext = <Params extends JsonObject>(
+  method: string,
+  params: Params,
+  client: { readonly version: Version.Version; readonly clientCapabilities: ClientCapabilities }
+): Params => {
+  const { includeContext, ...rest } = params
+  return method !== "sampling/createMessage" || includeContext === undefined || includeContext === "none" ||
+      !Version.isAtLeast(client.version, "2025-11-25") ||
+      Capabilities.declares(client.clientCapabilities, "sampling.context")
+    ? params
+    : rest as unknown as Params
 }

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { CreateMessageParams, SamplingMessage } from "@effect-mcp/protocol/Sampling"
 import { Effect, Exit } from "effect"
+import { ask, asking as tool, session } from "../modern/Asking.js"
+import * as Modern from "../modern/Modern.js"
 import { call, connect, result, serve } from "../Serving.js"
 import { answer, asking, conversation, refuse } from "./Asking.js"
 
@@ -9,7 +11,7 @@ const user = (content: SamplingMessage["content"]): SamplingMessage => ({ role: 
 const assistant = (content: SamplingMessage["content"]): SamplingMessage => ({ role: "assistant", content })
 const use = { type: "tool_use", id: "1", name: "find", input: { q: "x" } } as const
 const found = { type: "tool_result", toolUseId: "1", content: [text("found")] } as const
-const tool = { name: "find", inputSchema: { type: "object" } } as const
+const find = { name: "find", inputSchema: { type: "object" } } as const
 
 const answered = { role: "assistant", model: "m", content: text("hello"), stopReason: "endTurn" } as const
 
@@ -44,7 +46,7 @@ describe("The client's model", () => {
       const params = {
         messages: [user(text("hi"))],
         maxTokens: 7,
-        tools: [tool],
+        tools: [find],
         toolChoice: { mode: "required" }
       } as const
       const using = { role: "assistant", model: "m", content: [use], stopReason: "toolUse" } as const
@@ -77,6 +79,20 @@ describe("The client's model", () => {
       }))
   }
 
+  for (const sampling of [{}, { context: {} }]) {
+    it.scoped(`SHOULD NOT get context without sampling.context, at 2026-07-28 with ${JSON.stringify({ sampling })}`, () => {
+      const handler = Effect.flatMap(
+        session,
+        (one) => one.createMessage({ messages: [user(text("hi"))], maxTokens: 7, includeContext: "allServers" })
+      )
+      return Effect.gen(function*() {
+        const { inputRequests } = yield* ask(yield* Modern.connect, {}, { sampling })
+        const sent = Object.values(inputRequests).map(({ params }) => params.includeContext)
+        assert.deepStrictEqual(sent, ["context" in sampling ? "allServers" : undefined])
+      }).pipe(Effect.provide(serve(tool(handler))))
+    })
+  }
+
   it.effect("gets messages in the form of an older revision: one block a message, tools and audio as text", () =>
     Effect.gen(function*() {
       const messages = [user([text("a"), text("b")]), assistant(use), user(found)]
@@ -98,7 +114,7 @@ describe("The client's model", () => {
 
   it.effect("MUST NOT get tools through a client without the capability, and nothing is sent", () =>
     Effect.gen(function*() {
-      for (const more of [{ tools: [tool] }, { toolChoice: { mode: "auto" } }] as const) {
+      for (const more of [{ tools: [find] }, { toolChoice: { mode: "auto" } }] as const) {
         const { live, outcome } = yield* asking((session) =>
           session.createMessage({ messages: [user(text("hi"))], maxTokens: 7, ...more })
         )
@@ -150,7 +166,7 @@ describe("The client's model", () => {
       const ask = (mode: "none" | "required") => ({
         messages: [user(text("hi"))],
         maxTokens: 7,
-        tools: [tool],
+        tools: [find],
         toolChoice: { mode }
       })
       const required = yield* sampled(ask("required"))
