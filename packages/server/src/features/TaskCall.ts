@@ -23,9 +23,9 @@ import { RequestScope } from "../runtime/Pipeline.js"
 import type { Session } from "../runtime/Session.js"
 import type { Support, TaskDialect } from "../runtime/TaskDialect.js"
 import { type AskError, ServerSession } from "../ServerSession.js"
-import type { Ended, StoredTasks } from "../tasks/StoredTasks.js"
+import type { Check, Ended, StoredTasks } from "../tasks/StoredTasks.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
-import type { StoredTask, TaskQuestion } from "../TaskStore.js"
+import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
 
 /** How a tool runs as a task. */
 export interface TaskTool {
@@ -109,7 +109,7 @@ export const run = (
  */
 const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: StoredTasks): Asker => {
   let count = 0
-  return {
+  const asker: Asker = {
     askAsTask: after.askAsTask,
     request: after.request,
     // Nothing is sent again in a task.
@@ -119,15 +119,29 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
         const keyed = questions.map(([, question]) => [`${question.kind}-${++count}`, question] as const)
         const asked: Array<readonly [string, TaskQuestion]> = []
         for (const [key, question] of keyed) asked.push([key, yield* dialect.encode(question)])
-        const answers = yield* tasks.ask(task, Object.fromEntries(asked))
-        return yield* Effect.forEach(keyed, ([key, question]) => {
-          const answer = answers[key]!
+        const decode = (key: string, answer: TaskOutcome) => {
+          const question = keyed.find(([one]) => one === key)?.[1]
+          if (question === undefined) return Effect.void
           return "error" in answer
             ? Effect.fail(McpErrors.fromWire(answer.error))
-            : dialect.decode(question, answer.result)
-        })
+            : dialect.decode(question, answer.result, key)
+        }
+        const check: Check = (key, answer) =>
+          "error" in answer ? Effect.void : Effect.catchAll(
+            Effect.asVoid(decode(key, answer)),
+            (error) => error._tag === "InvalidParams" ? Effect.fail(error) : Effect.void
+          )
+        const answers = yield* tasks.ask(task, Object.fromEntries(asked), check)
+        return yield* Effect.forEach(keyed, ([key, question]) =>
+          Effect.catchTag(decode(key, answers[key]!), "InvalidParams", (error) =>
+            // Another node has stored the answer, and could not check it.
+            "error" in answers[key]!
+              ? Effect.fail(error)
+              : Effect.map(asker.ask([[undefined, question]]), ([answer]) =>
+                answer)))
       })
   }
+  return asker
 }
 
 const cancelled: Ended = { status: "cancelled", statusMessage: "The client cancelled the call" }

@@ -39,7 +39,7 @@ export const dialect = (session: ModernSession): TaskDialect => {
       const method = InputQuestion.methodOf(question)
       return Either.right({ method: method.name, params: InputQuestion.narrow(method, session.facts, question.params) })
     },
-    decode: (question, answer) => InputQuestion.answer(question.kind, question, answer),
+    decode: (question, answer, key) => InputQuestion.answer(key, question, answer),
     ended: (exit) => TaskFacts.endOf(session.outcomeOf(exit))
   }
 }

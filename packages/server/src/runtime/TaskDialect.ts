@@ -40,7 +40,8 @@ export interface TaskDialect {
   readonly changed?: ((task: StoredTask) => Effect.Effect<void>) | undefined
   /** A question as the client gets it. Left: it cannot be asked. */
   readonly encode: (question: Question<any>) => Either.Either<TaskQuestion, McpError>
-  readonly decode: <A>(question: Question<A>, answer: JsonObject) => Effect.Effect<A, AskError>
+  /** The answer that came under a key. Fails with `InvalidParams` where the client sent it with a request, which is refused then. */
+  readonly decode: <A>(question: Question<A>, answer: JsonObject, key: string) => Effect.Effect<A, AskError>
   /** The end of a task, from that of its handler. */
   readonly ended: (exit: Exit.Exit<unknown, unknown>) => Ended
 }

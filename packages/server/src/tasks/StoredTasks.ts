@@ -66,8 +66,12 @@ export const logging = (store: TaskStoreService): TaskStoreService => {
 
 const unanswered = (message: string): TaskStoreError => new TaskStoreError({ reason: "Unavailable", message })
 
-/** Its fields: `listeners` run for every change that this server makes. */
+/** Says why an answer to the question with this key is none. */
+export type Check = (key: string, answer: TaskOutcome) => Effect.Effect<void, InvalidParams>
+
+/** Its fields: `listeners` run for every change that this server makes; `checks` are those of the tasks that wait here, by their ids. */
 export class StoredTasks {
+  private readonly checks = new Map<string, Set<Check>>()
   private readonly listeners = new Set<(task: StoredTask) => Effect.Effect<void>>()
 
   constructor(readonly store: TaskStoreService) {}
@@ -126,23 +130,54 @@ export class StoredTasks {
 
   /**
    * Gives the answers to questions of a task, by their keys; a question without one stays. Only questions that the task has are
-   * looked up: a client may send any number of other answers.
+   * looked up: a client may send any number of other answers. An answer that is none is refused, and all others with it; the checks are
+   * those of the node that runs the task.
    */
   answer(
     viewer: Viewer,
     taskId: string,
     answerOf: (key: string) => TaskOutcome | undefined
   ): Effect.Effect<unknown, InternalError | InvalidParams> {
-    return answered(this.change(viewer, taskId, (task) => {
-      const known = Record.filterMap(task.questions, (_, key) => Option.fromNullable(answerOf(key)))
+    const knownOf = (task: StoredTask) =>
+      Record.filterMap(task.questions, (_, key) => Option.fromNullable(answerOf(key)))
+    const checks = this.checks.get(taskId)
+    const checking = checks === undefined ?
+      Effect.void :
+      Effect.flatMap(this.find(viewer, taskId), (task) =>
+        Effect.forEach(
+          Object.entries(knownOf(task)),
+          ([key, answer]) => Effect.forEach(checks, (check) => check(key, answer), { discard: true }),
+          { discard: true }
+        ))
+    const change = this.change(viewer, taskId, (task) => {
+      const known = knownOf(task)
       if (Tasks.isTerminal(task.status) || Record.isEmptyRecord(known)) return undefined
       const questions = Record.filter(task.questions, (_, key) => !Object.hasOwn(known, key))
       return { questions, answers: { ...task.answers, ...known }, status: statusOf(questions) }
-    }))
+    })
+    return answered(Effect.zipRight(checking, change))
   }
 
-  /** Asks questions in a task, and waits for all answers. */
+  /** Asks questions in a task, and waits for all answers. While it waits, answers are checked before they are stored. */
   ask(
+    task: StoredTask,
+    questions: Readonly<Record<string, TaskQuestion>>,
+    check: Check
+  ): Effect.Effect<Readonly<Record<string, TaskOutcome>>, InternalError | InvalidParams> {
+    const { taskId } = task
+    return Effect.acquireUseRelease(
+      Effect.sync(() => this.checks.set(taskId, (this.checks.get(taskId) ?? new Set()).add(check))),
+      () => this.asking(task, questions),
+      () =>
+        Effect.sync(() => {
+          const checks = this.checks.get(taskId)
+          checks?.delete(check)
+          if (checks?.size === 0) this.checks.delete(taskId)
+        })
+    )
+  }
+
+  private asking(
     { owner, taskId }: StoredTask,
     questions: Readonly<Record<string, TaskQuestion>>
   ): Effect.Effect<Readonly<Record<string, TaskOutcome>>, InternalError | InvalidParams> {

@@ -27,6 +27,7 @@ const Failing = Tool.make("failing", { task: "required", failure: Broken })
 const Dying = Tool.make("dying", { task: "optional" })
 const Deleting = Tool.make("deleting", { task: "optional" })
 const Booking = Tool.make("booking", { task: "required" })
+const Inviting = Tool.make("inviting", { task: "required" })
 const Quick = Tool.make("quick")
 
 const sure = Effect.flatMap(ServerSession, ({ ask }) => ask({ sure: Ask.confirm("Sure?") }))
@@ -44,6 +45,13 @@ const features = Layer.mergeAll(
       const { sure: isSure } = yield* sure
       return `${who.action === "accept" ? who.content.name : "nobody"}: ${isSure}`
     }), { startsTask: true }),
+  McpServer.tool(Inviting, () =>
+    Effect.gen(function*() {
+      const { ask } = yield* ServerSession
+      const form = { message: "Who?", schema: Schema.Struct({ name: Schema.String }) }
+      const { one, two } = yield* ask({ one: Ask.elicit(form), two: Ask.elicit(form) })
+      return [one, two].map((who) => who.action === "accept" ? who.content.name : "nobody").join(", ")
+    })),
   McpServer.tool(Quick, () => Effect.succeed("quick")),
   Tasks.layer({ maxRunning: 3 })
 )
@@ -170,6 +178,24 @@ describe("A call that becomes a task at 2026-07-28", () => {
       assert.strictEqual(Modern.text(result as JsonObject), "deleted")
       assert.deepStrictEqual(yield* update(peer, created, { "elicit-1": accept }), Modern.stamp)
     })))
+
+  for (const malformed of [null, 1, {}, { action: "maybe" }, { action: "accept", content: { name: 7 } }] as const) {
+    it.effect(`goes on asking after a response that is no answer: ${JSON.stringify(malformed)}`, () =>
+      onServer(Effect.gen(function*() {
+        const peer = yield* modern
+        const created = yield* start(peer, "inviting")
+        const asked = yield* reached(peer, created, "input_required")
+        assert.sameMembers(Object.keys((asked as unknown as Required).inputRequests), ["elicit-1", "elicit-2"])
+        const params = { taskId: created.taskId!, inputResponses: { "elicit-1": named("Ada"), "elicit-2": malformed } }
+        const { code, message } = yield* Modern.error(peer, "tasks/update", params, declaring)
+        assert.deepInclude({ code }, { code: -32602 })
+        assert.include(message, "the response \"elicit-2\" is no answer")
+        // Nothing of it is stored.
+        assert.deepStrictEqual((yield* get(peer, created)).inputRequests, asked.inputRequests)
+        yield* update(peer, created, { "elicit-1": named("Ada"), "elicit-2": named("Bob") })
+        assert.strictEqual(Modern.text((yield* reached(peer, created, "completed")).result as JsonObject), "Ada, Bob")
+      })))
+  }
 
   it.effect("SHOULD begin after the rounds of its request, where the handler begins it", () =>
     onServer(Effect.gen(function*() {

@@ -103,7 +103,7 @@ describe("a store of tasks", () => {
         changes: memory.changes
       })
       yield* memory.create(task)
-      const asking = yield* Effect.fork(tasks.ask(task, { one: question }))
+      const asking = yield* Effect.fork(tasks.ask(task, { one: question }, () => Effect.void))
       const asked = Effect.map(memory.get("ada", "t"), (found) => "one" in Option.getOrThrow(found).questions)
       yield* Effect.repeat(asked, { until: (is) => is, schedule: Schedule.recurs(1000) })
       yield* tasks.answer(viewer, "t", () => ({ result: { action: "decline" } }))
