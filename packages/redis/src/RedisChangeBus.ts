@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import * as Stored from "@effect-mcp/server/unstable/Stored"
 import * as Entries from "./connection/Entries.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
@@ -24,7 +25,9 @@ export interface Options {
 /** KEYS: stream, counter. ARGV: member, change, number of changes to keep. */
 const publish: Script = {
   keys: 2,
+  types: ["stream", "string"],
   lua: `
+    if not tonumber(redis.call("GET", KEYS[2]) or 0) then redis.call("DEL", KEYS[2]) end
     local number = redis.call("INCR", KEYS[2])
     redis.call("XADD", KEYS[1], "MAXLEN", "~", ARGV[3], "*", "number", number, "member", ARGV[1], "change", ARGV[2])
     return number`
@@ -40,10 +43,11 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
   Effect.map(RedisConnection, ({ blocking, command, prefix, run }) => {
     const stream = `${prefix}{changes}`
     const counter = `${prefix}{changes}:number`
+    const report = Stored.reporter()
     const max = options.maxChanges ?? 10_000
     // The number before the end of the stream, so that no change is missed from then on.
     const place = Effect.gen(function*() {
-      const number = Number((yield* command("GET", counter)) ?? 0)
+      const number = Number((yield* command("GET", counter)) ?? 0) || 0
       return { number, ...(yield* Entries.end(run, stream)) }
     })
     const join = Effect.gen(function*() {
@@ -72,16 +76,22 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
       yield* Effect.forkScoped(Effect.interruptible(Effect.forever(noticed)))
 
       let { last, number, process } = yield* place
-      const received = (entries: ReadonlyArray<Entries.Entry>): ReadonlyArray<Change> =>
-        entries.flatMap(({ fields, id: at }) => {
-          const own = Number(fields.number)
-          // A lower number: Redis has lost its data.
-          const isNext = own === number + 1
-          last = at
-          number = own
-          const missed = isNext ? [] : [unknown]
-          return fields.member === id ? missed : [...missed, JSON.parse(fields.change!) as Change]
-        })
+      const received = (entries: ReadonlyArray<Entries.Entry>) =>
+        Effect.map(
+          Effect.forEach(entries, ({ fields, id: at }) => {
+            last = at
+            const own = Number(fields.number)
+            // No node has added this entry.
+            if (!Number.isSafeInteger(own) || own < 1) return Effect.as(report(`${at} of ${stream}`), [])
+            // A lower number: Redis has lost its data.
+            const missed = own === number + 1 ? [] : [unknown]
+            number = own
+            if (fields.member === id) return Effect.succeed(missed)
+            const change = Stored.orReport(Stored.change(fields.change), report, `${at} of ${stream}`)
+            return Effect.map(change, (change = unknown) => [...missed, change])
+          }),
+          (changes) => changes.flat()
+        )
       // Changes may have been lost that no member has read, and later entries may have the ids of earlier ones.
       const looked = Effect.map(place, (now): ReadonlyArray<Change> => {
         if (now.process === process && now.number >= number && !Entries.isBefore(now.last, last)) return []

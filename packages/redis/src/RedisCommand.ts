@@ -13,6 +13,9 @@
  */
 export type Reply = string | number | null | ReadonlyArray<Reply>
 
+/** @category models */
+export type KeyType = "hash" | "stream" | "string" | "zset"
+
 /**
  * A Lua script, and how many keys it has.
  *
@@ -21,4 +24,6 @@ export type Reply = string | number | null | ReadonlyArray<Reply>
 export interface Script {
   readonly lua: string
   readonly keys: number
+  /** The types of the keys, in their order, as the command `TYPE` names them. */
+  readonly types?: ReadonlyArray<KeyType> | undefined
 }

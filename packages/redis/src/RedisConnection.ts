@@ -1,9 +1,13 @@
 /**
- * The connection of a node to Redis 7 or later, or to a cluster of them, for the other modules of this package. A command that
+ * The connections of a node to Redis 7 or later, or to a cluster of them, for the other modules of this package. A command that
  * Redis does not answer fails after a while; nothing waits without a bound, and a lost connection never ends the process.
+ *
+ * A key that begins with the prefix and has another type than this package gives it holds no data of a node. The first command
+ * that finds such a key removes and logs the key, and runs again.
  *
  * @since 0.1.0
  */
+import * as ClientLogger from "@effect-mcp/server/ClientLogger"
 import * as Readiness from "@effect-mcp/server/Readiness"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -15,7 +19,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Client from "./connection/Client.js"
 import * as Subscriptions from "./connection/Subscriptions.js"
-import type { Reply, Script } from "./RedisCommand.js"
+import type { KeyType, Reply, Script } from "./RedisCommand.js"
 import { RedisError } from "./RedisError.js"
 
 /** @category models */
@@ -30,6 +34,11 @@ export interface RedisConnectionService {
   ) => Effect.Effect<void, RedisError>
   /** Runs a script, whose keys come first among the arguments. All keys of one call need one hash tag. */
   readonly run: (script: Script, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>
+  /**
+   * The same on a connection of its own, without the limits of `maxWaiting` and `maxWaitingSize`, for leases and for what keeps a node
+   * among the others: these commands are small and few, and never wait behind data.
+   */
+  readonly upkeep: Pick<RedisConnectionService, "command" | "run">
   /**
    * A connection of its own for a command that blocks, until the scope closes: the command gets `wait` milliseconds more than
    * others, 2,000 at most.
@@ -73,7 +82,7 @@ export interface Options {
   readonly timeout?: Duration.DurationInput | undefined
   /**
    * How many commands may have no answer yet, or wait for a connection. More fail at once with a `RedisError`, and are not sent.
-   * It is a limit of each connection: a node has three or four. Default: 10,000.
+   * It is a limit of each connection, but for that of the leases, which has none: a node has four or five. Default: 10,000.
    */
   readonly maxWaiting?: number | undefined
   /** How many characters these commands may have, and one command more. Default: 64 Mi (67,108,864). */
@@ -91,7 +100,7 @@ const noAddress = new RedisError({
 
 /**
  * Connects, and disconnects when the scope closes. Fails when Redis cannot be reached within the timeout. The process is ready,
- * by the option `health` of an HTTP server, while Redis answers.
+ * by the option `health` of an HTTP server, while Redis takes writes. Logs a warning when Redis may drop keys for want of memory.
  *
  * @category constructors
  */
@@ -109,21 +118,82 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
     if (urls.some((one) => OTHER.test(one))) return yield* noAddress
     const scope = yield* Effect.scope
     const client = yield* Client.connect(urls, settings)
-    yield* Readiness.add("Redis", client.command("PING"))
+    const upkeep = yield* Client.connect(urls, { ...settings, maxWaiting: Infinity, maxWaitingSize: Infinity })
+    const written = upkeep.command("SET", `${prefix}ready`, "", "PX", 60_000)
+    yield* Readiness.add("Redis", Effect.mapError(written, ({ report }) => report))
+    for (const policy of evicting(yield* upkeep.memory)) yield* Effect.logWarning(mayEvict(policy))
     // It cannot fail: a failure would be cached, too.
     const subscriber = yield* Effect.cached(
       Scope.extend(Effect.flatMap(Client.beginSubscriber(urls, settings, client), Subscriptions.make), scope)
     )
     return {
       prefix,
-      command: client.command,
+      ...mending(client),
       each: client.each,
-      run: client.run,
+      upkeep: mending(upkeep),
       blocking: Effect.map(Client.connect(urls, settings, Client.MAX_WAIT), ({ blocking }) => blocking),
       subscribe: (channel, listener) =>
         Effect.flatMap(subscriber, (subscriptions) => subscriptions.add(`${prefix}${channel}`, listener))
     }
   })
+
+/** The policies by which a Redis drops keys when its memory is full. */
+const evicting = (infos: ReadonlyArray<string>): ReadonlySet<string> =>
+  new Set(infos.flatMap((info) => {
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
+    return policy === undefined || policy === "noeviction" || !/^maxmemory:[1-9]/m.test(info) ? [] : [policy]
+  }))
+
+const mayEvict = (policy: string): string =>
+  `Redis has \`maxmemory-policy ${policy}\`: when its memory is full, it drops sessions, events, tasks and keys without a word. Set ` +
+  "`maxmemory-policy noeviction`, which refuses writes then"
+
+/** The types of the keys of commands that begin with their key. */
+const TYPES: Readonly<Record<string, KeyType>> = {
+  GET: "string",
+  HMGET: "hash",
+  XRANGE: "stream",
+  XREVRANGE: "stream",
+  ZRANGE: "zset",
+  ZRANGEBYSCORE: "zset",
+  ZREM: "zset"
+}
+
+/** ARGV: the types of the keys. Removes the keys of other types, and gives their names. */
+const clear = (keys: number): Script => ({
+  keys,
+  lua: `
+    local gone = {}
+    for at, key in ipairs(KEYS) do
+      local type = redis.call("TYPE", key).ok
+      if type ~= "none" and type ~= ARGV[at] then
+        redis.call("DEL", key)
+        gone[#gone + 1] = key
+      end
+    end
+    return gone`
+})
+
+/** Commands that run again when they have found a key of another type, which is removed. */
+const mending = (client: Client.Client): Pick<RedisConnectionService, "command" | "run"> => {
+  const mended = (reply: Effect.Effect<Reply, RedisError>, types: ReadonlyArray<KeyType>, keys: ReadonlyArray<string>) =>
+    Effect.catchIf(reply, ({ cause }) => cause?.includes("WRONGTYPE") === true && types.length > 0, (error) =>
+      Effect.flatMap(client.run(clear(types.length), ...keys, ...types), (gone) =>
+        Array.isArray(gone) && gone.length > 0
+          ? Effect.zipRight(ClientLogger.forOperator(Effect.logWarning(isOdd(gone))), reply)
+          : Effect.fail(error)))
+  return {
+    command: (name, ...args) => {
+      const type = TYPES[name]
+      return mended(client.command(name, ...args), type === undefined ? [] : [type], [String(args[0])])
+    },
+    run: (script, ...args) =>
+      mended(client.run(script, ...args), script.types ?? [], args.slice(0, script.keys).map(String))
+  }
+}
+
+const isOdd = (keys: ReadonlyArray<string>): string =>
+  `Another type than nodes give it had the key ${keys.map((key) => JSON.stringify(key)).join(", ")} in Redis: it was removed`
 
 /** @category layers */
 export const layer = (options?: Options): Layer.Layer<RedisConnection, RedisError> =>

@@ -10,6 +10,8 @@ import * as Data from "effect/Data"
 /** @category errors */
 export class RedisError extends Data.TaggedError("RedisError")<{
   readonly message: string
+  /** Whether it is certain that nothing has changed: Redis has refused the command, or never got it. Default: false. */
+  readonly isRefused?: boolean | undefined
   /** What the driver reported, without the arguments of the command. */
   readonly cause?: string | undefined
 }> {

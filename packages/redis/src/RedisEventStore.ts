@@ -32,8 +32,8 @@ export interface Options {
  */
 const FENCE = `
     if ARGV[1] ~= "" then
-      local claimed = tonumber(redis.call("HGET", KEYS[1], "epoch") or 0)
-      local stored = tonumber(redis.call("GET", KEYS[2]) or 0)
+      local claimed = tonumber(redis.call("HGET", KEYS[1], "epoch") or 0) or 0
+      local stored = tonumber(redis.call("GET", KEYS[2]) or 0) or 0
       local epoch = tonumber(ARGV[1])
       if epoch < claimed or epoch < stored then return 0 end
       if epoch > stored then redis.call("SET", KEYS[2], ARGV[1]) end
@@ -77,6 +77,7 @@ const FINISH = `
  */
 const appending: Script = {
   keys: 5,
+  types: ["hash", "string", "stream", "hash", "zset"],
   lua: `${FENCE}${INDEX}${FINISH}
     miss()
     for at = 8, #ARGV, 2 do redis.call("XADD", KEYS[3], ARGV[at] .. "-1", "data", ARGV[at + 1]) end
@@ -99,6 +100,7 @@ const appending: Script = {
 /** More KEYS: about, streams. More ARGV: requests, stream, the position of an event before that was not stored or "". */
 const opening: Script = {
   keys: 4,
+  types: ["hash", "string", "hash", "zset"],
   lua: `${FENCE}${INDEX}
     redis.call("HSET", KEYS[3], "requests", ARGV[3])
     if ARGV[5] ~= "" then redis.call("HSET", KEYS[3], "missing", ARGV[5]) end
@@ -110,6 +112,7 @@ const opening: Script = {
 /** More KEYS: events, about, streams. More ARGV: stream, retention, the position of the event before or "". */
 const finishing: Script = {
   keys: 5,
+  types: ["hash", "string", "stream", "hash", "zset"],
   lua: `${FENCE}${INDEX}${FINISH}
     if redis.call("EXISTS", KEYS[3], KEYS[4]) == 0 then return 1 end
     miss()
@@ -120,6 +123,7 @@ const finishing: Script = {
 /** More ARGV: the keys to remove, which are at the same place as the others. */
 const forgetting: Script = {
   keys: 2,
+  types: ["hash", "string"],
   lua: `${FENCE}
     for at = 3, #ARGV do redis.call("UNLINK", ARGV[at]) end
     return 1`
@@ -216,10 +220,10 @@ export const make = (options: Options = {}): Effect.Effect<EventStoreService, ne
           // Events may have been dropped meanwhile.
           if (yield* isLost) return Option.none()
           return Option.some(
-            Entries.ofReply(reply).map(({ fields, id }): StoredEvent => ({
-              position: positionOf(id),
-              data: fields.data!
-            }))
+            // No node has stored an entry without data.
+            Entries.ofReply(reply).flatMap(({ fields: { data }, id }): ReadonlyArray<StoredEvent> =>
+              data === undefined ? [] : [{ position: positionOf(id), data }]
+            )
           )
         })
       },

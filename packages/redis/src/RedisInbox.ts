@@ -6,6 +6,7 @@
  */
 import { Inbox, InboxError, type InboxService, type Mailbox } from "@effect-mcp/server/Inbox"
 import * as Lease from "@effect-mcp/server/unstable/Lease"
+import * as Stored from "@effect-mcp/server/unstable/Stored"
 import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
@@ -32,10 +33,12 @@ const MAX_LEFT = 64
 /** KEYS: stream, size of what waits. ARGV: text, greatest size. The key of the size is there while the inbox is open. */
 const send: Script = {
   keys: 2,
+  types: ["stream", "string"],
   lua: `
     local size = redis.call("GET", KEYS[2])
     if not size then return "gone" end
-    if tonumber(size) > tonumber(ARGV[2]) then return "full" end
+    if not tonumber(size) then redis.call("SET", KEYS[2], 0, "KEEPTTL") end
+    if (tonumber(size) or 0) > tonumber(ARGV[2]) then return "full" end
     redis.call("INCRBY", KEYS[2], #ARGV[1])
     redis.call("XADD", KEYS[1], "*", "text", ARGV[1])
     redis.call("PEXPIRE", KEYS[1], redis.call("PTTL", KEYS[2]) + 60000)
@@ -45,11 +48,12 @@ const send: Script = {
 /** KEYS: stream, size. ARGV: the id of the last entry that was read. Removes all up to it. */
 const remove: Script = {
   keys: 2,
+  types: ["stream", "string"],
   lua: `
     local entries = redis.call("XRANGE", KEYS[1], "-", ARGV[1])
     local size = 0
     for _, entry in ipairs(entries) do
-      size = size + #entry[2][2]
+      if entry[2][1] == "text" then size = size + #entry[2][2] end
       redis.call("XDEL", KEYS[1], entry[1])
     end
     if redis.call("EXISTS", KEYS[2]) == 1 then redis.call("DECRBY", KEYS[2], size) end
@@ -58,7 +62,8 @@ const remove: Script = {
 
 /** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<InboxService, never, RedisConnection> =>
-  Effect.map(RedisConnection, ({ blocking, command, prefix, run }) => {
+  Effect.map(RedisConnection, ({ blocking, prefix, run, upkeep: { command, run: keep } }) => {
+    const report = Stored.reporter()
     const maxSize = options.maxSize ?? 64 * 1024 * 1024
     const maxSizeLeft = Math.min(maxSize / 16, 256 * 1024)
     const lease = Duration.toMillis(options.lease ?? "10 seconds")
@@ -88,18 +93,22 @@ export const make = (options: Options = {}): Effect.Effect<InboxService, never, 
         let sizeLeft = 0
         const removed = Effect.suspend(() => {
           entriesLeft = sizeLeft = 0
-          return Effect.ignore(run(remove, stream, size, last))
+          return Effect.ignore(keep(remove, stream, size, last))
         })
-        const found = (entries: ReadonlyArray<Entries.Entry>): ReadonlyArray<string> => {
-          const texts = entries.map(({ fields }) => fields.text!)
+        const found = (entries: ReadonlyArray<Entries.Entry>) => {
           last = entries.at(-1)?.id ?? last
-          entriesLeft += texts.length
-          for (const text of texts) sizeLeft += text.length
-          return texts
+          entriesLeft += entries.length
+          return Effect.map(
+            Effect.forEach(entries, ({ fields: { text }, id }) => {
+              sizeLeft += text?.length ?? 0
+              return Stored.orReport(text, report, `${id} of ${stream}`)
+            }),
+            (texts) => texts.filter((text) => text !== undefined)
+          )
         }
         // What is sent to a stream that has expired may have lower ids. A stream that has lost its end is given up: what this node
         // has read of it cannot be told from what it has not.
-        const looked = Effect.flatMap(Entries.end(run, stream), (end) => {
+        const looked = Effect.flatMap(Entries.end(keep, stream), (end) => {
           if (end.last === "0-0") last = end.last
           return Entries.isBefore(end.last, last)
             ? Effect.as(command("DEL", stream, size), undefined)
@@ -127,4 +136,5 @@ export const make = (options: Options = {}): Effect.Effect<InboxService, never, 
 export const layer = (options?: Options): Layer.Layer<Inbox, never, RedisConnection> =>
   Layer.effect(Inbox, make(options))
 
-const unavailable = ({ report }: RedisError): InboxError => new InboxError({ reason: "Unavailable", message: report })
+const unavailable = ({ isRefused, report }: RedisError): InboxError =>
+  new InboxError({ reason: isRefused === true ? "Refused" : "Unavailable", message: report })

@@ -14,18 +14,29 @@ import { RedisConnection } from "./RedisConnection.js"
 /** Replaces a value that is still the one that was read. ARGV: the old value, the new one, its milliseconds to live. */
 const swap: Script = {
   keys: 1,
+  types: ["string"],
   lua: `
     if (redis.call("GET", KEYS[1]) or "") ~= ARGV[1] then return 0 end
     redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
     return 1`
 }
 
+/** Gives the value, and the time of Redis in seconds and microseconds. */
+const read: Script = {
+  keys: 1,
+  types: ["string"],
+  lua: `return {redis.call("GET", KEYS[1]) or "", redis.call("TIME")}`
+}
+
 /** @category constructors */
 export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, never, RedisConnection> =>
-  Effect.map(RedisConnection, ({ command, prefix, run }) => {
+  Effect.map(RedisConnection, ({ prefix, run }) => {
     const name = `${prefix}seal`
     return KeyRing.make({
-      read: Effect.map(command("GET", name), (reply) => typeof reply === "string" ? reply : ""),
+      read: Effect.map(run(read, name), (reply) => {
+        const [text, [seconds, micros]] = reply as readonly [string, readonly [string, string]]
+        return { text, time: Number(seconds) * 1000 + Math.floor(Number(micros) / 1000) }
+      }),
       swap: (before, after, ttl) => run(swap, name, before, after, ttl)
     }, rotation)
   })

@@ -4,10 +4,10 @@
  *
  * @since 0.1.0
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { Membership, SessionDirectoryService, SessionEntry } from "@effect-mcp/server/SessionDirectory"
 import { SessionDirectory, SessionDirectoryError } from "@effect-mcp/server/SessionDirectory"
 import * as Lease from "@effect-mcp/server/unstable/Lease"
+import * as Stored from "@effect-mcp/server/unstable/Stored"
 import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -38,6 +38,7 @@ const PORTION = 200
 /** KEYS: session. ARGV: epoch, milliseconds to live, then fields and values to set. */
 const change: Script = {
   keys: 1,
+  types: ["hash"],
   lua: `
     if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return 0 end
     redis.call("HSET", KEYS[1], unpack(ARGV, 3))
@@ -51,6 +52,7 @@ const change: Script = {
  */
 const claim: Script = {
   keys: 1,
+  types: ["hash"],
   lua: `
     if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return nil end
     redis.call("HSET", KEYS[1], "node", ARGV[3], "epoch", ARGV[4], "released", "")
@@ -61,6 +63,7 @@ const claim: Script = {
 /** KEYS: session. ARGV: node, facts, milliseconds to live. */
 const create: Script = {
   keys: 1,
+  types: ["hash"],
   lua: `
     redis.call("HSET", KEYS[1], "node", ARGV[1], "epoch", 1, "facts", ARGV[2], "released", "")
     return redis.call("PEXPIRE", KEYS[1], ARGV[3])`
@@ -69,6 +72,7 @@ const create: Script = {
 /** KEYS: session. ARGV: epoch. */
 const remove: Script = {
   keys: 1,
+  types: ["hash"],
   lua: `
     if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return 0 end
     return redis.call("DEL", KEYS[1])`
@@ -76,22 +80,23 @@ const remove: Script = {
 
 /** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<SessionDirectoryService, never, RedisConnection> =>
-  Effect.map(RedisConnection, ({ command, each, prefix, run }) => {
+  Effect.map(RedisConnection, ({ command, each, prefix, run, upkeep }) => {
     const lease = Duration.toMillis(options.lease ?? "3 seconds")
     const ttl = Duration.toMillis(options.ttl ?? "1 hour")
     const keyOf = (session: string) => Keys.session(prefix, session)
     const leaseOf = (node: string) => `${prefix}node:${node}`
-    const isAlive = (node: string) => Effect.map(command("EXISTS", leaseOf(node)), (found) => found === 1)
+    // A key without an end is no lease.
+    const isAlive = (node: string) => Effect.map(upkeep.command("PTTL", leaseOf(node)), (left) => Number(left) >= 0)
     const find = (id: string) =>
       Effect.gen(function*() {
         const reply = yield* command("HMGET", keyOf(id), "node", "epoch", "facts", "released")
         const [node, epoch, facts, released] = reply as ReadonlyArray<string | null>
-        if (typeof node !== "string") return Option.none<SessionEntry>()
+        if (typeof node !== "string" || !/^[1-9]\d{0,14}$/.test(epoch ?? "")) return Option.none<SessionEntry>()
         return Option.some<SessionEntry>({
           id,
           node,
           epoch: Number(epoch),
-          facts: JSON.parse(facts!) as JsonObject,
+          facts: Stored.facts(facts),
           isServed: released === "" && (yield* isAlive(node))
         })
       })
@@ -100,9 +105,12 @@ export const make = (options: Options = {}): Effect.Effect<SessionDirectoryServi
         const lost = yield* Lease.hold({
           length: lease,
           renewal: options.renewal,
-          take: command("SET", leaseOf(node), "", "PX", lease),
-          renew: Effect.map(Effect.suspend(() => command("PEXPIRE", leaseOf(node), lease)), (renewed) => renewed === 1),
-          release: command("DEL", leaseOf(node))
+          take: upkeep.command("SET", leaseOf(node), "", "PX", lease),
+          renew: Effect.map(
+            Effect.suspend(() => upkeep.command("PEXPIRE", leaseOf(node), lease)),
+            (renewed) => renewed === 1
+          ),
+          release: upkeep.command("DEL", leaseOf(node))
         })
         const set = (id: string, epoch: number, ...fields: ReadonlyArray<string>) =>
           Effect.map(run(change, keyOf(id), epoch, ttl, ...fields), (changed) => changed === 1)
@@ -115,7 +123,7 @@ export const make = (options: Options = {}): Effect.Effect<SessionDirectoryServi
               if (Option.isNone(found) || found.value.isServed || found.value.epoch !== epoch) return Option.none()
               const facts = yield* run(claim, keyOf(id), epoch, ttl, node, epoch + 1)
               return typeof facts === "string"
-                ? Option.some({ id, node, epoch: epoch + 1, facts: JSON.parse(facts) as JsonObject, isServed: true })
+                ? Option.some({ id, node, epoch: epoch + 1, facts: Stored.facts(facts), isServed: true })
                 : Option.none()
             })),
           update: (id, epoch, facts) => failing(set(id, epoch, "facts", JSON.stringify(facts))),
@@ -139,4 +147,4 @@ export const layer = (options?: Options): Layer.Layer<SessionDirectory, never, R
   Layer.effect(SessionDirectory, make(options))
 
 const failing = <A, R>(effect: Effect.Effect<A, RedisError, R>): Effect.Effect<A, SessionDirectoryError, R> =>
-  Effect.mapError(effect, ({ report }) => new SessionDirectoryError({ message: report }))
+  Effect.mapError(effect, ({ isRefused, report }) => new SessionDirectoryError({ isRefused, message: report }))

@@ -15,10 +15,11 @@ import type { RedisError } from "./RedisError.js"
 /** ARGV: milliseconds for what is taken, milliseconds for the burst. Gives the milliseconds to wait, 0 when it was taken. */
 const take: Script = {
   keys: 1,
+  types: ["string"],
   lua: `
     local time = redis.call("TIME")
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
-    local full = math.max(now, tonumber(redis.call("GET", KEYS[1]) or now)) + ARGV[1]
+    local full = math.max(now, tonumber(redis.call("GET", KEYS[1]) or now) or now) + ARGV[1]
     local wait = math.ceil(full - (now + ARGV[2]))
     if wait > 0 then return wait end
     redis.call("SET", KEYS[1], string.format("%.3f", full), "PX", math.max(1, math.ceil(full - now)))

@@ -1,11 +1,14 @@
 /**
- * `TaskStore` in Redis: a hash for each task, which Redis removes when its time has passed, and two lists of the tasks of each owner.
+ * `TaskStore` in Redis: a hash for each task, which Redis removes when its time has passed, and for each owner two lists of the tasks and
+ * their sizes. Tasks expire by the clock of Redis, which all nodes share.
+ *
  * A reader that waits for a task is woken by a message, and reads the task anew; every 5 seconds it looks without one.
  *
  * @since 0.1.0
  */
 import type { StoredTask, TaskPage, TaskStoreService } from "@effect-mcp/server/TaskStore"
 import { TaskStore, TaskStoreError } from "@effect-mcp/server/TaskStore"
+import * as Stored from "@effect-mcp/server/unstable/Stored"
 import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -23,11 +26,14 @@ export interface Options {
   readonly maxTasks?: number | undefined
   /** The limit of the characters of one task, as JSON. Default: 4 Mi (4,194,304). */
   readonly maxTaskSize?: number | undefined
+  /** The limit of the characters of the tasks of one owner, as JSON. Default: 16 Mi (16,777,216). */
+  readonly maxOwnerSize?: number | undefined
 }
 
 /** KEYS: task. ARGV: owner, version, task, milliseconds to live. */
 const create: Script = {
   keys: 1,
+  types: ["hash"],
   lua: `
     if redis.call("EXISTS", KEYS[1]) == 1 then return 0 end
     redis.call("HSET", KEYS[1], "owner", ARGV[1], "version", ARGV[2], "task", ARGV[3])
@@ -38,6 +44,7 @@ const create: Script = {
 /** KEYS: task. ARGV: owner, the version before, version, task, channel. */
 const replace: Script = {
   keys: 1,
+  types: ["hash"],
   lua: `
     local found = redis.call("HMGET", KEYS[1], "owner", "version")
     if found[1] ~= ARGV[1] or found[2] ~= ARGV[2] then return 0 end
@@ -46,28 +53,59 @@ const replace: Script = {
     return 1`
 }
 
+/** The characters of all tasks of an owner, apart from one task. */
+const SUM = `
+    local function sum(key, without)
+      local all = redis.call("HGETALL", key)
+      local size = 0
+      for at = 1, #all, 2 do
+        if all[at] ~= without then size = size + (tonumber(all[at + 1]) or 0) end
+      end
+      return size
+    end`
+
 /**
- * KEYS: the tasks of an owner in their order, the same by the time at which each expires. ARGV: task, the time at which it expires,
- * now, the limit of tasks, how many of those that have expired are removed at most, milliseconds to live. Both live as long as their
- * last task.
+ * KEYS: the tasks of an owner in their order, the same by the time of Redis at which each expires, their sizes. ARGV: task, milliseconds to
+ * live, the limit of tasks, how many of those that have expired are removed at most, the size of the task, the limit of all sizes. The
+ * keys live as long as their last task.
  */
 const enlist: Script = {
-  keys: 2,
-  lua: `
-    local gone = redis.call("ZRANGEBYSCORE", KEYS[2], "-inf", ARGV[3], "LIMIT", 0, ARGV[5])
+  keys: 3,
+  types: ["zset", "zset", "hash"],
+  lua: `${SUM}
+    local time = redis.call("TIME")
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local gone = redis.call("ZRANGEBYSCORE", KEYS[2], "-inf", now, "LIMIT", 0, ARGV[4])
     -- Of the last task, also when it is removed now: a reader's page may end with it, and the next task comes after that.
     local last = redis.call("ZREVRANGE", KEYS[1], 0, 0, "WITHSCORES")[2] or 0
     if #gone > 0 then
-      for _, key in ipairs(KEYS) do redis.call("ZREM", key, unpack(gone)) end
+      redis.call("ZREM", KEYS[1], unpack(gone))
+      redis.call("ZREM", KEYS[2], unpack(gone))
+      redis.call("HDEL", KEYS[3], unpack(gone))
     end
     if redis.call("ZSCORE", KEYS[1], ARGV[1]) then return "known" end
-    if redis.call("ZCARD", KEYS[1]) >= tonumber(ARGV[4]) then return "full" end
-    redis.call("ZADD", KEYS[1], math.max(last + 1, tonumber(ARGV[3])), ARGV[1])
-    redis.call("ZADD", KEYS[2], ARGV[2], ARGV[1])
+    if redis.call("ZCARD", KEYS[1]) >= tonumber(ARGV[3]) then return "many" end
+    if sum(KEYS[3]) + ARGV[5] > tonumber(ARGV[6]) then return "large" end
+    redis.call("ZADD", KEYS[1], math.max(last + 1, now), ARGV[1])
+    redis.call("ZADD", KEYS[2], now + ARGV[2], ARGV[1])
+    redis.call("HSET", KEYS[3], ARGV[1], ARGV[5])
     for _, key in ipairs(KEYS) do
-      if redis.call("PTTL", key) < tonumber(ARGV[6]) then redis.call("PEXPIRE", key, ARGV[6]) end
+      if redis.call("PTTL", key) < tonumber(ARGV[2]) then redis.call("PEXPIRE", key, ARGV[2]) end
     end
     return "enlisted"`
+}
+
+/** KEYS: the sizes of the tasks of an owner. ARGV: task, its size, the limit of all sizes. */
+const resize: Script = {
+  keys: 1,
+  types: ["hash"],
+  lua: `${SUM}
+    local before = redis.call("HGET", KEYS[1], ARGV[1])
+    if not before then return "resized" end
+    local isMore = tonumber(ARGV[2]) > (tonumber(before) or 0)
+    if isMore and sum(KEYS[1], ARGV[1]) + ARGV[2] > tonumber(ARGV[3]) then return "large" end
+    redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])
+    return "resized"`
 }
 
 /** How many tasks one script removes from a list: Redis does nothing else meanwhile. Each new task makes room for as many. */
@@ -81,47 +119,43 @@ const LOOK = 5000
 /** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<TaskStoreService, never, RedisConnection> =>
   Effect.map(RedisConnection, ({ command, prefix, run, subscribe }) => {
-    const { maxTaskSize = 4 * 1024 * 1024, maxTasks = 1000 } = options
+    const { maxOwnerSize = 16 * 1024 * 1024, maxTaskSize = 4 * 1024 * 1024, maxTasks = 1000 } = options
+    const report = Stored.reporter()
     const taskOf = (taskId: string) => `${prefix}task:${taskId}`
     const tasksOf = (owner: string | null) => `${prefix}{tasks:${ownerOf(owner)}}`
-    const untilOf = (owner: string | null) => `${tasksOf(owner)}:until`
+    const sizesOf = (owner: string | null) => `${tasksOf(owner)}:sizes`
 
-    /** The tasks of the ids that are there; those of others, and those whose time has passed, are not. */
+    /** The tasks of the ids that are there, and belong to the owner. */
     const read = (owner: string | null, ids: ReadonlyArray<string>) =>
-      Effect.flatMap(
-        Clock.currentTimeMillis,
-        (now) =>
-          Effect.forEach(ids, (id) =>
-            Effect.map(command("HMGET", taskOf(id), "owner", "task"), (reply) => {
-              const [found, text] = reply as ReadonlyArray<string | null>
-              if (found !== ownerOf(owner) || typeof text !== "string") return Option.none<StoredTask>()
-              const task = JSON.parse(text) as StoredTask
-              return now < task.createdAt + task.ttl ? Option.some(task) : Option.none()
-            }), { concurrency: 32 })
-      )
+      Effect.forEach(ids, (id) =>
+        Effect.flatMap(command("HMGET", taskOf(id), "owner", "task"), (reply) => {
+          const [found, text] = reply as ReadonlyArray<string | null>
+          if (found !== ownerOf(owner)) return Effect.succeedNone
+          return Effect.map(Stored.orReport(Stored.task(text), report, taskOf(id)), Option.fromNullable)
+        }), { concurrency: 32 })
 
     const get = (owner: string | null, taskId: string) => Effect.map(read(owner, [taskId]), ([task]) => task!)
 
     const sized = (task: StoredTask): Effect.Effect<string, TaskStoreError> => {
       const text = JSON.stringify(task)
-      return text.length <= maxTaskSize ? Effect.succeed(text) : Effect.fail(
-        new TaskStoreError({ reason: "Full", message: `A task may have ${maxTaskSize} characters` })
-      )
+      return text.length <= maxTaskSize
+        ? Effect.succeed(text)
+        : Effect.fail(full(`A task may have ${maxTaskSize} characters`))
     }
 
     return {
       create: (task) =>
         failing(Effect.gen(function*() {
           const text = yield* sized(task)
-          const now = yield* Clock.currentTimeMillis
-          const until = Math.ceil(task.createdAt + task.ttl)
-          const left = Math.max(1, until - now)
-          const lists = [tasksOf(task.owner), untilOf(task.owner)] as const
-          const enlisted = yield* run(enlist, ...lists, task.taskId, until, now, maxTasks, PORTION, left)
-          if (enlisted === "full") {
-            const message = `This owner has ${maxTasks} tasks, and may have no more`
-            return yield* new TaskStoreError({ reason: "Full", message })
-          }
+          // By the clock of this node alone, which has set `createdAt`.
+          const left = Math.ceil(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis))
+          if (left <= 0) return
+          const lists = [tasksOf(task.owner), `${tasksOf(task.owner)}:until`] as const
+          const sizes = sizesOf(task.owner)
+          const args = [task.taskId, left, maxTasks, PORTION, text.length, maxOwnerSize]
+          const enlisted = yield* run(enlist, ...lists, sizes, ...args)
+          if (enlisted === "many") return yield* full(`This owner has ${maxTasks} tasks, and may have no more`)
+          if (enlisted === "large") return yield* large(maxOwnerSize)
           if (enlisted === "known") return yield* known(task.taskId)
           const stored = Effect.filterOrFail(
             run(create, taskOf(task.taskId), ownerOf(task.owner), task.version, text, left),
@@ -129,17 +163,19 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
             () => known(task.taskId)
           )
           // Without it, the name leaves the lists when the task would have expired.
-          const delisted = Effect.forEach(lists, (list) => command("ZREM", list, task.taskId), {
-            concurrency: "unbounded"
-          })
+          const delisted = Effect.all([
+            ...lists.map((list) => command("ZREM", list, task.taskId)),
+            command("HDEL", sizes, task.taskId)
+          ], { concurrency: "unbounded" })
           yield* Effect.onError(stored, () => Effect.ignore(delisted))
         })),
       get: (owner, taskId) => failing(get(owner, taskId)),
       replace: (task) =>
         failing(Effect.gen(function*() {
           const text = yield* sized(task)
-          if (Option.isNone(yield* get(task.owner, task.taskId))) return false
           const { owner, taskId, version } = task
+          const resized = yield* run(resize, sizesOf(owner), taskId, text.length, maxOwnerSize)
+          if (resized === "large") return yield* large(maxOwnerSize)
           const channel = `${prefix}task:${taskId}`
           return (yield* run(replace, taskOf(taskId), ownerOf(owner), version - 1, version, text, channel)) === 1
         })),
@@ -188,6 +224,10 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
 export const layer = (options?: Options): Layer.Layer<TaskStore, never, RedisConnection> =>
   Layer.effect(TaskStore, make(options))
 
+const full = (message: string): TaskStoreError => new TaskStoreError({ reason: "Full", message })
+
+const large = (limit: number): TaskStoreError => full(StoreText.ownerSize(limit))
+
 /** No owner is another one than the owner "null". */
 const ownerOf = (owner: string | null): string => owner === null ? "-" : `=${owner}`
 
@@ -199,5 +239,6 @@ const failing = <A, R>(
   Effect.catchTag(
     effect,
     "RedisError",
-    ({ report }) => Effect.fail(new TaskStoreError({ reason: "Unavailable", message: report }))
+    ({ isRefused, report }) =>
+      Effect.fail(new TaskStoreError({ reason: isRefused === true ? "Refused" : "Unavailable", message: report }))
   )

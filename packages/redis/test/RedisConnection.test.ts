@@ -123,7 +123,7 @@ describe.concurrent("a connection to Redis", () => {
       yield* RedisProcess.connection(redis, { timeout: 1000 })
       const [check] = yield* Readiness.current
       assert.strictEqual(check!.name, "Redis")
-      assert.strictEqual(yield* check!.run, "PONG")
+      assert.strictEqual(yield* check!.run, "OK")
       yield* redis.pause
       assert.isTrue(Exit.isFailure(yield* Effect.exit(check!.run)))
       yield* redis.resume

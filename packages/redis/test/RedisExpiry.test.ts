@@ -80,7 +80,8 @@ describe("what the nodes store in Redis", () => {
         ["a task begins", tasks.create(task), {
           "task:1": MINUTE,
           "{tasks:=ada}": MINUTE,
-          "{tasks:=ada}:until": MINUTE
+          "{tasks:=ada}:until": MINUTE,
+          "{tasks:=ada}:sizes": MINUTE
         }],
         ["a rate is counted", limits.take("k", { burst: 10, every: "1 minute" }), { "rate:k": MINUTE }],
         ["something happens once", limits.once("k", "1 minute"), { "once:k": MINUTE }],

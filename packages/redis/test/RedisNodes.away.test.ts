@@ -126,7 +126,7 @@ describe("each operation of a service, while Redis", () => {
           "TaskStore.get": [tasks.get(null, "1"), "TaskStoreError Unavailable"],
           "TaskStore.replace": [tasks.replace({ ...task, version: 2 }), "TaskStoreError Unavailable"],
           "TaskStore.list": [tasks.list(null, { limit: 1 }), "TaskStoreError Unavailable"],
-          "TaskStore.changes": [Stream.runDrain(tasks.changes(null, "1")), "TaskStoreError Unavailable"],
+          "TaskStore.changes": [Stream.runDrain(tasks.changes(null, "1")), "TaskStoreError Refused"],
           "SharedLimits.take": [limits.take("k", { burst: 1, every: "1 second" }), "SharedLimitsError"],
           "SharedLimits.once": [limits.once("k", "1 second"), "SharedLimitsError"],
           "Member.publish": [bus.publish({ _tag: "Unknown" }), "ended"]

@@ -1,10 +1,11 @@
 /**
  * Servers, connections and clusters of Redis for tests.
  */
+import type { Reply } from "@effect-mcp/redis/RedisCommand"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import type { RedisError } from "@effect-mcp/redis/RedisError"
 import type { Scope } from "effect"
-import { Effect, Schedule, TestServices } from "effect"
+import { Clock, Effect, Schedule, TestServices } from "effect"
 import { inject } from "vitest"
 import type { RedisProcess } from "./RedisServer.js"
 import { asDocumented, freePort, make } from "./RedisServer.js"
@@ -53,11 +54,20 @@ export const pairInTestTime = <A, E, R>(url: string | ReadonlyArray<string>, ser
       Effect.provideService(service, RedisConnection.RedisConnection, {
         ...rest,
         command: (...args) => TestServices.provideLive(command(...args)),
-        run: (...args) => TestServices.provideLive(run(...args))
+        run: (script, ...args) =>
+          Effect.flatMap(TestServices.provideLive(run(script, ...args)), (reply) =>
+            script.lua.endsWith(`redis.call("TIME")}`) ? inTestTime(reply) : Effect.succeed(reply))
       })
   )
   return Effect.zip(one, one)
 }
+
+/** A reply that ends with the time of Redis, with the time of the test in its place. */
+const inTestTime = (reply: Reply) =>
+  Effect.map(Clock.currentTimeMillis, (now): Reply => [
+    ...(reply as ReadonlyArray<Reply>).slice(0, -1),
+    [String(Math.floor(now / 1000)), String((now % 1000) * 1000)]
+  ])
 
 export interface RedisCluster {
   readonly urls: ReadonlyArray<string>

@@ -23,7 +23,10 @@ describe("RedisSessionDirectory", () => {
         let isReachable = true
         const own: RedisConnection.RedisConnectionService = {
           ...connection,
-          command: (...args) => isReachable ? connection.command(...args) : Effect.never
+          upkeep: {
+            ...connection.upkeep,
+            command: (...args) => isReachable ? connection.upkeep.command(...args) : Effect.never
+          }
         }
         const directory = yield* Effect.provideService(
           RedisSessionDirectory.make({ lease }),
@@ -67,7 +70,11 @@ describe("RedisSessionDirectory", () => {
         const connection = yield* RedisProcess.connection(process)
         const join = (node: string, command: RedisConnection.RedisConnectionService["command"]) =>
           RedisSessionDirectory.make().pipe(
-            Effect.provideService(RedisConnection.RedisConnection, { ...connection, command }),
+            Effect.provideService(RedisConnection.RedisConnection, {
+              ...connection,
+              command,
+              upkeep: { ...connection.upkeep, command }
+            }),
             Effect.flatMap((directory) => directory.join(node))
           )
         let isRunning = true

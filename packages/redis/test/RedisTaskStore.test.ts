@@ -55,7 +55,7 @@ describe("RedisTaskStore", () => {
       yield* create(taskOf("1", now, 4000))
       yield* create(taskOf("2", now, 2000))
       const keys = connection.command("KEYS", `${connection.prefix}*ada*`)
-      assert.strictEqual((yield* keys as Effect.Effect<ReadonlyArray<string>>).length, 2)
+      assert.strictEqual((yield* keys as Effect.Effect<ReadonlyArray<string>>).length, 3)
       yield* Effect.repeat(keys, { until: (found) => Array.isArray(found) && found.length === 0, schedule: often })
     }))
 

@@ -19,10 +19,10 @@ import * as StoreText from "./nodes/StoreText.js"
 /** @category errors */
 export class InboxError extends Data.TaggedError("InboxError")<{
   /**
-   * `Gone`: there is no such node any more. `Full`: the node does not read fast enough. `Unavailable`: whether the text arrives is
-   * not known.
+   * `Gone`: there is no such node any more. `Full`: the node does not read fast enough. `Refused`: the store of the inboxes has refused
+   * the text, or never got it. `Unavailable`: whether the text arrives is not known.
    */
-  readonly reason: "Gone" | "Full" | "Unavailable"
+  readonly reason: "Gone" | "Full" | "Refused" | "Unavailable"
   readonly message: string
 }> {}
 

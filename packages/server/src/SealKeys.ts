@@ -42,6 +42,11 @@ export interface SealKeysService {
    * often it comes.
    */
   readonly find: (id: string) => Effect.Effect<Option.Option<SealKey>, SealKeysError>
+  /**
+   * The time by which sealed state expires, in milliseconds since 1970, where the clocks of nodes may differ. Default: the clock of the
+   * node.
+   */
+  readonly now?: Effect.Effect<number, SealKeysError> | undefined
 }
 
 /** @category tags */

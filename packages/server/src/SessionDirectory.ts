@@ -32,11 +32,15 @@ export interface SessionEntry {
 }
 
 /**
- * The directory did not answer.
+ * The directory did not answer, or refused the operation.
  *
  * @category errors
  */
-export class SessionDirectoryError extends Data.TaggedError("SessionDirectoryError")<{ readonly message: string }> {}
+export class SessionDirectoryError extends Data.TaggedError("SessionDirectoryError")<{
+  readonly message: string
+  /** Whether it is certain that nothing has changed: the directory has refused the operation, or never got it. Default: false. */
+  readonly isRefused?: boolean | undefined
+}> {}
 
 /**
  * One node, as the directory knows it.

@@ -76,9 +76,10 @@ export interface StoredTask {
 export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
   /**
    * `Full`: a limit of the store is reached; the client gets the message, and that of no other reason. `UnknownPage`: `after` is
-   * not the `next` of a page. `Unavailable`: the store did not answer, or lost what it had.
+   * not the `next` of a page. `Refused`: the store has refused the operation, or never got it, and nothing has changed. `Unavailable`:
+   * the store did not answer, or lost what it had.
    */
-  readonly reason: "Full" | "UnknownPage" | "Unavailable"
+  readonly reason: "Full" | "UnknownPage" | "Refused" | "Unavailable"
   readonly message: string
 }> {}
 

@@ -111,6 +111,7 @@ export class Client {
       : "start Redis there, or correct the option `url`"
     return new RedisError({
       message: "There is no connection to Redis",
+      isRefused: true,
       cause: `${location(this.driver)}: ${why}: ${advice}`
     })
   }
@@ -121,6 +122,7 @@ export class Client {
 
   private tooMany(name: string): RedisError {
     return new RedisError({
+      isRefused: true,
       message: `Redis has not got ${name}: too many commands wait for its answers`,
       cause:
         `${this.waiting} commands with ${this.size} characters: wait until Redis answers, or give \`maxWaiting\` or ` +
@@ -156,13 +158,26 @@ export class Client {
         this.driver.call(lower(name), ...args, (error: Error | null | undefined, reply: unknown) => {
           this.waiting--
           this.size -= size
-          if (error) end(Effect.fail(failed(`Redis has not run ${name}`, error)))
+          if (error) end(Effect.fail(failed(`Redis has not run ${name}`, error, all.length === 1 && isRefusal(error))))
           else if (--left === 0) end(Effect.succeed(reply as Reply))
         })
       }
       return Effect.sync(() => this.deadlines.unwatch(deadline))
     })
   }
+
+  /** What `INFO memory` says of each Redis that stores data. Empty where it does not say it. */
+  readonly memory: Effect.Effect<ReadonlyArray<string>> = Effect.suspend(() =>
+    Effect.forEach(
+      this.driver instanceof Cluster ? this.driver.nodes("master") : [this.driver],
+      (node) =>
+        Effect.timeoutTo(Effect.orElseSucceed(Effect.tryPromise(() => node.info("memory")), () => ""), {
+          duration: this.settings.timeout,
+          onSuccess: (text) => text,
+          onTimeout: () => ""
+        })
+    )
+  )
 
   /** What is sent in one turn of the event loop leaves in one piece, which costs one call of the operating system. */
   private hold(): void {
@@ -308,5 +323,18 @@ const reconnect = (driver: Redis | Cluster): void => {
 const retryStrategy = (attempt: number) => Math.min(20 * 2 ** attempt, 1000)
 
 // The driver's error has the command's arguments among its members.
-const failed = (message: string, error?: unknown): RedisError =>
-  new RedisError({ message, cause: error instanceof Error ? error.message.slice(0, 200) : undefined })
+const failed = (message: string, error?: unknown, isRefused = false): RedisError =>
+  new RedisError({ message, isRefused, cause: error instanceof Error ? error.message.slice(0, 200) : undefined })
+
+/**
+ * How an error begins that Redis answers before it changes anything, also in a script: of a script that has written, Redis does not refuse
+ * the rest.
+ */
+const REFUSALS =
+  /^(OOM|READONLY|MISCONF|NOAUTH|WRONGPASS|NOPERM(?! ACL failure in script)|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|CROSSSLOT|MOVED|ASK|NOREPLICAS|ERR max number of clients reached) ?/
+
+/** How an error of the driver begins about a command that the driver has not sent. */
+const UNSENT = /^(Stream isn't writeable|Failed to refresh slots cache|None of startup nodes is available|Too many Cluster redirections)/
+
+/** Whether a command has changed nothing for certain: Redis has refused it, or never got it. */
+const isRefusal = ({ message, name }: Error): boolean => (name === "ReplyError" ? REFUSALS : UNSENT).test(message)

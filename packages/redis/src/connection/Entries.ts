@@ -34,6 +34,7 @@ export const lastId = (
 /** KEYS: stream. Gives the id of the last entry that it has had, and which process Redis is. */
 const look: Script = {
   keys: 1,
+  types: ["stream"],
   lua: `
     local last = "0-0"
     if redis.call("EXISTS", KEYS[1]) == 1 then
@@ -79,7 +80,7 @@ export const reading = <A>(
   blocking: Blocking,
   stream: string,
   after: () => string,
-  entries: (found: ReadonlyArray<Entry>) => A,
+  entries: (found: ReadonlyArray<Entry>) => Effect.Effect<A>,
   otherwise: Effect.Effect<A, RedisError>
 ): Effect.Effect<A> => {
   const again = (error: RedisError) => Effect.logDebug(`Redis is read again: ${error.message}`)
@@ -92,7 +93,7 @@ export const reading = <A>(
         onFailure: (error) => Effect.zipRight(again(error), Effect.delay(looked, "200 millis")),
         onSuccess: (reply) =>
           Array.isArray(reply)
-            ? Effect.sync(() => entries(ofReply((reply as ReadonlyArray<readonly [string, Reply]>)[0]![1])))
+            ? entries(ofReply((reply as ReadonlyArray<readonly [string, Reply]>)[0]![1]))
             : looked
       })
     )

@@ -61,7 +61,7 @@ export const run = (
       const beginning = Semaphore.make()
       let isCancelled = false
       const own = session.ofHandler()
-      const begin: Effect.Effect<void, AskError> = Effect.uninterruptible(beginning.run(Effect.suspend(() =>
+      const begin = Effect.uninterruptible(beginning.run(Effect.suspend(() =>
         own.task !== undefined ? Effect.void : Effect.gen(function*() {
           const task = yield* runner.create(session.principal?.id ?? null, tasks.version, ttl)
           const { asker, outbound } = tasks.detached(task)
@@ -69,7 +69,8 @@ export const run = (
           yield* runner.supervise(task, Deferred.await(handed), tasks.changed)
           yield* Deferred.succeed(first, task)
         })
-      )))
+        // A refusal of the store is no failure for a handler to treat: it answers the request, with its status.
+      ))) as Effect.Effect<void, AskError>
       own.startTask = Effect.zipRight(begin, Deferred.await(answered))
       const services = context.pipe(
         Context.add(ServerSession, own),

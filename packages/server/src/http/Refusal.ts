@@ -121,11 +121,27 @@ export const closing: HttpRefusal = make(
   { "retry-after": "1", connection: "close" }
 )
 
-/** Where several nodes serve an endpoint. */
+/** Where several nodes serve an endpoint: no node has the request. */
 export const nodeLost: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
-  "Service Unavailable: the node that serves this session cannot be reached; try again",
+  "Service Unavailable: the node that serves this session cannot be reached, and nothing has run; try again",
+  { "retry-after": "1" }
+)
+
+/** Where several nodes serve an endpoint: too much that this node passes on is on its way. */
+export const nodeBusy: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: too many requests wait for the node that serves this session, and nothing has run; try again",
+  { "retry-after": "1" }
+)
+
+/** Where several nodes serve an endpoint: whether the other node has what the client sent, which was no request, is not known. */
+export const nodeSilent: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: the node that serves this session does not answer; try again",
   { "retry-after": "1" }
 )
 
@@ -146,9 +162,11 @@ export const tooMany = (wait: Duration.Duration): HttpRefusal => {
 /** A day, in seconds. */
 const MAX_WAIT = 86_400
 
-/** A store that the request needs did not answer. */
-export const storeAway = (what: string): HttpRefusal =>
-  make(503, JsonRpcError.UNAVAILABLE, `Service Unavailable: ${StoreFailure.sentence(what)}`, { "retry-after": "1" })
+/** A store that the request needs did not answer, or has refused what the request needs. */
+export const storeAway = (what: string, isRefused?: boolean): HttpRefusal =>
+  make(503, JsonRpcError.UNAVAILABLE, `Service Unavailable: ${StoreFailure.sentence(what, isRefused)}`, {
+    "retry-after": "1"
+  })
 
 /** What a client has missed of a stream cannot be read now. */
 export const streamAway: HttpRefusal = make(

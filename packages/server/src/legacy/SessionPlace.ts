@@ -39,7 +39,7 @@ export class SessionPlace {
     const { epoch, id, membership, owner } = this
     const all = owner === undefined ? facts : { ...facts, owner }
     const stored = this.isStored ? membership.update(id, epoch, all) : Effect.as(membership.create(id, all), true)
-    return Effect.flatMap(Effect.mapError(stored, () => Refusal.storeAway(DIRECTORY)), (isOwn) => {
+    return Effect.flatMap(Effect.mapError(stored, ({ isRefused }) => Refusal.storeAway(DIRECTORY, isRefused)), (isOwn) => {
       this.isStored = true
       if (isOwn) return Effect.void
       // In a fiber of its own: the end of the session interrupts its requests, and this one is about to say why it fails.

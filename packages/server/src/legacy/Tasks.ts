@@ -21,6 +21,7 @@ import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import type { HttpRefusal } from "../HttpRefusal.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import { Encoded } from "../runtime/Reply.js"
 import type { TaskDialect } from "../runtime/TaskDialect.js"
@@ -121,7 +122,7 @@ export const result = (
   { taskId }: Params,
   session: LegacySession
 ): Effect.Effect<JsonObject, unknown> =>
-  Effect.flatMap(Deferred.make<never, InternalError | InvalidParams>(), (lost) => {
+  Effect.flatMap(Deferred.make<never, HttpRefusal | InternalError | InvalidParams>(), (lost) => {
     const viewer = viewerOf(session)
     const asking = new Map<string, Fiber.RuntimeFiber<unknown, unknown>>()
     const ask = (key: string, { method, params }: TaskQuestion) =>
@@ -129,7 +130,7 @@ export const result = (
         Effect.flatMap((answer) =>
           Effect.retry(tasks.answer(viewer, taskId, (asked) => asked === key ? answer : undefined), {
             schedule: writeAgain,
-            while: ({ _tag }) => _tag === "InternalError"
+            while: ({ _tag }) => _tag !== "InvalidParams"
           })
         ),
         Effect.tapError((error) => Deferred.fail(lost, error)),

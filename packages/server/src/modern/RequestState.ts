@@ -55,6 +55,7 @@ const text = new TextDecoder()
 export const make = (keys: SealKeysService, { ttl = "10 minutes" }: Pick<RoundOptions, "ttl"> = {}): RequestState => {
   const derived = new Map<string, Promise<CryptoKey>>()
   const logged = StoreFailure.once(KEYS)
+  const now = keys.now === undefined ? Clock.currentTimeMillis : Effect.mapError(logged(keys.now), unavailable)
   const derive = ({ id, secret }: SealKey) =>
     Effect.promise(() => {
       const known = derived.get(id)
@@ -70,7 +71,7 @@ export const make = (keys: SealKeysService, { ttl = "10 minutes" }: Pick<RoundOp
       Effect.gen(function*() {
         const current = yield* Effect.mapError(logged(keys.current), unavailable)
         const key = yield* derive(current)
-        const expires = (yield* Clock.currentTimeMillis) + Duration.toMillis(ttl)
+        const expires = (yield* now) + Duration.toMillis(ttl)
         const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
         const plain = utf8.encode(JSON.stringify({ ...state, expires }))
         const sealed = yield* Effect.promise(() => crypto.subtle.encrypt(algorithm(iv, binding), key, plain))
@@ -97,7 +98,7 @@ export const make = (keys: SealKeysService, { ttl = "10 minutes" }: Pick<RoundOp
         if (parsed instanceof Json.Refused) return yield* invalid
         // The server wrote it.
         const state = parsed as State & { readonly expires: number }
-        return state.expires > (yield* Clock.currentTimeMillis) ? state : yield* expired
+        return state.expires > (yield* now) ? state : yield* expired
       })
   }
 }

@@ -6,6 +6,8 @@
  * text: it is neither escaped nor parsed on its way.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
+import * as Schema from "effect/Schema"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 
 /** From the node where the request arrived. `from` is that node. */
@@ -58,12 +60,43 @@ export const encode = (envelope: Envelope): string => {
 /** Reads what `encode` has written; `undefined` for anything else, such as what another version of this library sent. */
 export const decode = (text: string): Envelope | undefined => {
   const end = text.indexOf("\n")
-  const line = Json.parse(end === -1 ? text : text.slice(0, end)) as { id?: unknown; type?: unknown } | null | undefined
-  if (typeof line?.id !== "string" || !TYPES.has(line.type)) return undefined
+  const line = Json.parse(end === -1 ? text : text.slice(0, end))
+  if (line instanceof Json.Refused || !isLine(line)) return undefined
   if (end !== -1) return { ...line, body: text.slice(end + 1) } as Envelope
   return line.type === "reply" || line.type === "text" ? undefined : line as Envelope
 }
 
-const TYPES = new Set<unknown>("exchange request taken gone reply stream text end cut moved".split(" "))
+const headers = Schema.Record({ key: Schema.String, value: Schema.String })
+
+const forth = { from: Schema.String, id: Schema.String }
+
+const answer = { id: Schema.String, status: Schema.Int.pipe(Schema.between(200, 599)), headers }
+
+/** An envelope without its body. */
+const isLine = SchemaCheck.compile(Schema.Union(
+  Schema.Struct({
+    type: Schema.Literal("exchange"),
+    ...forth,
+    method: Schema.String,
+    url: Schema.String,
+    path: Schema.String,
+    headers,
+    remoteAddress: Schema.optional(Schema.String),
+    encrypted: Schema.optional(Schema.Boolean)
+  }),
+  Schema.Struct({ type: Schema.Literal("taken"), ...forth, size: Schema.Number }),
+  Schema.Struct({ type: Schema.Literal("gone"), ...forth }),
+  Schema.Struct({ type: Schema.Literal("request"), ...forth }),
+  Schema.Struct({ type: Schema.Literal("reply"), ...answer }),
+  Schema.Struct({ type: Schema.Literal("stream"), ...answer, node: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("text"), id: Schema.String, node: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("end"), id: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("cut"), id: Schema.String }),
+  Schema.Struct({
+    type: Schema.Literal("moved"),
+    id: Schema.String,
+    isDraining: Schema.optional(Schema.Boolean)
+  })
+))
 
 export const isForth = (envelope: Envelope): envelope is Forth => "from" in envelope

@@ -2,11 +2,11 @@
  * An `EventStore` over a database that may fail. An event that the database has not stored is dropped, and is a gap: the node
  * remembers it until the database knows of it, and no client resumes a stream from before it.
  */
-import type { RequestId } from "@effect-mcp/jsonrpc/Message"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { EventStoreError, type EventStoreService, type StoredEvent, type StreamKey } from "../EventStore.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
+import * as Stored from "./Stored.js"
 
 /** What writes to a stream also stores `missing`, the position of its last event that was not stored, if there is one. */
 export interface EventDatabase<E> {
@@ -81,7 +81,7 @@ export const toStore = <E>(database: EventDatabase<E>, report: (error: E) => str
     unfinished: (key) =>
       reported(Effect.map(
         database.unfinished(key),
-        (requests) => requests === undefined ? [] : JSON.parse(requests) as ReadonlyArray<RequestId>
+        (requests) => Stored.requests(requests) ?? []
       )),
     append: (key, event) => append(key, [event], false),
     appendAll: append,

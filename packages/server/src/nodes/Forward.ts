@@ -116,7 +116,7 @@ export class Forward {
     this.options.moved(isDraining)
   }
 
-  /** The other node has no place for the request: nothing has run. */
+  /** The other node has no place for the request, or the store has refused it: nothing has run. */
   refuse(): void {
     if (this.over) return
     this.done()
@@ -136,7 +136,7 @@ export class Forward {
     if (canResume && writer !== undefined) return writer.cut()
     const errors = errorsOf(body)
     if (writer === undefined) {
-      if (errors === undefined) return Refusal.send(exchange, Refusal.nodeLost)
+      if (errors === undefined) return Refusal.send(exchange, Refusal.nodeSilent)
       return exchange.reply(200, { "content-type": "application/json" }, errors)
     }
     if (errors === undefined) return writer.cut()

@@ -10,19 +10,27 @@ import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "../http/HttpExchange.js"
+import * as Refusal from "../http/Refusal.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import type { Back, Forth } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
 import { Forward, type Moved } from "./Forward.js"
 import type { Place } from "./Place.js"
+import * as Stored from "./Stored.js"
 
 /** How often a text is sent again to a node whose inbox is full. */
 const SEND_AGAIN = Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(3))
 
+/** How many characters of requests may be on their way to the store, and one request more. Further requests are refused. */
+const MAX_UNSENT = 16 * 1024 * 1024
+
 export class Forwarding {
   private readonly forwards = new Map<string, Forward>()
   private readonly served = new Map<string, ForwardedExchange>()
+  private readonly report = Stored.reporter()
   private lastId = 0
+  /** How many characters of requests the store has not taken yet. */
+  private unsent = 0
 
   constructor(
     private readonly runtime: Edition.Services,
@@ -57,6 +65,14 @@ export class Forwarding {
     body: string | undefined,
     moved: Moved
   ): void {
+    if (this.unsent > MAX_UNSENT) return Refusal.send(exchange, Refusal.nodeBusy)
+    let size = body?.length ?? 0
+    this.unsent += size
+    // The store has the request, or the request is over.
+    const leave = () => {
+      this.unsent -= size
+      size = 0
+    }
     const id = `${++this.lastId}`
     const forward: Forward = new Forward(exchange, {
       node: to,
@@ -65,7 +81,10 @@ export class Forwarding {
       body,
       isResumable: this.isResumable,
       moved,
-      onDone: () => this.forwards.delete(id),
+      onDone: () => {
+        leave()
+        this.forwards.delete(id)
+      },
       send: (envelope) => {
         const text = Envelope.encode(envelope)
         const isRequest = envelope.type === "exchange"
@@ -80,8 +99,9 @@ export class Forwarding {
             })
           )
         )
+        const attempts = Effect.retry(sent, { schedule: SEND_AGAIN, while: ({ reason }) => reason === "Full" })
         return Effect.catchAll(
-          Effect.retry(sent, { schedule: SEND_AGAIN, while: ({ reason }) => reason === "Full" }),
+          isRequest ? Effect.ensuring(attempts, Effect.sync(leave)) : attempts,
           ({ reason }) =>
             Effect.sync(() => {
               if (reason === "Unavailable" || !isRequest) return forward.fail()
@@ -101,7 +121,10 @@ export class Forwarding {
   /** Takes what another node has sent. */
   readonly receive = (text: string, place: Place): void => {
     const envelope = Envelope.decode(text)
-    if (envelope === undefined) return
+    if (envelope === undefined) {
+      Edition.runFork(this.runtime, this.report("a text in the inbox of this node"))
+      return
+    }
     if (!Envelope.isForth(envelope)) {
       const forward = this.forwards.get(envelope.id)
       if (forward !== undefined) return forward.receive(envelope)

@@ -40,7 +40,7 @@ export const inbox = (service: InboxService): InboxService => {
   const total = StoreFailure.total(
     "The inbox of the nodes",
     (message) => new InboxError({ reason: "Unavailable", message }),
-    ({ reason }) => reason === "Unavailable"
+    ({ reason }) => reason === "Refused" || reason === "Unavailable"
   )
   return {
     open: (node) =>

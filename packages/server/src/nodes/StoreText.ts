@@ -18,5 +18,8 @@ export const full = (node: string, limit: string): string =>
     shown(node, 100)
   }: send again when it has read some, or give \`maxSize\` a higher value`
 
+export const ownerSize = (limit: number): string =>
+  `The tasks of this owner have ${limit} characters, and may have no more`
+
 const shown = (text: string, limit: number): string =>
   JSON.stringify(text.length > limit ? `${text.slice(0, limit)}…` : text)

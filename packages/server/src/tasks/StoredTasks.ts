@@ -17,6 +17,8 @@ import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Refusal from "../http/Refusal.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
 import type { StoredTask, TaskOutcome, TaskQuestion, TaskStoreService } from "../TaskStore.js"
 import { TaskStoreError } from "../TaskStore.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
@@ -39,7 +41,6 @@ export interface Ended {
 
 /** A store that logs when it begins to fail. An application may have written it: a defect is a failure, too. */
 export const logging = (store: TaskStoreService): TaskStoreService => {
-  const isFailure = ({ reason }: TaskStoreError) => reason === "Unavailable"
   const total = StoreFailure.total(STORE, unanswered, isFailure)
   const followed = StoreFailure.once<TaskStoreError>(CHANGES, isFailure)
   return {
@@ -85,7 +86,7 @@ export class StoredTasks {
   }
 
   /** A task of the viewer. Fails as for an unknown task when it is another's. */
-  get(viewer: Viewer, taskId: string): Effect.Effect<StoredTask, InternalError | InvalidParams> {
+  get(viewer: Viewer, taskId: string): Effect.Effect<StoredTask, HttpRefusal | InternalError | InvalidParams> {
     return answered(this.find(viewer, taskId))
   }
 
@@ -100,7 +101,7 @@ export class StoredTasks {
   }
 
   /** The task as it is, and then as it becomes. */
-  changes(viewer: Viewer, taskId: string): Stream.Stream<StoredTask, InternalError | InvalidParams> {
+  changes(viewer: Viewer, taskId: string): Stream.Stream<StoredTask, HttpRefusal | InternalError | InvalidParams> {
     return Stream.unwrap(
       Effect.as(
         this.get(viewer, taskId),
@@ -113,7 +114,7 @@ export class StoredTasks {
   list(viewer: Viewer, after: string | undefined, limit: number) {
     return Effect.catchAll(
       this.store.list(viewer.owner, { after, limit }),
-      (error): Effect.Effect<never, InternalError | InvalidParams> =>
+      (error): Effect.Effect<never, HttpRefusal | InternalError | InvalidParams> =>
         error.reason === "UnknownPage"
           ? Effect.fail(new InvalidParams({ message: "Invalid params: the cursor is not one of this list" }))
           : unavailable(error)
@@ -121,7 +122,7 @@ export class StoredTasks {
   }
 
   /** Cancels a task that has not ended. `false` when it had ended before. */
-  cancel(viewer: Viewer, taskId: string): Effect.Effect<readonly [StoredTask, boolean], InternalError | InvalidParams> {
+  cancel(viewer: Viewer, taskId: string): Effect.Effect<readonly [StoredTask, boolean], HttpRefusal | InternalError | InvalidParams> {
     return answered(this.change(viewer, taskId, (task) =>
       Tasks.isTerminal(task.status)
         ? undefined
@@ -137,7 +138,7 @@ export class StoredTasks {
     viewer: Viewer,
     taskId: string,
     answerOf: (key: string) => TaskOutcome | undefined
-  ): Effect.Effect<unknown, InternalError | InvalidParams> {
+  ): Effect.Effect<unknown, HttpRefusal | InternalError | InvalidParams> {
     const knownOf = (task: StoredTask) =>
       Record.filterMap(task.questions, (_, key) => Option.fromNullable(answerOf(key)))
     const checks = this.checks.get(taskId)
@@ -202,7 +203,8 @@ export class StoredTasks {
         Effect.flatMap(([, isAsked]) => isAsked ? taken : Effect.interrupt),
         Effect.onInterrupt(() => Effect.ignore(this.withdraw(self, taskId, keys))),
         Effect.tap(Effect.retry(take, { schedule: writeAgain, while: isUnavailable })),
-        answered
+        // The request of the task is answered already: no status can tell of the store.
+        Effect.catchTag("TaskStoreError", ({ message, reason }) => Effect.fail(failure(message, reason)))
       )
   }
 
@@ -287,8 +289,10 @@ export const untilStored = Schedule.union(Schedule.exponential("100 millis"), Sc
 /** How what a task needs, such as its end or an answer that came, is written again after the store has failed: for 3 seconds. */
 export const writeAgain = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
 
+const isFailure = ({ reason }: TaskStoreError): boolean => reason === "Refused" || reason === "Unavailable"
+
 const isUnavailable = (error: TaskStoreError | InvalidParams): boolean =>
-  error._tag === "TaskStoreError" && error.reason === "Unavailable"
+  error._tag === "TaskStoreError" && isFailure(error)
 
 /** As a client learns of it. */
 const answered = <A>(effect: Effect.Effect<A, TaskStoreError | InvalidParams>) =>
@@ -303,10 +307,11 @@ const statusOf = (questions: Readonly<Record<string, TaskQuestion>>): TaskStatus
 const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })
 
 /** A limit of the store is for the client to know. */
-export const unavailable = (error: TaskStoreError): Effect.Effect<never, InternalError> =>
-  error.reason === "Full"
-    ? Effect.fail(new InternalError({ message: error.message }))
-    : Effect.fail(new InternalError({ message: StoreFailure.sentence(STORE) }))
+export const unavailable = ({ message, reason }: TaskStoreError): Effect.Effect<never, HttpRefusal | InternalError> =>
+  Effect.fail(reason === "Refused" ? Refusal.storeAway(STORE, true) : failure(message, reason))
+
+const failure = (message: string, reason: TaskStoreError["reason"]): InternalError =>
+  new InternalError({ message: reason === "Full" ? message : StoreFailure.sentence(STORE) })
 
 const STORE = "The store of tasks"
 

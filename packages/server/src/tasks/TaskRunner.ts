@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { HttpRefusal } from "../HttpRefusal.js"
 import type { RegistryService } from "../Registry.js"
 import type { StoredTask, TaskStoreService } from "../TaskStore.js"
 import { type Ended, errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
@@ -67,7 +68,7 @@ export class TaskRunner {
   }
 
   /** Creates a task. It is in the store when this has ended. */
-  create(owner: string | null, revision: Version, ttl: number | undefined): Effect.Effect<StoredTask, InternalError> {
+  create(owner: string | null, revision: Version, ttl: number | undefined): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const running = this.running.get(owner)?.size ?? 0
       if (running >= this.limits.maxRunning) {

@@ -50,4 +50,8 @@ export const total = <F extends { readonly message: string }>(
 /** A defect as the log has it, with its stack. */
 export const messageOf = (defect: unknown): string => Cause.pretty(Cause.die(defect))
 
-export const sentence = (what: string): string => `${what} cannot be reached at the moment; try again`
+/** `isRefused`: the store has refused an operation, or never got it. */
+export const sentence = (what: string, isRefused = false): string =>
+  isRefused
+    ? `${what} takes nothing at the moment, and nothing has run; try again`
+    : `${what} cannot be reached at the moment; try again`
