@@ -6,6 +6,7 @@ import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisInbox from "@effect-mcp/redis/RedisInbox"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
+import * as RedisSessionDirectory from "@effect-mcp/redis/RedisSessionDirectory"
 import * as RedisTaskStore from "@effect-mcp/redis/RedisTaskStore"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
@@ -31,7 +32,9 @@ describe.concurrent("while Redis refuses writes", () => {
         const node = Layer.build(Layer.fresh(
           HttpServer.layer({ port: 0, health: { maxAge: 0, maxLag: "1 minute" } }).pipe(
             Layer.provide(McpServer.layer({ name: "refusing", version: "1.0.0" }, NodesLaws.features)),
-            Layer.provide(RedisNodes.layer({ url: redis.url }))
+            // A replica takes no renewals, either: the test may take longer than a lease by default.
+            Layer.provide(Layer.merge(RedisNodes.services, RedisSessionDirectory.layer({ lease: "1 minute" }))),
+            Layer.provide(RedisConnection.layer({ url: redis.url }))
           )
         )).pipe(Effect.map((context) => Context.get(context, HttpServer.HttpServer).port))
         yield* Refusing.check([yield* node, yield* node], {

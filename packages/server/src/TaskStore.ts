@@ -282,7 +282,7 @@ class Memory implements TaskStoreService {
   /** Fails when an owner may not store that much more. */
   private full(owned: Owned, more: number): Effect.Effect<never, TaskStoreError> | undefined {
     return owned.size + more > this.maxOwnerSize
-      ? failed("Full", `The tasks of this owner have ${this.maxOwnerSize} characters, and may have no more`)
+      ? failed("Full", StoreText.ownerSize(this.maxOwnerSize))
       : this.size + more > this.maxSize
       ? failed("Full", `The tasks have ${this.maxSize} characters, and may have no more`)
       : undefined

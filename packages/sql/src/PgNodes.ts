@@ -24,6 +24,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import * as PgConnections from "./connection/PgConnections.js"
 import * as Sockets from "./connection/Sockets.js"
 import * as Wake from "./connection/Wake.js"
 import * as Migrate from "./schema/Migrate.js"
@@ -40,7 +41,7 @@ export interface Options extends SqlConnection.Options {
    * `statement_timeout` and `idle_in_transaction_session_timeout`.
    */
   readonly url: string | Redacted.Redacted
-  /** How many connections a node opens at most, besides the one that listens. Default: 10. */
+  /** How many connections a node opens for data at most. Two more are for leases, and for what the node hears of others. Default: 10. */
   readonly maxConnections?: number | undefined
 }
 
@@ -77,8 +78,7 @@ const clientOf = (
       const client = PgClient.make({
         url: Redacted.make(withSettings(address, limit)),
         applicationName: "effect-mcp",
-        // One listens.
-        maxConnections: maxConnections + 1,
+        maxConnections: maxConnections + PgConnections.SPARE,
         connectTimeout: limit,
         idleTimeout: limit,
         stream: sockets.open

@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import { type Change, ChangeBus, type ChangeBusService, type Member, memory } from "@effect-mcp/server/ChangeBus"
+import * as Stored from "@effect-mcp/server/unstable/Stored"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
@@ -40,6 +41,7 @@ const LAST = "400 millis"
 const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: Options): ChangeBusService => {
   const { notify, run, sql, table } = connection
   const [changes, counter] = [table("changes"), table("last_change")]
+  const report = Stored.reporter()
   const join = Effect.gen(function*() {
     const id = crypto.randomUUID()
     // How many changes of this member are lost, or may be.
@@ -89,14 +91,19 @@ const inPostgres = (connection: SqlConnectionService, { maxChanges = 10_000 }: O
       )
     )
     const toChanges = (rows: ReadonlyArray<Row>) =>
-      rows.flatMap((row): ReadonlyArray<Change> => {
-        const at = Number(row.number ?? row.latest)
-        // Otherwise a change was removed before it was read, or the database has lost its last ones.
-        const isNext = at === (row.number === null ? number : number + 1)
-        number = at
-        const missed = isNext ? [] : [unknown]
-        return row.number === null || row.member === id ? missed : [...missed, JSON.parse(row.change) as Change]
-      })
+      Effect.map(
+        Effect.forEach(rows, (row) => {
+          const at = Number(row.number ?? row.latest)
+          // Otherwise a change was removed before it was read, or the database has lost its last ones.
+          const isNext = at === (row.number === null ? number : number + 1)
+          number = at
+          const missed = isNext ? [] : [unknown]
+          if (row.number === null || row.member === id) return Effect.succeed(missed)
+          const change = Stored.orReport(Stored.change(row.change), report, `change ${at}`)
+          return Effect.map(change, (change = unknown) => [...missed, change])
+        }),
+        (changes) => changes.flat()
+      )
     return {
       publish: (change) =>
         store(change).pipe(

@@ -10,6 +10,7 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment, Identifier } from "@effect/sql/Statement"
+import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import * as Readiness from "@effect-mcp/server/Readiness"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -47,6 +48,11 @@ export interface SqlConnectionService {
     what: string,
     effect: Effect.Effect<A, E | SqlError, R>
   ) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
+  /**
+   * As `run`, for leases and for what keeps a node among the others: few and small statements, for which other statements leave a
+   * connection of PostgreSQL free, and which never wait behind data.
+   */
+  readonly upkeep: SqlConnectionService["run"]
   /** Milliseconds since 1970, for a statement: by the clock of PostgreSQL, which all nodes share; in SQLite by that of the node. */
   readonly now: Effect.Effect<Fragment>
   /** Wakes the readers of a channel, on every node. Call it after the transaction. */
@@ -75,8 +81,8 @@ export interface Options extends SqlMigrations.Options {
 }
 
 /**
- * Fails when the database does not answer, and when the tables cannot be created, or are not those of this version. The process is ready, by the option `health` of an
- * HTTP server, while the database answers.
+ * Fails when the database does not answer, and when the tables cannot be created, or are not those of this version. The process is
+ * ready, by the option `health` of an HTTP server, while the database takes writes.
  *
  * @category constructors
  */
@@ -88,23 +94,36 @@ export const make = (
     const isPg = Attempt.isPg(sql)
     const limit = Duration.toMillis(timeout)
     const attempt = Attempt.make(limit)
-    const { outside, within } = Transactions.make(sql, limit)
+    const data = PgConnections.forData(sql)
+    const { outside, within } = Transactions.make(sql, limit, data === undefined ? undefined : Semaphore.make(data))
     const once: Attempt.Run = (what, effect) => attempt(what, outside(effect))
+    const unlimited = Attempt.make(limit, Infinity)
+    // SQLite has one connection, and its statements run one after another.
+    const { outside: beside } = isPg ? Transactions.make(sql, limit) : { outside }
     const prefix = options.prefix ?? "mcp_"
     yield* once("open the file", Attempt.open(sql))
     yield* migrate ? SqlMigrations.run({ prefix }) : Migrate.check(services, prefix, sql, once)
     const watch = yield* PgConnections.leavingReadOnly(sql, once)
     const run: Attempt.Run = (what, effect) => watch(once(what, effect))
-    const wake = yield* Wake.make(sql, run)
-    yield* Readiness.add("The database", run("answer", sql`SELECT 1`))
+    const upkeep: Attempt.Run = (what, effect) => watch(unlimited(what, beside(effect)))
+    const wake = yield* Wake.make(sql, upkeep)
     // Of the statement: PostgreSQL compares no index with the time as it goes on.
     const ofPg = Effect.succeed(sql.literal("(extract(epoch from statement_timestamp()) * 1000)::bigint"))
+    const now = isPg ? ofPg : Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`)
+    // A row of this node among those of `SqlSharedLimits`, which removes the row when the node has ended.
+    const [uses, key] = [sql(`${prefix}uses`), `ready ${crypto.randomUUID()}`]
+    const written = Effect.flatMap(now, (at) =>
+      sql`
+        INSERT INTO ${uses} (key, expires) VALUES (${key}, ${at} + 60000)
+        ON CONFLICT (key) DO UPDATE SET expires = excluded.expires`)
+    yield* Readiness.add("The database", upkeep("take a write", written))
     return {
       sql,
       table: (name) => sql(`${prefix}${name}`),
       run,
+      upkeep,
       transaction: (what, effect) => watch(attempt(what, within(effect))),
-      now: isPg ? ofPg : Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`),
+      now,
       notify: (channel) => wake.notify(`${prefix}${channel}`),
       wakes: (channel, every) =>
         Stream.unwrapScoped(Effect.gen(function*() {

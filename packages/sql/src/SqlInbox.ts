@@ -8,6 +8,7 @@
  */
 import { Inbox, InboxError, type InboxService, type Mailbox, memory } from "@effect-mcp/server/Inbox"
 import * as Lease from "@effect-mcp/server/unstable/Lease"
+import * as Stored from "@effect-mcp/server/unstable/Stored"
 import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -31,7 +32,8 @@ const inPostgres = (
   connection: SqlConnectionService,
   options: Options
 ): Effect.Effect<InboxService, never, Scope.Scope> => {
-  const { notify, now, run, sql, table } = connection
+  const { notify, now, run, sql, table, upkeep } = connection
+  const report = Stored.reporter()
   const [inboxes, texts] = [table("inboxes"), table("texts")]
   const maxSize = options.maxSize ?? 64 * 1024 * 1024
   const lease = Duration.toMillis(options.lease ?? "10 seconds")
@@ -68,14 +70,14 @@ const inPostgres = (
       const lost = yield* Lease.hold({
         length: lease,
         take: Effect.flatMap(now, (at) =>
-          run(
+          upkeep(
             "open an inbox",
             sql`INSERT INTO ${inboxes} (node, size, expires) VALUES (${node}, 0, ${at} + ${lease})`
           )),
         // An inbox that has expired stays gone: what was sent to it since is lost.
         renew: Effect.flatMap(now, (at) =>
           Effect.map(
-            run(
+            upkeep(
               "renew an inbox",
               sql`
                 UPDATE ${inboxes} SET expires = ${at} + ${lease} WHERE node = ${node} AND expires > ${at}
@@ -83,7 +85,7 @@ const inPostgres = (
             ),
             (renewed) => renewed.length > 0
           )),
-        release: run("close an inbox", sql`DELETE FROM ${inboxes} WHERE node = ${node}`)
+        release: upkeep("close an inbox", sql`DELETE FROM ${inboxes} WHERE node = ${node}`)
       })
       // The number of the last text that was read, so that none comes twice when it could not be removed.
       let last = "0"
@@ -108,7 +110,11 @@ const inPostgres = (
           return Effect.ignore(remove)
         })
       )
-      const received = Follow.rows(connection, channelOf(node), read, (rows) => rows.map(({ text }) => decode(text)))
+      const received = Follow.rows(connection, channelOf(node), read, (rows) =>
+        Effect.map(
+          Effect.forEach(rows, ({ number, text }) => Stored.orReport(decode(text), report, `${number} of ${node}`)),
+          (texts) => texts.filter((text) => text !== undefined)
+        ))
       return { send, received: Stream.interruptWhen(received, lost) } satisfies Mailbox
     })
   return Effect.as(Sweep.every(connection, "inboxes"), { open: (node) => unavailable(open(node)) })
@@ -126,9 +132,10 @@ export const make = (options: Options = {}): Effect.Effect<InboxService, never, 
 export const layer = (options?: Options): Layer.Layer<Inbox, never, SqlConnection> => Layer.scoped(Inbox, make(options))
 
 const unavailable = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.Effect<A, InboxError, R> =>
-  Effect.mapError(effect, ({ message }) => new InboxError({ reason: "Unavailable", message }))
+  Effect.mapError(effect, ({ isRefused, message }) =>
+    new InboxError({ reason: isRefused === true ? "Refused" : "Unavailable", message }))
 
 /** PostgreSQL stores no NUL: such a text is stored as a JSON string, and every one that could be taken for that. */
 const encode = (text: string): string => text.startsWith("\"") || text.includes("\0") ? JSON.stringify(text) : text
 
-const decode = (text: string): string => text.startsWith("\"") ? JSON.parse(text) as string : text
+const decode = (text: string): string | undefined => text.startsWith("\"") ? Stored.string(text) : text

@@ -46,7 +46,7 @@ export const services: Layer.Layer<
 
 /**
  * Creates the tables, and provides all services to the server and to its HTTP endpoint, over the driver that you provide. One
- * connection of a `PgClient` listens: give it at least two.
+ * connection of a `PgClient` listens, and one is left free for leases: give a `PgClient` at least three.
  *
  * @example
  * ```ts

@@ -12,12 +12,17 @@ import { SqlConnection } from "./SqlConnection.js"
 
 /** @category constructors */
 export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, never, SqlConnection> =>
-  Effect.map(SqlConnection, ({ run, sql, table }) => {
+  Effect.map(SqlConnection, ({ now, run, sql, table }) => {
     const keys = table("seal_keys")
     return KeyRing.make({
       read: Effect.map(
-        run("read the keys", sql<{ readonly ring: string }>`SELECT ring FROM ${keys} WHERE id = 1`),
-        ([row]) => row?.ring ?? ""
+        Effect.flatMap(now, (now) =>
+          run(
+            "read the keys",
+            sql<{ readonly ring: string | null; readonly time: number | string }>`
+              SELECT (SELECT ring FROM ${keys} WHERE id = 1) AS ring, ${now} AS time`
+          )),
+        ([row]) => ({ text: row?.ring ?? "", time: Number(row?.time) })
       ),
       swap: (before, after) =>
         run(

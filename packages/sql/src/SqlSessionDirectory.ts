@@ -11,6 +11,7 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { Membership, SessionDirectoryService, SessionEntry } from "@effect-mcp/server/SessionDirectory"
 import { SessionDirectory, SessionDirectoryError } from "@effect-mcp/server/SessionDirectory"
 import * as Lease from "@effect-mcp/server/unstable/Lease"
+import * as Stored from "@effect-mcp/server/unstable/Stored"
 import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -20,6 +21,7 @@ import type * as Scope from "effect/Scope"
 import * as Attempt from "./connection/Attempt.js"
 import * as Sweep from "./connection/Sweep.js"
 import { SqlConnection } from "./SqlConnection.js"
+import type { SqlStoreError } from "./SqlStoreError.js"
 
 /** @category models */
 export interface Options {
@@ -51,7 +53,7 @@ export const make = (
 ): Effect.Effect<SessionDirectoryService, never, SqlConnection | Scope.Scope> =>
   Effect.gen(function*() {
     const connection = yield* SqlConnection
-    const { now, run, sql, table, transaction } = connection
+    const { now, run, sql, table, transaction, upkeep } = connection
     const [nodes, sessions] = [table("nodes"), table("sessions")]
     const lease = Duration.toMillis(options.lease ?? "3 seconds")
     const ttl = Duration.toMillis(options.ttl ?? "1 hour")
@@ -65,9 +67,12 @@ export const make = (
 
     const at = <A, E>(what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
       run(what, Effect.flatMap(now, statement))
+    /** A statement about leases. */
+    const lasting = <A, E>(what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
+      upkeep(what, Effect.flatMap(now, statement))
     const isAlive = (node: string) =>
       Effect.map(
-        at("find a node", (now) => sql`SELECT id FROM ${nodes} WHERE id = ${node} AND expires > ${now}`),
+        lasting("find a node", (now) => sql`SELECT id FROM ${nodes} WHERE id = ${node} AND expires > ${now}`),
         (found) => found.length > 0
       )
     const find = (id: string) =>
@@ -83,7 +88,7 @@ export const make = (
             id,
             node,
             epoch: Number(epoch),
-            facts: JSON.parse(facts) as JsonObject,
+            facts: Stored.facts(facts),
             isServed: Number(served) === 1
           }))
       )
@@ -125,15 +130,15 @@ export const make = (
         const lost = yield* Lease.hold({
           length: lease,
           renewal: options.renewal,
-          take: at("add a node", (now) => sql`INSERT INTO ${nodes} (id, expires) VALUES (${node}, ${now} + ${lease})`),
+          take: lasting("add a node", (now) => sql`INSERT INTO ${nodes} (id, expires) VALUES (${node}, ${now} + ${lease})`),
           renew: Effect.map(
-            at("renew a lease", (now) =>
+            lasting("renew a lease", (now) =>
               sql`
                 UPDATE ${nodes} SET expires = ${now} + ${lease}
                 WHERE id = ${node} AND expires > ${now} RETURNING id`),
             (renewed) => renewed.length > 0
           ),
-          release: run("remove a node", sql`DELETE FROM ${nodes} WHERE id = ${node}`)
+          release: upkeep("remove a node", sql`DELETE FROM ${nodes} WHERE id = ${node}`)
         })
         return {
           create: (id, facts) =>
@@ -148,7 +153,7 @@ export const make = (
                 id,
                 node,
                 epoch: epoch + 1,
-                facts: JSON.parse(facts) as JsonObject,
+                facts: Stored.facts(facts),
                 isServed: true
               })))),
           update: (id, epoch, facts) => failing(update(id, epoch, facts)),
@@ -181,7 +186,5 @@ export const make = (
 export const layer = (options?: Options): Layer.Layer<SessionDirectory, never, SqlConnection> =>
   Layer.scoped(SessionDirectory, make(options))
 
-const failing = <A, E extends { readonly message: string }, R>(
-  effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, SessionDirectoryError, R> =>
-  Effect.mapError(effect, ({ message }) => new SessionDirectoryError({ message }))
+const failing = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.Effect<A, SessionDirectoryError, R> =>
+  Effect.mapError(effect, ({ isRefused, message }) => new SessionDirectoryError({ isRefused, message }))

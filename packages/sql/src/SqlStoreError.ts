@@ -11,6 +11,8 @@ import * as Data from "effect/Data"
 /** @category errors */
 export class SqlStoreError extends Data.TaggedError("SqlStoreError")<{
   readonly message: string
+  /** Whether it is certain that nothing has changed: the database has refused the statement, or never got it. Default: false. */
+  readonly isRefused?: boolean | undefined
   /** The code that the database or its driver reported, such as `SQLITE_BUSY`, `23505` or `ECONNREFUSED`. */
   readonly code?: string | undefined
 }> {}

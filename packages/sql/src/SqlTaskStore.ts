@@ -4,8 +4,10 @@
  *
  * @since 0.1.0
  */
+import type { Fragment } from "@effect/sql/Statement"
 import type { StoredTask, TaskPage, TaskStoreService } from "@effect-mcp/server/TaskStore"
 import { TaskStore, TaskStoreError } from "@effect-mcp/server/TaskStore"
+import * as Stored from "@effect-mcp/server/unstable/Stored"
 import * as StoreText from "@effect-mcp/server/unstable/StoreText"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -24,10 +26,16 @@ export interface Options {
   readonly maxTasks?: number | undefined
   /** The limit of the characters of one task, as JSON. Default: 4 Mi (4,194,304). */
   readonly maxTaskSize?: number | undefined
+  /**
+   * The limit of the characters of the tasks of one owner, as JSON. Tasks that change at the same moment may exceed it by what each of
+   * them adds. Default: 16 Mi (16,777,216).
+   */
+  readonly maxOwnerSize?: number | undefined
 }
 
 interface Row {
   readonly number: number | string
+  readonly id: string
   readonly task: string
 }
 
@@ -36,7 +44,8 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
   Effect.gen(function*() {
     const connection = yield* SqlConnection
     const { notify, now, run, sql, table, transaction, wakes } = connection
-    const { maxTaskSize = 4 * 1024 * 1024, maxTasks = 1000 } = options
+    const { maxOwnerSize = 16 * 1024 * 1024, maxTaskSize = 4 * 1024 * 1024, maxTasks = 1000 } = options
+    const report = Stored.reporter()
     const tasks = table("tasks")
     yield* Sweep.every(connection, "tasks")
 
@@ -47,17 +56,24 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
         : failed("Full", `A task may have ${maxTaskSize} characters`)
     }
 
+    const toTasks = (rows: ReadonlyArray<Row>) =>
+      Effect.map(
+        Effect.forEach(rows, ({ id, task }) => Stored.orReport(Stored.task(task), report, `${id} in ${tasks.value}`)),
+        (tasks) => tasks.filter((task) => task !== undefined)
+      )
+
     const get = (owner: string | null, taskId: string) =>
       Effect.flatMap(now, (now) =>
-        Effect.map(
-          run(
-            "read a task",
-            sql<Row>`
-              SELECT number, task FROM ${tasks}
-              WHERE id = ${keyOf(taskId)} AND owner = ${keyOf(owner)} AND expires > ${now}`
-          ),
-          ([row]) => Option.map(Option.fromNullable(row), toTask)
-        ))
+        run(
+          "read a task",
+          sql<Row>`
+            SELECT number, id, task FROM ${tasks}
+            WHERE id = ${keyOf(taskId)} AND owner = ${keyOf(owner)} AND expires > ${now}`
+        )).pipe(Effect.flatMap(toTasks), Effect.map(([task]) => Option.fromNullable(task)))
+
+    /** The characters of the tasks of an owner, apart from one task. */
+    const sizeOf = (owner: string, id: string, at: Fragment) =>
+      sql`(SELECT coalesce(sum(size), 0) FROM ${tasks} WHERE owner = ${owner} AND id <> ${id} AND expires > ${at})`
 
     /** In PostgreSQL the next creation of this owner, on any node, waits: it counts this task, too. */
     const inTurn = <A, E>(owner: string, statement: Effect.Effect<A, E>) => {
@@ -77,35 +93,48 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
           const created = yield* inTurn(
             owner,
             sql`
-              INSERT INTO ${tasks} (id, owner, version, task, expires)
-              SELECT ${id}, ${owner}, CAST(${task.version} AS bigint), ${text}, ${at} + CAST(${
-              Math.ceil(left)
-            } AS bigint)
+              INSERT INTO ${tasks} (id, owner, version, task, size, expires)
+              SELECT ${id}, ${owner}, CAST(${task.version} AS bigint), ${text}, CAST(${text.length} AS bigint),
+                ${at} + CAST(${Math.ceil(left)} AS bigint)
               WHERE (SELECT count(*) FROM ${tasks} WHERE owner = ${owner} AND expires > ${at}) < ${maxTasks}
+                AND ${sizeOf(owner, id, at)} + CAST(${text.length} AS bigint) <= ${maxOwnerSize}
               ON CONFLICT (id) DO NOTHING RETURNING number`
           )
           if (created.length > 0) return
-          const found = yield* run("read a task", sql`SELECT number FROM ${tasks} WHERE id = ${id}`)
-          return yield* found.length > 0
+          const [found] = yield* run(
+            "read a task",
+            sql<{ readonly taken: number | string; readonly count: number | string }>`
+              SELECT (SELECT count(*) FROM ${tasks} WHERE id = ${id}) AS taken,
+                (SELECT count(*) FROM ${tasks} WHERE owner = ${owner} AND expires > ${at}) AS count`
+          )
+          return yield* Number(found?.taken) > 0
             ? failed("Unavailable", StoreText.taken(task.taskId))
-            : failed("Full", `This owner has ${maxTasks} tasks, and may have no more`)
+            : failed(
+              "Full",
+              Number(found?.count) < maxTasks
+                ? StoreText.ownerSize(maxOwnerSize)
+                : `This owner has ${maxTasks} tasks, and may have no more`
+            )
         })),
       get: (owner, taskId) => failing(get(owner, taskId)),
       replace: (task) =>
         failing(Effect.gen(function*() {
           const text = yield* sized(task)
           const at = yield* now
-          const { owner, taskId, version } = task
+          const { taskId, version } = task
+          const [id, owner] = [keyOf(taskId), keyOf(task.owner)]
+          const size = sql`CAST(${text.length} AS bigint)`
+          const isBefore = sql`id = ${id} AND owner = ${owner} AND version = ${version - 1} AND expires > ${at}`
           const replaced = yield* run(
             "replace a task",
             sql`
-              UPDATE ${tasks} SET version = ${version}, task = ${text}
-              WHERE id = ${keyOf(taskId)} AND owner = ${keyOf(owner)} AND version = ${version - 1} AND expires > ${at}
+              UPDATE ${tasks} SET version = ${version}, task = ${text}, size = ${size}
+              WHERE ${isBefore} AND (size >= ${size} OR ${sizeOf(owner, id, at)} + ${size} <= ${maxOwnerSize})
               RETURNING number`
           )
-          if (replaced.length === 0) return false
-          yield* notify(channelOf(taskId))
-          return true
+          if (replaced.length > 0) return yield* Effect.as(notify(channelOf(taskId)), true)
+          const left = yield* run("read a task", sql`SELECT number FROM ${tasks} WHERE ${isBefore}`)
+          return left.length === 0 ? false : yield* failed("Full", StoreText.ownerSize(maxOwnerSize))
         })),
       list: (owner, { after, limit }) =>
         failing(Effect.gen(function*() {
@@ -116,12 +145,12 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
           const rows = yield* run(
             "list tasks",
             sql<Row>`
-              SELECT number, task FROM ${tasks} WHERE owner = ${keyOf(owner)} AND number > ${last} AND expires > ${at}
+              SELECT number, id, task FROM ${tasks} WHERE owner = ${keyOf(owner)} AND number > ${last} AND expires > ${at}
               ORDER BY number LIMIT ${limit + 1}`
           )
           const page = rows.slice(0, limit)
           const next = rows.length > limit ? String(page.at(-1)?.number ?? last) : undefined
-          return { tasks: page.map(toTask), next } satisfies TaskPage
+          return { tasks: yield* toTasks(page), next } satisfies TaskPage
         })),
       changes: (owner, taskId) =>
         wakes(channelOf(taskId), "5 seconds").pipe(
@@ -142,8 +171,6 @@ const keyOf = (text: string | null): string => JSON.stringify(text)
 
 const channelOf = (taskId: string): string => `task:${taskId}`
 
-const toTask = ({ task }: Row): StoredTask => JSON.parse(task) as StoredTask
-
 /** With the time of the database it is an integer that every driver has. In milliseconds: 140,000 years. */
 const MAX_TTL = Number.MAX_SAFE_INTEGER / 2
 
@@ -153,4 +180,5 @@ const failed = (reason: TaskStoreError["reason"], message: string) =>
 const failing = <A, R>(
   effect: Effect.Effect<A, TaskStoreError | SqlStoreError, R>
 ): Effect.Effect<A, TaskStoreError, R> =>
-  Effect.catchTag(effect, "SqlStoreError", ({ message }) => failed("Unavailable", message))
+  Effect.catchTag(effect, "SqlStoreError", ({ isRefused, message }) =>
+    failed(isRefused === true ? "Refused" : "Unavailable", message))

@@ -2,12 +2,13 @@ import { describe, it } from "@effect/vitest"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import * as SqlSealKeys from "@effect-mcp/sql/SqlSealKeys"
 import * as SealKeysLaws from "@effect-mcp/testing/SealKeysLaws"
-import { Effect, TestServices } from "effect"
+import { Clock, Effect, TestServices } from "effect"
 import { engines } from "./Engines.js"
 
 /** Keys with the time of the test, over a connection that has the real one. */
 const keys = Effect.map(SqlConnection.SqlConnection, (connection): SqlConnection.SqlConnectionService => ({
   ...connection,
+  now: Effect.map(Clock.currentTimeMillis, (now) => connection.sql`${now}`),
   run: (what, effect) => TestServices.provideLive(connection.run(what, effect))
 }))
 

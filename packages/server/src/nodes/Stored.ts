@@ -74,6 +74,8 @@ export const change: (text: unknown) => Change | undefined = decoder(Schema.Unio
 /** The requests of a stream. */
 export const requests: (text: unknown) => ReadonlyArray<RequestId> | undefined = decoder(Schema.Array(RequestId))
 
+export const string: (text: unknown) => string | undefined = decoder(Schema.String)
+
 /** The facts of a session. Facts that cannot be read are those of no session: the node that serves the session needs none. */
 export const facts = (text: unknown): JsonObject => decodeFacts(text) ?? {}
 

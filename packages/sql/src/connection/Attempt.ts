@@ -42,7 +42,7 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
   return <A, E, R>(what: string, effect: Effect.Effect<A, E | SqlError, R>) =>
     // No interruption comes between the count and what counts down.
     Effect.uninterruptibleMask((restore) => {
-      if (waiting >= maxWaiting) return Effect.fail(new SqlStoreError({ message: full(what, maxWaiting) }))
+      if (waiting >= maxWaiting) return Effect.fail(new SqlStoreError({ message: full(what, maxWaiting), isRefused: true }))
       waiting++
       let undone: SqlStoreError | undefined
       const onTimeout = () => undone ?? new SqlStoreError({ message: late(what, limit), code: "ETIMEDOUT" })
@@ -101,7 +101,16 @@ export const hasMetLock = (cause: Cause.Cause<unknown>): boolean =>
 
 const isLocked = (code: string | undefined): boolean => code?.startsWith("SQLITE_BUSY") === true
 
-const toStoreError = (what: string, { cause, message }: SqlError): SqlStoreError => {
+/**
+ * Whether nothing has changed for certain. What PostgreSQL or SQLite reports of a statement is undone as a whole, apart from the loss of
+ * a connection (08) and what ends a process (57P01, 57P02, 57P05); a connection that could not be made has carried no statement.
+ */
+const isRefusal = (code: string | undefined, { message }: SqlError): boolean =>
+  message?.includes("acquire connection") === true ||
+  /^(?!08|57P0[125]|40003|58)(\d[0-9A-Z]|P0)[0-9A-Z]{3}$|^SQLITE_(?!IOERR)/.test(code ?? "")
+
+const toStoreError = (what: string, error: SqlError): SqlStoreError => {
+  const { cause, message } = error
   const code = codeOf(cause)
   const because = isLocked(code)
     ? "another process has locked the SQLite file. One process at a time may use it"
@@ -115,6 +124,7 @@ const toStoreError = (what: string, { cause, message }: SqlError): SqlStoreError
     : message ?? "it failed"
   return new SqlStoreError({
     message: `The database did not ${what}: ${because}${code === undefined ? "" : ` (${code})`}`,
+    isRefused: isRefusal(code, error),
     code
   })
 }

@@ -21,16 +21,17 @@ export const rows = <Row, A>(
   { wakes }: SqlConnectionService,
   channel: string,
   read: Effect.Effect<ReadonlyArray<Row>, SqlStoreError>,
-  toElements: (rows: ReadonlyArray<Row>) => ReadonlyArray<A>
+  toElements: (rows: ReadonlyArray<Row>) => Effect.Effect<ReadonlyArray<A>>
 ): Stream.Stream<A> => {
   const page = Effect.orElse(
     Effect.tapError(read, (error) => Effect.logDebug(`The rows are read again: ${error.message}`)),
     () => Effect.succeed<ReadonlyArray<Row>>([])
   )
   const all = Stream.paginateChunkEffect(undefined, () =>
-    Effect.map(page, (rows) => [
-      Edition.chunk(toElements(rows)),
-      rows.length < READ ? Option.none<undefined>() : Option.some(undefined)
-    ]))
+    Effect.flatMap(page, (rows) =>
+      Effect.map(toElements(rows), (elements) => [
+        Edition.chunk(elements),
+        rows.length < READ ? Option.none<undefined>() : Option.some(undefined)
+      ])))
   return Stream.flatMap(wakes(channel, LOOK), () => all)
 }

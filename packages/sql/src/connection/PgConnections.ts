@@ -49,6 +49,13 @@ export const listen = (sql: PgClient, channel: string): Stream.Stream<string, Sq
   // Statements need the only connection.
   sql.config.maxConnections === 1 ? sql.listen(channel) : onReserved(sql, channel)
 
+/** How many connections of a pool data must leave free: for the one that listens, and for leases. */
+export const SPARE = 2
+
+/** How many connections of a pool are for data; `undefined` where that is not known. */
+export const forData = (sql: SqlClient): number | undefined =>
+  isPgClient(sql) ? Math.max(1, (sql.config.maxConnections ?? 10) - SPARE) : undefined
+
 /** The driver does not give back a connection that comes after an interruption. */
 const reserved = ({ reserve }: SqlClient): Effect.Effect<Reserved, SqlError, Scope.Scope> =>
   Effect.map(Effect.uninterruptible(reserve), (connection) => connection as Reserved)

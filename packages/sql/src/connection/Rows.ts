@@ -5,6 +5,7 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import * as Attempt from "./Attempt.js"
+import { wellFormed } from "./Transactions.js"
 
 /** Comes behind FROM, with the name "items". The columns and their types are those of the program, never of a peer. */
 export const make = <Column extends string>(
@@ -13,7 +14,11 @@ export const make = <Column extends string>(
   rows: ReadonlyArray<Readonly<Record<Column, string | number>>>
 ): Fragment => {
   const all = Object.entries<string>(columns)
-  const json = JSON.stringify(rows)
+  const text = JSON.stringify(rows)
+  // JSON escapes what UTF-8 cannot have, and no database can store that.
+  const json = text.includes("\\ud")
+    ? JSON.stringify(rows, (_, value: unknown) => typeof value === "string" ? wellFormed(value) : value)
+    : text
   return Attempt.isPg(sql)
     ? sql`json_to_recordset(${json}::json) AS items (${sql.literal(all.map((column) => column.join(" ")).join(", "))})`
     : sql`(SELECT ${sql.literal(all.map(([name]) => `json_extract(value, '$.${name}') AS ${name}`).join(", "))}

@@ -47,15 +47,16 @@ const lockOf = (sdk: Libsql["sdk"]): Semaphore.Semaphore => {
   return lock
 }
 
-/** `limit`: how many milliseconds a statement may take. */
-export const make = (sql: SqlClient, limit: number): Transactions => {
+/** `limit`: how many milliseconds a statement may take. `places` limits how many statements and transactions PostgreSQL has at a time. */
+export const make = (sql: SqlClient, limit: number, places?: Semaphore.Semaphore): Transactions => {
   if (Attempt.isPg(sql)) {
+    const placed: Transactions["outside"] = (effect) => places === undefined ? effect : places.run(effect)
     return {
-      outside: (effect) => toEnd(effect, limit),
+      outside: (effect) => toEnd(placed(effect), limit),
       within: (effect) =>
         withOwnCause(
           effect,
-          (effect) => sql.withTransaction(Effect.mapInputContext(effect, withStatementsToEnd(limit)))
+          (effect) => placed(sql.withTransaction(Effect.mapInputContext(effect, withStatementsToEnd(limit))))
         )
     }
   }
@@ -143,11 +144,14 @@ const statementsToEnd = (connection: Connection, limit: number): Connection => (
   executeUnprepared: (...statement) => toItsEnd(connection.executeUnprepared(...statement), limit)
 })
 
+/** A text that UTF-8 can have: the driver of libSQL ends the process for any other one. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd")
+
 /** The connection of a libSQL file, which the driver takes for that of a transaction, and does not lock. */
 const withoutLock = (sdk: Libsql["sdk"]): Connection => {
   const run = (sql: string, args: ReadonlyArray<unknown>) =>
     Effect.tryPromise({
-      try: () => sdk.execute({ sql, args }),
+      try: () => sdk.execute({ sql, args: args.map((arg) => typeof arg === "string" ? wellFormed(arg) : arg) }),
       catch: (cause) => new SqlError({ cause, message: "Failed to execute statement" })
     })
   const rows: Connection["execute"] = (sql, args, transform) =>

@@ -134,7 +134,9 @@ const tasks: Changes = [
       )`,
       sql`CREATE INDEX ${table("tasks_owner")} ON ${table("tasks")} (owner, number)`,
       sql`CREATE INDEX ${table("tasks_expires")} ON ${table("tasks")} (expires)`
-    ], { discard: true })
+    ], { discard: true }),
+  // How many characters the task has.
+  ({ sql, table }) => sql`ALTER TABLE ${table("tasks")} ADD COLUMN size bigint NOT NULL DEFAULT 0`
 ]
 
 /**
