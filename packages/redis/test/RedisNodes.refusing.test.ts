@@ -10,9 +10,10 @@ import * as RedisSessionDirectory from "@effect-mcp/redis/RedisSessionDirectory"
 import * as RedisTaskStore from "@effect-mcp/redis/RedisTaskStore"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import * as Refusing from "../../node/test/Refusing.js"
 import * as RedisProcess from "./RedisProcess.js"
+import * as RedisProxy from "./RedisProxy.js"
 
 const DURABLE = ["--appendonly", "yes"]
 
@@ -66,6 +67,28 @@ describe.concurrent("while Redis refuses writes", () => {
       })
       assert.deepStrictEqual([lost.isRefused, tooMany.isRefused], [false, true])
       yield* redis.resume
+    }))
+})
+
+describe("leases", () => {
+  it.scopedLive("do not wait behind data, and have no part in its limits", () =>
+    Effect.gen(function*() {
+      const { url } = yield* RedisProcess.shared
+      const held = yield* RedisProxy.make(url, ({ pass, text }) => text.includes("held") ? undefined : pass())
+      const connection = yield* RedisProcess.connection(held, { timeout: "10 seconds", maxWaitingSize: 1000 })
+      const over = Effect.provideService(RedisConnection.RedisConnection, connection)
+      const { lost } = yield* Effect.flatMap(over(RedisSessionDirectory.make({ lease: 1000 })), ({ join }) => join("one"))
+      const { received } = yield* Effect.flatMap(over(RedisInbox.make({ lease: 1000 })), ({ open }) => open("one"))
+      yield* Effect.fork(connection.command("SET", `${connection.prefix}k`, "held".repeat(1000)))
+      yield* Effect.yieldNow()
+      const tooMany = yield* Effect.flip(connection.command("GET", `${connection.prefix}k`))
+      assert.isTrue(tooMany.isRefused)
+      const outcome = yield* Effect.raceAll([
+        Effect.as(Effect.sleep("3 seconds"), "held"),
+        Effect.as(lost, "the lease is lost"),
+        Effect.as(Stream.runDrain(received), "the inbox is lost")
+      ])
+      assert.strictEqual(outcome, "held")
     }))
 })
 

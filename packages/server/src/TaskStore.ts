@@ -9,7 +9,7 @@
 import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { TaskStatus } from "@effect-mcp/protocol/Tasks"
+import * as Tasks from "@effect-mcp/protocol/Tasks"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -54,7 +54,7 @@ export interface StoredTask {
   readonly revision: Version
   /** 1 when the task is created, then one more for each change. */
   readonly version: number
-  readonly status: TaskStatus
+  readonly status: Tasks.TaskStatus
   readonly statusMessage?: string | undefined
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -131,7 +131,10 @@ export class TaskStore extends Context.Tag("@effect-mcp/server/TaskStore")<TaskS
 export interface MemoryOptions {
   /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
   readonly maxTasks?: number | undefined
-  /** The limit of the characters of all tasks together, as JSON. Default: 64 Mi (67,108,864). */
+  /**
+   * The limit of the characters of all tasks together, as JSON. Where it is reached, ended tasks of owners that have more than their
+   * equal share make room for an owner that has less, the oldest first. Default: 64 Mi (67,108,864).
+   */
   readonly maxSize?: number | undefined
   /**
    * The limit of the characters of the tasks of one owner, as JSON. The owner `null` has the tasks of all clients of a server
@@ -148,8 +151,22 @@ export interface MemoryOptions {
 export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreService> =>
   Effect.sync(() => new Memory(options))
 
-/** @category layers */
-export const layerMemory = (options?: MemoryOptions): Layer.Layer<TaskStore> => Layer.effect(TaskStore, memory(options))
+/**
+ * `memory`, which also removes tasks whose time has passed while nobody uses the store.
+ *
+ * @category layers
+ */
+export const layerMemory = (options: MemoryOptions = {}): Layer.Layer<TaskStore> =>
+  Layer.scoped(
+    TaskStore,
+    Effect.suspend(() => {
+      const store = new Memory(options)
+      return Effect.as(Effect.forkScoped(Effect.forever(Effect.delay(store.sweep, SWEEP))), store)
+    })
+  )
+
+/** How often tasks are removed whose time has passed. */
+const SWEEP = "1 minute"
 
 interface Entry {
   task: StoredTask
@@ -183,8 +200,7 @@ class Memory implements TaskStoreService {
   }
 
   readonly create = (task: StoredTask): Effect.Effect<void, TaskStoreError> =>
-    this.now((now) => {
-      this.removeExpired(now)
+    this.now(() => {
       if (this.tasks.has(task.taskId)) return failed("Unavailable", StoreText.taken(task.taskId))
       const size = sizeOf(task)
       const owned = this.owners.get(task.owner) ?? { entries: [], size: 0 }
@@ -275,17 +291,36 @@ class Memory implements TaskStoreService {
       return Effect.as(expiring, Stream.repeatEffectOption(last))
     }))
 
+  /** Removes the tasks whose time has passed. */
+  readonly sweep: Effect.Effect<void> = Effect.suspend(() => this.now(() => Effect.void))
+
   private now<A, E>(f: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> {
-    return Effect.flatMap(Clock.currentTimeMillis, f)
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      this.removeExpired(now)
+      return f(now)
+    })
   }
 
   /** Fails when an owner may not store that much more. */
   private full(owned: Owned, more: number): Effect.Effect<never, TaskStoreError> | undefined {
-    return owned.size + more > this.maxOwnerSize
-      ? failed("Full", StoreText.ownerSize(this.maxOwnerSize))
-      : this.size + more > this.maxSize
+    if (owned.size + more > this.maxOwnerSize) return failed("Full", StoreText.ownerSize(this.maxOwnerSize))
+    this.makeRoom(owned, more)
+    return this.size + more > this.maxSize
       ? failed("Full", `The tasks have ${this.maxSize} characters, and may have no more`)
       : undefined
+  }
+
+  /** Removes ended tasks of owners that have more than their equal share, where this owner has less. */
+  private makeRoom(owned: Owned, more: number): void {
+    const share = this.maxSize / (this.owners.size + (owned.entries.length === 0 ? 1 : 0))
+    if (this.size + more <= this.maxSize || owned.size + more > share) return
+    for (const other of this.owners.values()) {
+      if (other.size <= share) continue
+      for (const entry of [...other.entries]) {
+        if (this.size + more <= this.maxSize || other.size <= share) break
+        if (Tasks.isTerminal(entry.task.status)) this.remove(entry)
+      }
+    }
   }
 
   private find(owner: string | null, taskId: string, now: number): Option.Option<Entry> {

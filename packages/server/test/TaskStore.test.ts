@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"
-import { Effect, Fiber, Option, Stream, TestClock } from "effect"
+import { Context, Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { preempted } from "../../testing/test/support/Preempted.js"
 
 const task = (taskId: string, changes: Partial<TaskStore.StoredTask> = {}): TaskStore.StoredTask => ({
@@ -81,6 +81,59 @@ describe("a store of tasks in memory", () => {
       assert.strictEqual(all.message, "The tasks have 40000 characters, and may have no more")
       yield* TestClock.adjust("1 minute")
       yield* store.create(task("ada-3", { createdAt: 60_000, ...large(9000) }))
+    }))
+
+  it.effect("has room for an owner that has little, whatever several others have filled it with", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory({ maxSize: 50_000, maxTasks: 1000 })
+      for (const owner of ["a", "b", "c", "d", "e"]) {
+        let n = 0
+        const more = Effect.suspend(() =>
+          store.create(task(`${owner}-${++n}`, { owner, status: "completed", ...large(500) })))
+        yield* Effect.flip(Effect.forever(more))
+      }
+      for (const owner of ["ada", "bob", null]) {
+        const own = task(`${owner}`, { owner })
+        yield* store.create(own)
+        assert.isTrue(yield* store.replace({ ...own, version: 2, ...large(5000) }), `${owner}`)
+      }
+      // The owners that have most have lost their oldest results, and no more than what is above their share.
+      for (const owner of ["a", "b", "c", "d", "e"]) {
+        const { tasks } = yield* store.list(owner, { limit: 1000 })
+        const size = tasks.reduce((sum, one) => sum + JSON.stringify(one).length, 0)
+        assert.isTrue(size === 0 || tasks.at(-1)!.taskId !== `${owner}-1`, owner)
+        if (owner !== "e") assert.isAbove(size, 50_000 / 8 - 1500, owner)
+      }
+      // Who has more than its share gets no room.
+      assert.strictEqual((yield* Effect.flip(store.create(task("a-last", { owner: "a", ...large(6000) })))).reason, "Full")
+    }))
+
+  it.effect("forgets results whose time has passed, without a creation and without a use", () =>
+    Effect.gen(function*() {
+      const removed: Array<string> = []
+      const watched = (taskId: string) => {
+        const one = task(taskId)
+        return { ...one, get ttl() {
+          removed.push(taskId)
+          return one.ttl
+        } }
+      }
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { create, replace } = Context.get(
+          yield* Layer.build(TaskStore.layerMemory({ maxSize: 2000, maxOwnerSize: 2000 })),
+          TaskStore.TaskStore
+        )
+        yield* create(watched("a"))
+        yield* create(task("b", { ...large(1000), ttl: 60_000 }))
+        yield* create(task("c", { ttl: 600_000 }))
+        removed.length = 0
+        yield* TestClock.adjust("2 minutes")
+        assert.isAtLeast(removed.length, 1)
+        removed.length = 0
+        yield* TestClock.adjust("2 minutes")
+        assert.deepStrictEqual(removed, [])
+        assert.isTrue(yield* replace(task("c", { ttl: 600_000, version: 2, ...large(1200) })))
+      }))
     }))
 
   it.effect("looks at the tasks of the page that it lists, and at none before or after", () =>

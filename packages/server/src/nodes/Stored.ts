@@ -72,7 +72,7 @@ export const change: (text: unknown) => Change | undefined = decoder(Schema.Unio
 ))
 
 /** The requests of a stream. */
-export const requests: (text: unknown) => ReadonlyArray<RequestId> | undefined = decoder(Schema.Array(RequestId))
+export const requests: (text: unknown) => ReadonlyArray<typeof RequestId.Type> | undefined = decoder(Schema.Array(RequestId))
 
 export const string: (text: unknown) => string | undefined = decoder(Schema.String)
 

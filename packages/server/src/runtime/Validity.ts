@@ -60,6 +60,6 @@ export const watch = (
 const isRefused = (found: Parameters<Parameters<Authenticate>[1]>[0]): boolean => {
   const refused = Either.isLeft(found) ? found.left : Permission.refusal(found.right.user, [])
   if (refused === undefined) return false
-  const { status } = HttpRefusal.of(refused)
+  const { status } = HttpRefusal.of(refused, "modern")
   return status < 500 && status !== 429
 }

@@ -13,7 +13,7 @@ const serving = (content: string, options?: Parameters<typeof Cluster.make>[1]) 
   Effect.gen(function*() {
     const gate = yield* Effect.makeLatch()
     const cluster = yield* Cluster.make(serve(Layer.merge(GreetLive, act(gate.await))), options)
-    const state = { isFull: false, texts: [] as Array<string> }
+    const state = { isFull: false, taken: Effect.void as Effect.Effect<void>, texts: [] as Array<string> }
     const { open } = cluster.inbox
     Object.assign(cluster.inbox, {
       open: (node: string) =>
@@ -21,12 +21,34 @@ const serving = (content: string, options?: Parameters<typeof Cluster.make>[1]) 
           ...mailbox,
           send: (to: string, text: string) => {
             if (text.includes(content)) state.texts.push(text)
-            return state.isFull ? new Inbox.InboxError({ reason: "Full", message: "full" }) : mailbox.send(to, text)
+            return state.isFull
+              ? new Inbox.InboxError({ reason: "Full", message: "full" })
+              : Effect.zipRight(state.taken, mailbox.send(to, text))
           }
         }))
     })
     return { gate, state, one: yield* cluster.node, two: yield* cluster.node }
   })
+
+describe("a node that passes on more than the store takes", () => {
+  it.scoped("refuses further requests at once with 503, and passes on again when the store has taken them", () =>
+    Effect.gen(function*() {
+      const { one, state, two } = yield* serving("greet")
+      const client = yield* one.http.open()
+      const large = (id: number) => two.of(client).post(call(id, "greet", { name: "x".repeat(3_900_000) }))
+      const taken = yield* Effect.makeLatch()
+      state.taken = taken.await
+      const passed = [1, 2, 3, 4, 5].map(large)
+      const refused = yield* answered(large(6))
+      assertRefused(refused, 503, -32000, /nothing has run; try again/)
+      assert.strictEqual(refused.sent["retry-after"], "1")
+      // One that is gone leaves its place when the store has it.
+      passed[0]!.hangUp()
+      yield* taken.open
+      for (const exchange of passed.slice(1)) assert.include((yield* later(answered(exchange))).text, "Hello")
+      assert.include((yield* later(answered(large(7)))).text, "Hello")
+    }))
+})
 
 describe("while the inbox of a node is full", () => {
   it.scoped("a request is sent to it four times as it was, and then refused with 503", () =>
