@@ -23,7 +23,7 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type { CallOptions, CallToolOptions, ListOptions } from "./CallOptions.js"
 import type { ClientError, ConnectError, NotNegotiated } from "./ClientError.js"
 import type { ExtensionCalls } from "./ExtensionCalls.js"
@@ -33,10 +33,10 @@ import * as Negotiation from "./negotiation/Negotiation.js"
 import type { Notifications } from "./Notifications.js"
 import * as Pages from "./Pages.js"
 import * as FeatureFibers from "./session/FeatureFibers.js"
-import * as ListedTools from "./session/ListedTools.js"
 import type { NegotiatedSession } from "./session/NegotiatedSession.js"
 import * as OutputCheck from "./session/OutputCheck.js"
 import * as RemoteTasks from "./session/RemoteTasks.js"
+import * as ServerTools from "./session/ServerTools.js"
 import * as TaskWatch from "./session/TaskWatch.js"
 import * as TimeLeft from "./session/TimeLeft.js"
 import type { TaskCalls } from "./TaskCalls.js"
@@ -266,8 +266,7 @@ export const connect = <R>(
       ...Array.from(registered.custom.values(), ({ request }) => request?.extension),
       ...Array.from(registered.results.keys(), ({ extension }) => extension)
     ])
-    const tools = ListedTools.make()
-    const outputs = OutputCheck.make(tools)
+    const tools = ServerTools.make()
     const watch = TaskWatch.make()
     const negotiated = yield* Negotiation.connect(connector, {
       clientInfo: options.clientInfo ?? self,
@@ -275,11 +274,9 @@ export const connect = <R>(
       prior: options.prior,
       features: registered,
       extensions,
+      tools,
       onNotification: (notification) => {
-        if (notification.method === "notifications/tools/list_changed") {
-          tools.forget()
-          outputs.forget()
-        }
+        if (notification.method === "notifications/tools/list_changed") tools.forget()
         watch.onNotification(notification)
         options.onNotification?.(notification)
       },
@@ -297,11 +294,14 @@ export const connect = <R>(
       heartbeat: options.heartbeat,
       closeTimeout: options.closeTimeout,
       telemetry: options.telemetry === true
-    }).pipe(Effect.provideService(GivenExtensions, options.extensions ?? []))
+    }).pipe(
+      Effect.provideService(GivenExtensions, options.extensions ?? []),
+      Effect.provideService(ServerTools.ServerTools, tools)
+    )
     // Earlier revisions know no output schemas.
     const checkOutputs = options.checkOutputs !== false && Version.isAtLeast(negotiated.facts.version, "2025-06-18")
     const timeout = options.timeouts?.["tools/call"] ?? options.timeout ?? TIMEOUT
-    const session = verbs(negotiated, { checkOutputs, outputs, timeout, tools, watch })
+    const session = verbs(negotiated, { checkOutputs, timeout, tools, watch })
     yield* FeatureFibers.announceRootChanges(registered, Effect.ignore(session.rootsListChanged))
     return session
   })
@@ -309,9 +309,8 @@ export const connect = <R>(
 /** What calls to tools need beside the session. */
 interface ToolCalls {
   readonly checkOutputs: boolean
-  readonly outputs: OutputCheck.OutputCheck
   readonly timeout: Duration.DurationInput
-  readonly tools: ListedTools.ListedTools
+  readonly tools: ServerTools.ServerToolsService
   readonly watch: TaskWatch.TaskWatch
 }
 
@@ -328,7 +327,7 @@ const verbs = (negotiated: NegotiatedSession, toolCalls: ToolCalls): ClientSessi
     awaitSubscription,
     ended,
     ping: (options) => Effect.asVoid(call("ping", undefined, options)),
-    ...tools(negotiated, toolCalls),
+    ...toolVerbs(negotiated, toolCalls),
     listResources,
     resources: Pages.stream("resources/list", (cursor) => listResources({ cursor }), ({ resources }) => resources),
     listResourceTemplates,
@@ -364,35 +363,21 @@ const verbs = (negotiated: NegotiatedSession, toolCalls: ToolCalls): ClientSessi
   }
 }
 
-const tools = (
+const toolVerbs = (
   { call, report, tasks: era }: NegotiatedSession,
-  { checkOutputs, outputs, timeout, tools: listed, watch }: ToolCalls
+  { checkOutputs, timeout, tools, watch }: ToolCalls
 ): Pick<ClientSessionService, "listTools" | "tools" | "callTool" | "tasks"> => {
-  const listTools = (options?: ListOptions) => call("tools/list", page(options), options)
-  const tools = Pages.stream("tools/list", (cursor) => listTools({ cursor }), ({ tools }) => tools)
+  const list = tools.list(call)
   const timeLeft = (began: number, options?: CallToolOptions) => TimeLeft.since(began, "tools/call", options, timeout)
-  const check: RemoteTasks.Options["check"] = (name, options, left) => (result) =>
-    options?.checkOutput ?? checkOutputs
-      ? outputs.check(name, result, {
-        list: tools,
-        left: left?.after ?? (() => Duration.toMillis(options?.timeout ?? timeout)),
-        report
-      })
-      : Effect.succeed(result)
-  const { call: callTask, ...tasks } = RemoteTasks.make({ era, watch, timeLeft, tools: listed, list: tools, check })
+  const check: RemoteTasks.Options["check"] = (name, options, left) => (result) => {
+    if (!(options?.checkOutput ?? checkOutputs)) return Effect.succeed(result)
+    const found = tools.find(name, list, left?.after ?? (() => Duration.toMillis(options?.timeout ?? timeout)))
+    return OutputCheck.check(name, result, found, tools.unchecked, report)
+  }
+  const { call: callTask, ...tasks } = RemoteTasks.make({ era, watch, timeLeft, tools, list, check })
   return {
-    listTools: (options) =>
-      Effect.suspend(() => {
-        const learn = listed.learning()
-        return Effect.tap(listTools(options), (page) => Effect.sync(() => learn(page.tools)))
-      }),
-    tools: Stream.suspend(() => {
-      const learn = listed.learning()
-      return Stream.map(tools, (tool) => {
-        learn([tool])
-        return tool
-      })
-    }),
+    listTools: (options) => tools.page(call, options),
+    tools: list,
     callTool: (name, args, options) => {
       const params = RemoteTasks.toParams(name, args)
       const result = era.decides === undefined ? call("tools/call", params, options) : callTask(params, options)

@@ -3,10 +3,10 @@
  * notifications that have a stream of their own.
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import type * as Calls from "../session/Calls.js"
+import type * as MethodCalls from "../session/MethodCalls.js"
 import type { Decoders } from "../session/NotificationHub.js"
 
-export const calls: Calls.MethodTable = {
+export const calls: MethodCalls.MethodTable = {
   "ping": Methods.ping,
   "tools/list": Methods.listTools,
   "tools/call": Methods.callTool,

@@ -25,11 +25,10 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.js"
 import { type ClientError, fromCall, NotNegotiated } from "../ClientError.js"
-import * as Pages from "../Pages.js"
 import { reconnect } from "../RemoteOptions.js"
-import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import type * as ExtensionVerbs from "../session/ExtensionVerbs.js"
+import type * as MethodCalls from "../session/MethodCalls.js"
 import type * as NegotiatedSession from "../session/NegotiatedSession.js"
 import * as TimeLeft from "../session/TimeLeft.js"
 import * as InputRounds from "./InputRounds.js"
@@ -37,16 +36,21 @@ import type { Listen } from "./Listen.js"
 import * as MethodTable from "./MethodTable.js"
 import type { ResponseCache } from "./ResponseCache.js"
 import type { ResultReaders } from "./ResultReaders.js"
+import * as ToolHeaders from "./ToolHeaders.js"
 
-export interface Options
-  extends
-    Pick<NegotiatedSession.Options, "cacheResults" | "enforceCapabilities" | "maxRetries" | "timeout" | "timeouts">
+export interface Options extends
+  Pick<
+    NegotiatedSession.Options,
+    "cacheResults" | "enforceCapabilities" | "maxRetries" | "timeout" | "timeouts" | "tools"
+  >
 {
   readonly serverCapabilities: ServerCapabilities
   readonly version: ModernVersion
   /** Later requests ask for log messages from this level on. */
   readonly setLogLevel: (level: LoggingLevel) => void
-  readonly request: Calls.Calls["request"]
+  readonly request: MethodCalls.Calls["request"]
+  /** Whether requests have headers, which repeat arguments of tools. */
+  readonly hasHeaders: boolean
   readonly listen: Listen
   readonly cache: ResponseCache
   readonly rounds: InputRounds.Options
@@ -55,16 +59,20 @@ export interface Options
 }
 
 export class ModernCalls {
-  private readonly tools = Pages.stream(
-    Methods.listTools.name,
-    (cursor) => this.call(Methods.listTools.name, cursor === undefined ? undefined : { cursor }, { maxRetries: 0 }),
-    ({ tools }) => tools
-  )
+  /** Sends any request. */
+  readonly request: MethodCalls.Calls["request"]
+  private readonly tools: Stream.Stream<Tools.Tool, ClientError>
 
-  constructor(private readonly options: Options) {}
+  constructor(private readonly options: Options) {
+    const { hasHeaders, request, timeout, timeouts, tools } = options
+    this.tools = tools.list(this.call, { cache: false, maxRetries: 0 })
+    this.request = hasHeaders
+      ? ToolHeaders.requests(request, tools, this.tools, timeouts.get(Methods.callTool.name) ?? timeout)
+      : request
+  }
 
   // The table of methods gives each name the types of its parameters and its result.
-  readonly call = ((name: keyof Calls.MethodTable, params?: JsonObject, options?: CallOptions): Reply => {
+  readonly call = ((name: keyof MethodCalls.MethodTable, params?: JsonObject, options?: CallOptions): Reply => {
     if (isReplaced(name)) return this.replaced(name, params, options)
     const { cache, cacheResults, readers } = this.options
     const narrowed = this.narrow(name, params)
@@ -75,7 +83,7 @@ export class ModernCalls {
     // What the application adds to a request may change its result.
     const isCached = options?.meta === undefined && (options?.cache ?? cacheResults)
     return Effect.map(isCached ? cache.through(name, narrowed, calling) : calling, withoutEnvelope)
-  }) as Calls.Call
+  }) as MethodCalls.Call
 
   readonly extended: Omit<ExtensionVerbs.EraCalls, "subscribe"> = {
     call: (name, params, options) => Effect.map(this.send(name, params, options), withoutType),
@@ -97,10 +105,10 @@ export class ModernCalls {
   }
 
   private replaced(name: MethodTable.Replaced, params: any, options?: CallOptions): Reply {
-    const { listen, request, setLogLevel } = this.options
+    const { listen, setLogLevel } = this.options
     switch (name) {
       case "ping":
-        return request(Methods.discover.name, undefined, options)
+        return this.request(Methods.discover.name, undefined, options)
       case "resources/subscribe":
         return this.subscribing(name, listen.subscribe(params.uri), options)
       case "resources/unsubscribe":
@@ -131,7 +139,7 @@ export class ModernCalls {
 
   private send(name: string, params?: JsonObject, options?: CallOptions): Effect.Effect<Params, ClientError> {
     return Effect.suspend(() => {
-      const { maxRetries, request, rounds, timeout, timeouts } = this.options
+      const { maxRetries, rounds, timeout, timeouts } = this.options
       // What a method of an extension does is not known here.
       const isKnown = name in MethodTable.calls
       let isLaterRound = false
@@ -142,7 +150,7 @@ export class ModernCalls {
           tool: name === Methods.callTool.name ? String(now?.name) : undefined,
           tools: this.tools,
           timeout: options?.timeout ?? timeouts.get(name) ?? timeout
-        }, request(name, now, options))
+        }, this.request(name, now, options))
       })
       // MUST NOT cache the result of a request with input responses (2026-07-28 server/utilities/caching)
       return Effect.map(
@@ -153,7 +161,7 @@ export class ModernCalls {
   }
 
   private decode(name: MethodTable.Name, result: Params): Effect.Effect<JsonObject, ClientError> {
-    const { decodeResult }: Calls.MethodRow<any, any> = MethodTable.calls[name]
+    const { decodeResult }: MethodCalls.MethodRow<any, any> = MethodTable.calls[name]
     return Decoding.decodeOrFail(name, decodeResult, result, this.options.report)
   }
 
@@ -163,7 +171,7 @@ export class ModernCalls {
   }
 
   private narrow(name: MethodTable.Name, params: JsonObject | undefined): JsonObject | undefined {
-    const { narrowParams }: Calls.MethodRow<any, any> = MethodTable.calls[name]
+    const { narrowParams }: MethodCalls.MethodRow<any, any> = MethodTable.calls[name]
     return params === undefined ? undefined : narrowParams(this.options.version)(params) as JsonObject
   }
 }
@@ -227,7 +235,7 @@ const isUnanswered = (error: ClientError): error is TransportError =>
 
 type Reply = Effect.Effect<unknown, ClientError>
 
-const isReplaced = (name: keyof Calls.MethodTable): name is MethodTable.Replaced => !(name in MethodTable.calls)
+const isReplaced = (name: keyof MethodCalls.MethodTable): name is MethodTable.Replaced => !(name in MethodTable.calls)
 
 /** A result as both eras have it: without its type, its caching hints, and the name of the server. */
 export const withoutEnvelope = (

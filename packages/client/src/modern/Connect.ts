@@ -29,11 +29,11 @@ import type { CallOptions } from "../CallOptions.js"
 import { fromCall } from "../ClientError.js"
 import type { FeatureHandler, FeaturesService } from "../Features.js"
 import { RequestContext, type RequestContextService } from "../RequestContext.js"
-import * as Calls from "../session/Calls.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import type { Report } from "../session/Decoding.js"
 import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
 import * as FeatureAnswers from "../session/FeatureAnswers.js"
+import * as Calls from "../session/MethodCalls.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
@@ -42,7 +42,7 @@ import * as InputRounds from "./InputRounds.js"
 import * as Listen from "./Listen.js"
 import { ResponseCache } from "./ResponseCache.js"
 import * as ResultReaders from "./ResultReaders.js"
-import * as Tasks from "./Tasks.js"
+import * as Tasks from "./TaskExtension.js"
 
 export interface Enveloped extends Outbound {
   /** Later requests ask for log messages from this level on. Without a level the server sends none. */
@@ -159,14 +159,14 @@ export const connect = (
     }
     const declared = { client, server: facts.serverCapabilities }
     const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities, options.extensions)
-    const request = Calls.requests({ outbound, refusal, timeouts: options.timeouts })
     const readers = ResultReaders.make(options.features, () => extended)
     const modern = new ModernCalls({
       ...options,
       serverCapabilities: facts.serverCapabilities,
       version,
       setLogLevel: outbound.setLogLevel,
-      request,
+      request: Calls.requests({ outbound, refusal, timeouts: options.timeouts }),
+      hasHeaders: transport.hasExchanges === true,
       listen,
       cache,
       rounds,
@@ -177,7 +177,7 @@ export const connect = (
       ...modern.extended,
       subscribe: (filter, keys, onReopened) => Effect.mapError(listen.include(filter, keys, onReopened), fromCall)
     }
-    const { notify } = outbound
+    const [{ notify }, { request }] = [outbound, modern]
     const extended = ExtensionVerbs.make(options, hub, facts, { request, notify }, era)
     return {
       facts,

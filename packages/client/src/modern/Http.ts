@@ -14,14 +14,10 @@ import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import { Undelivered } from "@effect-mcp/jsonrpc/Transport"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -34,20 +30,25 @@ import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import type { Sender } from "../http/Outgoing.js"
 import * as Refusal from "../http/Refusal.js"
-import { FAILED_FOR } from "../session/ListedTools.js"
-import * as ToolHeaders from "./ToolHeaders.js"
+import type { ServerToolsService } from "../session/ServerTools.js"
 
 type Response = HttpClientResponse.HttpClientResponse
 
 export class ModernHttp implements Sender {
   readonly cancelsByClosing = true
   readonly canResume = false
-  private readonly tools = ToolHeaders.make()
   private readonly nameParameters: ReadonlyMap<string, string>
   private readonly template: HttpClientRequest.HttpClientRequest
 
-  /** `extended` is the parameter that `Mcp-Name` repeats, by method of extensions. */
-  constructor(private readonly connection: HttpConnection, extended: ReadonlyMap<string, string>) {
+  /**
+   * @param extended The parameter that `Mcp-Name` repeats, by method of extensions.
+   * @param tools Knows the headers that repeat arguments of tools.
+   */
+  constructor(
+    private readonly connection: HttpConnection,
+    extended: ReadonlyMap<string, string>,
+    private readonly tools: Pick<ServerToolsService, "headersOf">
+  ) {
     this.nameParameters = new Map([...Headers.nameParameters, ...extended])
     // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
     this.template = HttpConnections.request(connection, "POST", connection.url, {
@@ -57,7 +58,7 @@ export class ModernHttp implements Sender {
 
   request(request: Message.Request, text: string): ReturnType<Sender["request"]> {
     const { reader } = this.connection
-    return Effect.matchEffect(this.served(request, text), {
+    return Effect.matchEffect(this.exchange(request, text), {
       onFailure: (error) => reader.deliver(new Undelivered(request.id, error)),
       onSuccess: (answer) => reader.deliver(answer)
     })
@@ -76,7 +77,7 @@ export class ModernHttp implements Sender {
     return this.template.pipe(
       HttpClientRequest.setHeaders({
         ...Headers.make(message, this.nameParameters),
-        ...(message.method === Methods.callTool.name ? this.tools.of(message.params) : undefined)
+        ...(message.method === Methods.callTool.name ? this.tools.headersOf(message.params) : undefined)
       }),
       HttpClientRequest.setBody(HttpBody.text(text, MediaType.JSON))
     )
@@ -182,62 +183,6 @@ export class ModernHttp implements Sender {
   }
 
   /** Until then the tools are not listed again, because the last list did not have the tool that it was read for. */
-  private idleUntil = -Infinity
-
-  /** Lists the tools of the server, page by page, until it knows the headers of one tool. Gives whether it has listed any. */
-  private refresh(call: Message.Request): Effect.Effect<boolean, LocalError> {
-    const envelope = envelopeOf(call)
-    const page = (cursor: unknown, count: number): Effect.Effect<boolean, LocalError> => {
-      const id = `${call.id}-tools-${count}`
-      const list = Message.request(id, Methods.listTools.name, {
-        ...(cursor === undefined ? undefined : { cursor }),
-        _meta: envelope
-      })
-      return Effect.flatMap(this.exchange(list, Json.stringify(list)!), (answer) => {
-        if (!Message.isSuccess(answer)) return Effect.succeed(false)
-        const { tools: listed } = this.tools.learn(answer.result).page
-        const { nextCursor } = answer.result
-        const isFound = Array.isArray(listed) && listed.some((tool) => tool?.name === call.params?.name)
-        return isFound || nextCursor === undefined || count >= MAX_PAGES
-          ? Effect.succeed(isFound)
-          : page(nextCursor, count + 1)
-      })
-    }
-    return Effect.flatMap(Effect.clock, (clock) => {
-      if (Edition.millis(clock) < this.idleUntil) return Effect.succeed(false)
-      const listed = Effect.onExit(page(undefined, 1), (exit) =>
-        Effect.sync(() => {
-          if (!Exit.isSuccess(exit) || !exit.value) this.idleUntil = Edition.millis(clock) + FAILED_FOR
-        }))
-      return Effect.as(listed, true)
-    })
-  }
-
-  private served(request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> {
-    if (request.method === Methods.listTools.name) {
-      return Effect.flatMap(this.exchange(request, text), (answer): Effect.Effect<Message.Response> => {
-        if (!Message.isSuccess(answer)) return Effect.succeed(answer)
-        const { page, problems } = this.tools.learn(answer.result)
-        return Effect.as(
-          problems.length === 0 ? Effect.void : Effect.logWarning(ToolHeaders.sentence(problems)),
-          page === answer.result ? answer : Message.success(request.id, page)
-        )
-      })
-    }
-    if (request.method !== Methods.callTool.name) return this.exchange(request, text)
-    return Effect.flatMap(
-      this.exchange(request, text),
-      (answer) =>
-        !Message.isSuccess(answer) && answer.error.code === ErrorCodes.codes.modern.HeaderMismatch
-          // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
-          // Without the list, the refusal is the answer: the server has not run the call.
-          ? Effect.matchEffect(this.refresh(request), {
-            onFailure: () => Effect.succeed(answer),
-            onSuccess: (hasListed) => hasListed ? this.exchange(request, text) : Effect.succeed(answer)
-          })
-          : Effect.succeed(answer)
-    )
-  }
 }
 
 /** The response ends without the answer. */
@@ -250,12 +195,3 @@ const lost = (method: string, { cause, message }: TransportError): TransportErro
     message: `The answer to "${method}" was lost, and the server may have run the request: ${message}`,
     cause
   })
-
-/** How many pages of tools are read to find the headers of one. */
-const MAX_PAGES = 64
-
-/** The envelope of a request, for another request of the same client. */
-const envelopeOf = ({ params }: Message.Request): JsonObject => {
-  const { [Meta.keys.progressToken]: _, ...envelope } = (params?._meta ?? {}) as JsonObject
-  return envelope
-}

@@ -3,19 +3,19 @@
  * whose methods this era does not have.
  */
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
-import type * as Calls from "../session/Calls.js"
+import type * as MethodCalls from "../session/MethodCalls.js"
 
 /** The verbs of the legacy era that no method of this era serves under the same name. */
 export type Replaced = "ping" | "resources/subscribe" | "resources/unsubscribe" | "logging/setLevel"
 
-export type Name = Exclude<keyof Calls.MethodTable, Replaced>
+export type Name = Exclude<keyof MethodCalls.MethodTable, Replaced>
 
 /** The envelope is added after the parameters are narrowed, so a row takes parameters without it. */
 const row = (
-  { decodeResult, narrowParams }: Calls.MethodRow<any, any>
-): Calls.MethodRow<any, any> => ({ decodeResult, narrowParams })
+  { decodeResult, narrowParams }: MethodCalls.MethodRow<any, any>
+): MethodCalls.MethodRow<any, any> => ({ decodeResult, narrowParams })
 
-export const calls: Pick<Calls.MethodTable, Name> = {
+export const calls: Pick<MethodCalls.MethodTable, Name> = {
   "tools/list": row(Methods.listTools),
   "tools/call": row(Methods.callTool),
   "resources/list": row(Methods.listResources),

@@ -1,64 +1,52 @@
 /**
- * The HTTP headers that repeat arguments of tools, learnt from the lists of tools that a server has sent over this
- * connection. A tool whose marks are not valid is left out of the list and reported, as the specification demands of
- * clients over HTTP.
+ * The headers that repeat arguments of tools over HTTP. They are learnt from each list of tools that the server sends; `ServerTools`
+ * remembers them, and `modern/Http` sends them. A tool whose marks are not valid is left out of the list and reported, as the
+ * specification demands of clients over HTTP.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */
+import type { Params } from "@effect-mcp/jsonrpc/Message"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { ParamHeader } from "@effect-mcp/protocol/modern/ParamHeaders"
+import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
+import type * as Tools from "@effect-mcp/protocol/Tools"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-
-/** For how many tools the headers are kept: the oldest go first. Most tools have none and are not counted. */
-const MAX_TOOLS = 1000
+import type * as Stream from "effect/Stream"
+import type { ClientError } from "../ClientError.js"
+import type { Calls } from "../session/MethodCalls.js"
+import type { MakeHeaders, ServerToolsService } from "../session/ServerTools.js"
+import * as TimeLeft from "../session/TimeLeft.js"
 
 /** How many characters the names of one tool's headers and properties may have: HTTP servers take no more. */
 const MAX_TEXT = 16 * 1024
 
-export interface ToolHeaders {
-  /** The headers of a call. A tool that was never listed has none. */
-  readonly of: (params: JsonObject | undefined) => Record<string, string>
-  /** Learns the headers of a page of `tools/list`. Gives the page without the invalid tools, and why they are left out. */
-  readonly learn: (page: JsonObject) => { readonly page: JsonObject; readonly problems: ReadonlyArray<string> }
-}
-
-export const make = (): ToolHeaders => {
-  const known = new Map<string, ReadonlyArray<ParamHeader>>()
-
-  /** Why a tool is left out; `undefined` when it stays. */
-  const learnTool = (tool: unknown): string | undefined => {
+/** Learns the headers of a page of `tools/list`. Gives the page without the invalid tools, and why they are left out. */
+export const learn = (
+  tools: Pick<ServerToolsService, "setHeaders">,
+  page: JsonObject
+): { readonly page: JsonObject; readonly problems: ReadonlyArray<string> } => {
+  if (!Array.isArray(page.tools)) return { page, problems: [] }
+  const problems: Array<string> = []
+  const valid = page.tools.filter((tool) => {
     const { inputSchema, name } = (tool ?? {}) as { readonly inputSchema?: unknown; readonly name?: unknown }
-    if (typeof name !== "string" || typeof inputSchema !== "object" || inputSchema === null) return undefined
-    const headers = ParamHeaders.of(inputSchema as JsonObject)
-    known.delete(name)
-    if (Either.isLeft(headers)) return `"${onOneLine(name, 128)}" (${onOneLine(headers.left, 200)})`
-    const text = headers.right.reduce((sum, { header, path }) => sum + header.length + path.join(".").length, 0)
-    if (text > MAX_TEXT) {
-      return `"${onOneLine(name, 128)}" (the names of its headers have more than ${MAX_TEXT} characters)`
-    }
-    if (headers.right.length > 0) known.set(name, headers.right)
-    if (known.size > MAX_TOOLS) { for (const oldest of known.keys()) return void known.delete(oldest) }
-    return undefined
-  }
-
-  return {
-    of: (params) => {
-      const headers = typeof params?.name === "string" ? known.get(params.name) : undefined
-      return headers === undefined ? {} : ParamHeaders.make(headers, params?.arguments as JsonObject | undefined)
-    },
-    learn: (page) => {
-      if (!Array.isArray(page.tools)) return { page, problems: [] }
-      const problems: Array<string> = []
-      const tools = page.tools.filter((tool) => {
-        const problem = learnTool(tool)
-        if (problem !== undefined) problems.push(problem)
-        return problem === undefined
-      })
-      return problems.length === 0 ? { page, problems } : { page: { ...page, tools }, problems }
-    }
-  }
+    if (typeof name !== "string" || typeof inputSchema !== "object" || inputSchema === null) return true
+    const headers = headersOf(inputSchema as JsonObject)
+    tools.setHeaders(name, Either.getOrUndefined(headers))
+    if (Either.isLeft(headers)) problems.push(`"${onOneLine(name, 128)}" (${onOneLine(headers.left, 200)})`)
+    return Either.isRight(headers)
+  })
+  return problems.length === 0 ? { page, problems } : { page: { ...page, tools: valid }, problems }
 }
+
+const headersOf = (inputSchema: JsonObject): Either.Either<MakeHeaders | undefined, string> =>
+  Either.flatMap(ParamHeaders.of(inputSchema), (headers) => {
+    const text = headers.reduce((sum, { header, path }) => sum + header.length + path.join(".").length, 0)
+    if (text > MAX_TEXT) return Either.left(`the names of its headers have more than ${MAX_TEXT} characters`)
+    return Either.right(headers.length === 0 ? undefined : (args) => ParamHeaders.make(headers, args))
+  })
 
 /** A text of the server, shortened and without control characters: it goes into the log. */
 const onOneLine = (text: string, max: number): string => text.slice(0, max).replace(/[\p{Cc}\u2028\u2029]/gu, " ")
@@ -71,4 +59,40 @@ export const sentence = (problems: ReadonlyArray<string>): string => {
   const named = problems.slice(0, MAX_NAMED).join(", ")
   const more = problems.length > MAX_NAMED ? `, and ${problems.length - MAX_NAMED} more` : ""
   return `Tools are left out of the list, because they name invalid headers: ${named}${more}`
+}
+
+/**
+ * Sends requests over HTTP: learns the headers of each list of tools, and when the server refuses the headers of a call, lists the
+ * tools and sends the call again. The call, the list and the second call together have the time of one call.
+ */
+export const requests = (
+  request: Calls["request"],
+  tools: ServerToolsService,
+  list: Stream.Stream<Tools.Tool, ClientError>,
+  timeout: Duration.DurationInput
+): Calls["request"] =>
+(method, params, options) => {
+  const sent = request(method, params, options)
+  if (method === Methods.listTools.name) {
+    return Effect.flatMap(sent, (result) => {
+      const { page, problems } = learn(tools, result)
+      return Effect.as(problems.length === 0 ? Effect.void : Effect.logWarning(sentence(problems)), page as Params)
+    })
+  }
+  if (method !== Methods.callTool.name) return sent
+  return Effect.flatMap(Effect.clock, (clock) => {
+    const left = TimeLeft.since(Edition.millis(clock), method, options, timeout)
+    const listings = tools.listings()
+    // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
+    return Effect.catchTag(
+      sent,
+      "HeaderMismatch",
+      (refusal) =>
+        Effect.flatMap(tools.find(String(params?.name), list, left.after, listings), () =>
+          // Without a new list, the refusal is the answer: the server has not run the call.
+          tools.listings() === listings
+            ? Effect.fail(refusal)
+            : Effect.flatMap(left.call(Edition.millis(clock)), (options) => request(method, params, options)))
+    )
+  })
 }

@@ -28,6 +28,7 @@ import * as Legacy from "../legacy/Http.js"
 import type { Fallback } from "../legacy/Post.js"
 import * as Sse from "../legacy/Sse.js"
 import { ModernHttp } from "../modern/Http.js"
+import { ServerTools } from "../session/ServerTools.js"
 import { GivenExtensions } from "./GivenExtensions.js"
 
 /** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */
@@ -42,7 +43,7 @@ export const open = (
     const { incoming, run } = connection.reader
     const modern = settings.transport === "sse"
       ? withoutModern(connection.reader)
-      : new ModernHttp(connection, ExtensionTable.nameParameters(yield* GivenExtensions))
+      : new ModernHttp(connection, ExtensionTable.nameParameters(yield* GivenExtensions), yield* ServerTools)
     let isModern = false
     const { send, unsafeSend } = new Outgoing(connection, (message) => {
       if (Message.isRequest(message)) isModern = Version.eraOfMessage(message) === "modern"

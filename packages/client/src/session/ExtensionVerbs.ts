@@ -21,8 +21,8 @@ import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.js"
 import { type ClientError, invalidResult, NotNegotiated } from "../ClientError.js"
 import type { ExtensionCalls, ListenOptions } from "../ExtensionCalls.js"
-import type { Calls } from "./Calls.js"
 import * as Decoding from "./Decoding.js"
+import type { Calls } from "./MethodCalls.js"
 import type { NotificationHub } from "./NotificationHub.js"
 
 /** What the era of a session does for extensions. */

@@ -13,10 +13,11 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { FeaturesService } from "../Features.js"
 import type { Notifications } from "../Notifications.js"
-import type { Calls } from "./Calls.js"
 import type { Report } from "./Decoding.js"
 import type { EraTasks } from "./EraTasks.js"
 import type { ExtensionVerbs } from "./ExtensionVerbs.js"
+import type { Calls } from "./MethodCalls.js"
+import type { ServerToolsService } from "./ServerTools.js"
 
 /** What the server sent about itself. */
 export interface ServerFacts<V extends Version = Version> {
@@ -48,6 +49,7 @@ export interface Options<V extends Version = Version> {
   readonly prior: ServerFacts | undefined
   readonly features: FeaturesService
   readonly extensions: ExtensionTable
+  readonly tools: ServerToolsService
   /** Called for each notification that arrives, before any listener gets it. */
   readonly onNotification: (notification: Notification) => void
   readonly timeout: Duration.DurationInput

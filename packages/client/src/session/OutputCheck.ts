@@ -8,83 +8,54 @@ import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as Stream from "effect/Stream"
-import type { ClientError } from "../ClientError.js"
 import type { Report } from "./Decoding.js"
-import type { ListedTool, ListedTools } from "./ListedTools.js"
-import type { TimeLeft } from "./TimeLeft.js"
-
-/** What a check needs of the session. */
-export interface Session {
-  /** All tools of the server. */
-  readonly list: Stream.Stream<Tools.Tool, ClientError>
-  /** How long the list may take. */
-  readonly left: TimeLeft["after"]
-  readonly report: Report
-}
-
-export interface OutputCheck {
-  /** Reports anew what cannot be checked, because the tools have changed. */
-  readonly forget: () => void
-  /**
-   * Fails with reason `Decode` when the result does not match the tool's output schema. When the schema is not known, the
-   * tools are listed. What cannot be checked is accepted, and reported once for each tool.
-   */
-  readonly check: (
-    name: string,
-    result: Tools.CallToolResult,
-    session: Session
-  ) => Effect.Effect<Tools.CallToolResult, TransportError>
-}
+import type { ServerTool, ServerToolsService } from "./ServerTools.js"
 
 /** A tool without an output schema, a schema to check with, or why there is none. */
-type Known = JsonSchemaValidator.Validate | "NoSchema" | { readonly reason: string }
+type OutputSchema = JsonSchemaValidator.Validate | "NoSchema" | { readonly reason: string }
 
-export const make = (tools: ListedTools): OutputCheck => {
-  const compiled = new WeakMap<ListedTool, Known>()
-  const reported = new Set<string>()
+const compiled = new WeakMap<ServerTool, OutputSchema>()
 
-  const schemaOf = (tool: ListedTool): Known => {
-    const before = compiled.get(tool)
-    if (before !== undefined) return before
-    const made: Known = tool.outputSchema === undefined
-      ? "NoSchema"
-      : Either.getOrElse(JsonSchemaValidator.make(tool.outputSchema), (why) => ({ reason: `its output schema ${why}` }))
-    compiled.set(tool, made)
-    return made
-  }
+const schemaOf = (tool: ServerTool): OutputSchema => {
+  const before = compiled.get(tool)
+  if (before !== undefined) return before
+  const made: OutputSchema = tool.outputSchema === undefined
+    ? "NoSchema"
+    : Either.getOrElse(JsonSchemaValidator.make(tool.outputSchema), (why) => ({ reason: `its output schema ${why}` }))
+  compiled.set(tool, made)
+  return made
+}
 
-  const unchecked = (name: string, result: Tools.CallToolResult, reason: string, report: Report) =>
+/**
+ * Gives the result of a tool. Fails with reason `Decode` when the result does not match the output schema of the tool, which `find`
+ * looks for. A result that cannot be checked is accepted, and reported once for each tool.
+ */
+export const check = (
+  name: string,
+  result: Tools.CallToolResult,
+  find: ReturnType<ServerToolsService["find"]>,
+  unchecked: ServerToolsService["unchecked"],
+  report: Report
+): Effect.Effect<Tools.CallToolResult, TransportError> => {
+  const accept = (reason: string): Effect.Effect<Tools.CallToolResult> =>
     Effect.suspend(() => {
-      if (reported.has(name) || result.structuredContent === undefined) return Effect.succeed(result)
-      reported.add(name)
+      if (unchecked.has(name) || result.structuredContent === undefined) return Effect.succeed(result)
+      unchecked.add(name)
       return Effect.as(report(Diagnostic.Unchecked({ subject: `The result of the tool "${name}"`, reason })), result)
     })
-
-  const verify = (
-    name: string,
-    result: Tools.CallToolResult,
-    schema: Known,
-    report: Report
-  ): Effect.Effect<Tools.CallToolResult, TransportError> => {
+  const verify = (schema: OutputSchema): Effect.Effect<Tools.CallToolResult, TransportError> => {
     if (schema === "NoSchema") return Effect.succeed(result)
-    if (typeof schema === "object") return unchecked(name, result, schema.reason, report)
+    if (typeof schema === "object") return accept(schema.reason)
     if (result.structuredContent === undefined) return Effect.fail(invalid(name, "it has no structured content"))
     return Either.match(schema(result.structuredContent), {
-      onLeft: (why) => unchecked(name, result, `its output schema ${why}`, report),
+      onLeft: (why) => accept(`its output schema ${why}`),
       onRight: (errors) =>
         errors.length === 0 ? Effect.succeed(result) : Effect.fail(invalid(name, errors.map(sentence).join("; ")))
     })
   }
-
-  return {
-    forget: () => reported.clear(),
-    check: (name, result, { left, list, report }) =>
-      result.isError === true
-        ? Effect.succeed(result)
-        : Effect.flatMap(tools.find(name, list, left), (found) =>
-          verify(name, result, Either.match(found, { onLeft: (reason) => ({ reason }), onRight: schemaOf }), report))
-  }
+  return result.isError === true
+    ? Effect.succeed(result)
+    : Effect.flatMap(find, Either.match({ onLeft: accept, onRight: (tool) => verify(schemaOf(tool)) }))
 }
 
 const sentence = ({ message, path }: { readonly path: ReadonlyArray<PropertyKey>; readonly message: string }): string =>

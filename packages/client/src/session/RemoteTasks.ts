@@ -23,14 +23,14 @@ import type { CallToolOptions } from "../CallOptions.js"
 import type { ClientError } from "../ClientError.js"
 import type { StartOptions, Task, TaskCalls } from "../TaskCalls.js"
 import type { EraTasks, OpenTask } from "./EraTasks.js"
-import type { ListedTools } from "./ListedTools.js"
+import type { ServerToolsService } from "./ServerTools.js"
 import type { Stop, TaskWatch } from "./TaskWatch.js"
 import type { TimeLeft } from "./TimeLeft.js"
 
 export interface Options {
   readonly era: EraTasks
   readonly watch: TaskWatch
-  readonly tools: ListedTools
+  readonly tools: ServerToolsService
   /** All tools of the server. */
   readonly list: Stream.Stream<Tool, ClientError>
   /** How long a verb that begins now may take. */

@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as ToolHeaders from "../../src/modern/ToolHeaders.js"
+import * as ServerTools from "../../src/session/ServerTools.js"
+
+const make = () => {
+  const tools = ServerTools.make()
+  return { of: tools.headersOf, learn: (page: JsonObject) => ToolHeaders.learn(tools, page) }
+}
 
 const marked = (name: unknown, header: unknown = "Region", type = "string") => ({
   name,
@@ -13,7 +19,7 @@ const call = (name: string, region: unknown): JsonObject => ({ name, arguments: 
 
 describe("The headers of a tool", () => {
   it("MUST repeat the arguments that the listed schema marks", () => {
-    const headers = ToolHeaders.make()
+    const headers = make()
     const page = { tools: [marked("a"), plain("b")], nextCursor: "2" }
     assert.deepStrictEqual(headers.learn(page), { page, problems: [] })
     assert.deepStrictEqual(headers.of(call("a", "eu")), { "Mcp-Param-Region": "eu" })
@@ -23,14 +29,14 @@ describe("The headers of a tool", () => {
   })
 
   it("do not exist for a tool that was never listed, or that has no name", () => {
-    const headers = ToolHeaders.make()
+    const headers = make()
     assert.deepStrictEqual(headers.of(call("a", "eu")), {})
     assert.deepStrictEqual(headers.of(undefined), {})
     assert.deepStrictEqual(headers.of({ name: 1 }), {})
   })
 
   it("MUST be those of the newest schema", () => {
-    const headers = ToolHeaders.make()
+    const headers = make()
     headers.learn({ tools: [marked("a")] })
     headers.learn({ tools: [marked("a", "Area")] })
     assert.deepStrictEqual(headers.of(call("a", "eu")), { "Mcp-Param-Area": "eu" })
@@ -46,7 +52,7 @@ describe("The headers of a tool", () => {
     ] as const
   ) {
     it(`MUST NOT have ${what}: the tool is left out with the reason, and the others stay`, () => {
-      const headers = ToolHeaders.make()
+      const headers = make()
       headers.learn({ tools: [marked("bad")] })
       const { page, problems } = headers.learn({ tools: [plain("one"), tool, marked("two")], nextCursor: "2" })
       assert.deepStrictEqual<unknown>(page, { tools: [plain("one"), marked("two")], nextCursor: "2" })
@@ -59,7 +65,7 @@ describe("The headers of a tool", () => {
   }
 
   it("are not looked for in what is no list of tools", () => {
-    const headers = ToolHeaders.make()
+    const headers = make()
     for (
       const page of [{}, { tools: null }, { tools: [null, 1, "a", {}, marked(7), { name: "a", inputSchema: null }] }]
     ) {
@@ -68,7 +74,7 @@ describe("The headers of a tool", () => {
   })
 
   it("are kept for 1,000 tools, those that were listed last", () => {
-    const headers = ToolHeaders.make()
+    const headers = make()
     headers.learn({ tools: Array.from({ length: 1000 }, (_, i) => marked(`t${i}`)) })
     headers.learn({ tools: [marked("t0")] })
     headers.learn({ tools: [marked("new")] })
@@ -77,7 +83,7 @@ describe("The headers of a tool", () => {
   })
 
   it("are not kept when their names are longer than HTTP carries: the tool is left out", () => {
-    const headers = ToolHeaders.make()
+    const headers = make()
     const many = Array.from({ length: 1000 }, (_, i) => [`p${i}`, { type: "string", "x-mcp-header": `Header-${i}` }])
     const { page, problems } = headers.learn({
       tools: [{ name: "many", inputSchema: { type: "object", properties: Object.fromEntries(many) } }]
@@ -88,7 +94,7 @@ describe("The headers of a tool", () => {
   })
 
   it("never look for a name among the properties of an object", () => {
-    const headers = ToolHeaders.make()
+    const headers = make()
     headers.learn({ tools: [marked("a")] })
     for (const name of ["__proto__", "constructor", "toString"]) {
       assert.deepStrictEqual(headers.of(call(name, "eu")), {})
@@ -98,7 +104,7 @@ describe("The headers of a tool", () => {
 
 describe("The warning about tools that are left out", () => {
   it("names at most ten of them, shortened", () => {
-    const headers = ToolHeaders.make()
+    const headers = make()
     const tools = Array.from({ length: 12 }, (_, i) => marked(`${i}`.padEnd(500, "x"), ""))
     const { problems } = headers.learn({ tools })
     const sentence = ToolHeaders.sentence(problems)
@@ -108,7 +114,7 @@ describe("The warning about tools that are left out", () => {
   })
 
   it("is one line, whatever the tools are called", () => {
-    const { problems } = ToolHeaders.make().learn({ tools: [marked("a\nERROR \u001b[31mb", "c\r\nd")] })
+    const { problems } = make().learn({ tools: [marked("a\nERROR \u001b[31mb", "c\r\nd")] })
     assert.match(ToolHeaders.sentence(problems), /"a ERROR {2}\[31mb" \(/)
     assert.notMatch(ToolHeaders.sentence(problems), /\p{Cc}/u)
   })

@@ -157,7 +157,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "StreamableHttpParameters, sse_read_timeout":
       "count as cut off when no byte comes for as long as `readTimeout`; a comment is enough"
   },
-  "client/test/session/Calls.test.ts": {
+  "client/test/session/MethodCalls.test.ts": {
     "ClientSession.send_request, per version": "sends only what the revision knows"
   },
   "client/test/session/OutputCheck.test.ts": {

@@ -27,10 +27,10 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { CallOptions } from "../CallOptions.js"
 import { type ClientError, InputRefused, NotNegotiated, TaskEnded, TooManyRounds } from "../ClientError.js"
-import type * as Calls from "../session/Calls.js"
 import * as Decoding from "../session/Decoding.js"
 import { type EraTasks, goneOr, type OpenTask } from "../session/EraTasks.js"
 import type { EraCalls } from "../session/ExtensionVerbs.js"
+import type * as MethodCalls from "../session/MethodCalls.js"
 import type { Options } from "../session/NegotiatedSession.js"
 import * as ModernCalls from "./Calls.js"
 import * as InputRounds from "./InputRounds.js"
@@ -50,7 +50,7 @@ const { cancel, get, update } = ModernTasks.extension.requests
 
 export const make = (
   { extensions, features }: Options,
-  call: Calls.Call,
+  call: MethodCalls.Call,
   extended: EraCalls,
   rounds: InputRounds.Options,
   version: ModernVersion

@@ -3,12 +3,12 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { Version } from "@effect-mcp/protocol/Version"
 import { Effect } from "effect"
 import * as MethodTable from "../../src/legacy/MethodTable.js"
-import * as Calls from "../../src/session/Calls.js"
+import * as MethodCalls from "../../src/session/MethodCalls.js"
 
 /** The requests that a call sends. */
 const requests = (
   version: Version,
-  call: (call: Calls.Call) => Effect.Effect<unknown, unknown>,
+  call: (call: MethodCalls.Call) => Effect.Effect<unknown, unknown>,
   answer: JsonObject = {}
 ) =>
   Effect.gen(function*() {
@@ -20,7 +20,7 @@ const requests = (
       },
       notify: () => Effect.void
     }
-    const calls = Calls.make({
+    const calls = MethodCalls.make({
       outbound,
       version,
       table: MethodTable.calls,
@@ -32,7 +32,7 @@ const requests = (
     return sent
   })
 
-const complete = (call: Calls.Call) =>
+const complete = (call: MethodCalls.Call) =>
   call(
     "completion/complete",
     {
