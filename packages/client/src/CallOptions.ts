@@ -29,7 +29,7 @@ export interface CallOptions extends RequestOptions {
    */
   readonly maxRetries?: number | undefined
   /**
-   * Whether the result of an earlier call may be the result of this one, and that of this one may be kept, from 2026-07-28 on.
+   * Whether this call may have the result of an earlier call, and leave its own result for later calls, from 2026-07-28 on.
    * Default: the `cache` of the client.
    */
   readonly cache?: boolean | undefined

@@ -13,6 +13,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { ConnectError } from "./ClientError.js"
+import type * as ClientOptions from "./ClientOptions.js"
 import * as ClientSession from "./ClientSession.js"
 import * as Features from "./Features.js"
 import * as Typed from "./Typed.js"
@@ -25,7 +26,7 @@ import * as Typed from "./Typed.js"
 export class Client extends Context.Tag("@effect-mcp/client/Client")<Client, ClientSession.ClientSessionService>() {}
 
 /** @category models */
-export interface Options<E = never, R = never> extends ClientSession.Options {
+export interface Options<E = never, R = never> extends ClientOptions.Options {
   /** What the client can do for the server; see `Features`. Default: nothing. */
   readonly features?: Layer.Layer<never, E, R> | undefined
 }

@@ -6,7 +6,6 @@
  */
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import * as Connectors from "@effect-mcp/jsonrpc/Connector"
-import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
@@ -26,6 +25,7 @@ import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { CallOptions, CallToolOptions, ListOptions } from "./CallOptions.js"
 import type { ClientError, ConnectError, NotNegotiated } from "./ClientError.js"
+import type { Options } from "./ClientOptions.js"
 import type { ExtensionCalls } from "./ExtensionCalls.js"
 import * as Features from "./Features.js"
 import { GivenExtensions } from "./negotiation/GivenExtensions.js"
@@ -40,96 +40,6 @@ import * as ServerTools from "./session/ServerTools.js"
 import * as TaskWatch from "./session/TaskWatch.js"
 import * as TimeLeft from "./session/TimeLeft.js"
 import type { TaskCalls } from "./TaskCalls.js"
-
-/** @category models */
-export interface Options {
-  /** The name and version that the client sends. Default: those of this library. */
-  readonly clientInfo?: Implementation | undefined
-  /**
-   * How long a call waits when it has no `timeout` of its own. The time during which this client answers a question of the
-   * server does not count; `maxTotalTimeout` of a call counts it. Default: 60 seconds.
-   */
-  readonly timeout?: Duration.DurationInput | undefined
-  /**
-   * The same for single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout` for all but
-   * `server/discover`, to which a server on a pipe may be silent for 5 seconds before the client tries the handshake.
-   */
-  readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
-  /** The `maxRetries` of calls that have none of their own. Default: 0, no call is sent again. */
-  readonly maxRetries?: number | undefined
-  /**
-   * Whether lists and resources are cached for as long as the server allows, from 2026-07-28 on. What the server allows for one
-   * user only is used again while the requests of the connection have the same credentials. Default: true.
-   *
-   * @see https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
-   */
-  readonly cache?: boolean | undefined
-  /**
-   * Whether the client refuses, with `NotNegotiated`, to send what needs a capability that was not declared. Set it to false
-   * for servers that forget to declare what they have. Default: true.
-   */
-  readonly enforceCapabilities?: boolean | undefined
-  /**
-   * Whether sampling, elicitation and roots are refused while no call of the client waits for its answer. Newer servers ask
-   * only within a call; many older ones request the roots as soon as the session begins. Default: false.
-   */
-  readonly refuseUnassociated?: boolean | undefined
-  /**
-   * The revisions that the client may speak; it requests the latest. With revisions of one era only, it does not look for
-   * the server's era. Default: all that this library knows, of both eras.
-   */
-  readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
-  /**
-   * What an earlier session with the same server found out: that session, or the same members of it, stored as JSON. The
-   * client then does not look for the server's era: a modern session opens without a message, and a legacy one with the
-   * handshake, after which the client looks for the era only if the server refuses it.
-   */
-  readonly prior?:
-    | Pick<ClientSessionService, "version" | "serverInfo" | "serverCapabilities" | "instructions">
-    | undefined
-  /**
-   * The extensions that the client uses, with the settings that it declares. It dies when two of them add the same. Over HTTP,
-   * the headers of their requests need a transport that this client opens. Default: none.
-   */
-  readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
-  /**
-   * How many times a server may ask for input in order to serve one call, from 2026-07-28 on. Then the call fails with
-   * `TooManyRounds`. Default: 10.
-   */
-  readonly maxRounds?: number | undefined
-  /** How many of the server's requests are served at the same time; more wait. Default: 64. */
-  readonly maxInFlight?: number | undefined
-  /** How many of the server's requests may wait to be served; more get the error -32000. Default: 1,024. */
-  readonly maxWaiting?: number | undefined
-  /** How many characters the server's waiting requests may have; more get the error -32000. Default: 16 Mi. */
-  readonly maxWaitingText?: number | undefined
-  /**
-   * Sends a ping to a server that was silent for `interval`, and ends the session when two in a row bring nothing within
-   * `interval`; a ping that cannot be delivered brings nothing. It is off at 2026-07-28, which has no ping: there each call
-   * has its `timeout`. Default: no pings.
-   *
-   * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
-   */
-  readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
-  /** How many calls may be in flight; more wait to be sent, and their timeouts run. Default: 1,024. */
-  readonly maxCalls?: number | undefined
-  /** How long closing waits for handlers of features that cannot be interrupted. Default: 5 seconds. */
-  readonly closeTimeout?: Duration.DurationInput | undefined
-  /**
-   * Whether structured content is checked against the output schema that the server lists for the tool. When the client
-   * does not have the list yet, it requests it after the first call, in the time that is left for the call. A result that cannot be
-   * checked is accepted, and reported in `diagnostics`: the tools could not be listed, which is tried again after a minute, the schema
-   * is not valid, or the check would cost too much. Default: true.
-   */
-  readonly checkOutputs?: boolean | undefined
-  /**
-   * Called with each notification when it arrives, before a call that ends after it returns. The streams of the session are for
-   * listeners that may be slower than the server; this must return at once, and must not throw.
-   */
-  readonly onNotification?: ((notification: Notification) => void) | undefined
-  /** Whether calls are recorded as spans and metrics. See `Telemetry`. Default: false. */
-  readonly telemetry?: boolean | undefined
-}
 
 /** @category models */
 export interface ClientSessionService extends Notifications, ExtensionCalls {
@@ -222,8 +132,8 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   readonly rootsListChanged: Effect.Effect<void, NotNegotiated>
   /**
    * Waits until the server notifies this client of changes of its lists, or has refused to: a list that is read after this
-   * misses no change. It does not wait for a subscription that ended and opens itself again: what it misses counts as changed
-   * once it is open. Up to 2025-11-25, and where the server reports no changes, there is nothing to wait for.
+   * misses no change. It waits for the first subscription only. When a subscription ended and is open again, the client counts
+   * everything as changed that the server may have reported meanwhile. Up to 2025-11-25, and where the server reports no changes, there is nothing to wait for.
    *
    * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
    */
@@ -269,9 +179,9 @@ export const connect = <R>(
     const tools = ServerTools.make()
     const watch = TaskWatch.make()
     const negotiated = yield* Negotiation.connect(connector, {
+      ...options,
       clientInfo: options.clientInfo ?? self,
       versions: options.versions ?? Version.all,
-      prior: options.prior,
       features: registered,
       extensions,
       tools,
@@ -283,17 +193,8 @@ export const connect = <R>(
       timeout: options.timeout ?? TIMEOUT,
       timeouts: new Map(Object.entries(options.timeouts ?? {})),
       maxRetries: options.maxRetries ?? 0,
-      cacheResults: options.cache !== false,
-      enforceCapabilities: options.enforceCapabilities !== false,
-      refuseUnassociated: options.refuseUnassociated === true,
-      maxInFlight: options.maxInFlight,
-      maxRounds: options.maxRounds,
-      maxWaiting: options.maxWaiting,
-      maxWaitingText: options.maxWaitingText,
-      maxCalls: options.maxCalls,
-      heartbeat: options.heartbeat,
-      closeTimeout: options.closeTimeout,
-      telemetry: options.telemetry === true
+      cache: options.cache ?? true,
+      enforceCapabilities: options.enforceCapabilities ?? true
     }).pipe(
       Effect.provideService(GivenExtensions, options.extensions ?? []),
       Effect.provideService(ServerTools.ServerTools, tools)

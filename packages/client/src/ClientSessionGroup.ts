@@ -69,7 +69,7 @@ export interface ServerOptions<E = never, R = never> extends Client.Options<E, R
 export interface ClientSessionGroupService {
   /**
    * Connects a server and adds its entries. Fails when the server cannot be reached; then nothing of it remains in the
-   * group. Of two servers that have an entry of the same name, the one for which this effect was run first keeps the name,
+   * group. Of two servers that have an entry of the same name, the server for which this effect was run first keeps the name,
    * whichever answers first.
    *
    * The server stays until it is disconnected, or the group closes. When that happens while it connects, this effect is

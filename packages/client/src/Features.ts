@@ -85,7 +85,7 @@ export interface FeatureHandler<out H> {
 }
 
 /**
- * The features of one client. Their layers set its fields while they are built; after that, nothing does.
+ * The features of one client. The layers of the features set the fields while they are built. Then no field changes any more.
  *
  * @category models
  */
@@ -291,23 +291,21 @@ const addRequest = <R>(
   method: string | Extension.Request<"server">,
   handler: (params: any) => Effect.Effect<any, Fails, R>
 ): Feature<R> =>
-  Layer.effectDiscard(Effect.gen(function*() {
-    const features = yield* Features
-    const context = yield* capturedContext<R>()
+  adding<R>(({ custom }, context) => {
     const name = typeof method === "string" ? method : method.name
-    if (features.custom.has(name)) return yield* Effect.dieMessage(`Two features of this client answer "${name}"`)
-    features.custom.set(
+    if (custom.has(name)) return `answer "${name}"`
+    custom.set(
       name,
       typeof method === "string"
         ? { handler: answering(handler), context }
         : { handler: bySchemas(method, answering(handler)), context, request: method }
     )
-  }))
+  })
 
 /**
- * Reads the results of one type that an extension adds to a method of the core, and makes a result of the core of each, for the
- * callers that expect one. `calls` calls the extension meanwhile. Without it, such a call fails with reason `Decode`, unless it
- * is made with `callEither`.
+ * Reads the results of one type that an extension adds to a method of the core, and makes a result of the core of each result, for
+ * callers that expect a result of the core. `read` may call the extension with `calls`. Without this feature, a call that is answered with
+ * such a result fails with reason `Decode`, but for `callEither`.
  *
  * @category utils
  */
@@ -318,14 +316,10 @@ export const result = <Method extends keyof Extension.Answerable, Value, R = nev
     calls: ExtensionCalls
   ) => Effect.Effect<Extension.Answerable[NoInfer<Method>]["result"], ClientError, R>
 ): Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>> =>
-  Layer.effectDiscard(Effect.gen(function*() {
-    const { results } = yield* Features
-    const context = yield* capturedContext<R>()
-    if (results.has(resultType)) {
-      return yield* Effect.dieMessage(`Two features of this client read results of the type "${resultType.type}"`)
-    }
+  adding<R>(({ results }, context) => {
+    if (results.has(resultType)) return `read results of the type "${resultType.type}"`
     results.set(resultType, { handler: read, context })
-  })) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
+  }) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
 
 /** @category models */
 export interface TaskOptions {
@@ -333,7 +327,7 @@ export interface TaskOptions {
   readonly maxRunning?: number | undefined
   /**
    * The limit of the tasks that are stored, ended ones included. For a new one, the oldest whose result the server has fetched
-   * is removed; without such a one the new task is refused. Default: 256.
+   * is removed; when there is no such task, the new task is refused. Default: 256.
    */
   readonly maxTasks?: number | undefined
   /** The limit of the characters of all results together, as JSON; a task whose result does not fit fails. Default: 16 Mi. */
@@ -379,14 +373,10 @@ export const extension = (identifier: string, settings: JsonObject = {}): Featur
     : Layer.die(new Error(`"${identifier}" does not identify an extension: it needs a prefix, as in com.example/name`))
 
 const declaration = (kind: "experimental" | "extensions", name: string, settings: JsonObject): Feature =>
-  Layer.effectDiscard(Effect.flatMap(Features, ({ declared }) =>
-    Effect.suspend(() => {
-      if (declared[kind].has(name)) {
-        return Effect.dieMessage(`Two features of this client declare "${name}" in "${kind}"`)
-      }
-      declared[kind].set(name, settings)
-      return Effect.void
-    })))
+  adding<never>(({ declared }) => {
+    if (declared[kind].has(name)) return `declare "${name}" in "${kind}"`
+    declared[kind].set(name, settings)
+  })
 
 type Field = Exclude<keyof FeaturesService, "custom" | "declared" | "results">
 
@@ -404,25 +394,22 @@ const feature = <R>(
   field: Field,
   set: (features: FeaturesService, context: Context.Context<never>) => void
 ): Feature<R> =>
+  adding<R>((features, context) => {
+    if (features[field] !== undefined) return `are for "${names[field]}"`
+    set(features, context)
+  })
+
+/** A layer that adds to the features of a client. Dies when `add` says what two features do that only one may do. */
+const adding = <R>(
+  add: (features: FeaturesService, context: Context.Context<never>) => string | void
+): Feature<R> =>
   Layer.effectDiscard(Effect.gen(function*() {
     const features = yield* Features
-    const context = yield* capturedContext<R>()
-    if (features[field] !== undefined) {
-      return yield* Effect.dieMessage(`Two features of this client are for "${names[field]}"`)
-    }
-    set(features, context)
+    const context = yield* Effect.context<Exclude<R, RequestContext | Scope.Scope>>()
+    // The scope of the layer is closed when a request comes.
+    const problem = add(features, Context.omit(Scope.Scope)(context as Context.Context<any>) as Context.Context<never>)
+    if (problem !== undefined) yield* Effect.dieMessage(`Two features of this client ${problem}`)
   }))
-
-/** The context of the layer, without its scope, which is closed when a request comes. */
-const capturedContext = <R>(): Effect.Effect<
-  Context.Context<never>,
-  never,
-  Exclude<R, RequestContext | Scope.Scope>
-> =>
-  Effect.map(
-    Effect.context<Exclude<R, RequestContext | Scope.Scope>>(),
-    (context) => Context.omit(Scope.Scope)(context as Context.Context<any>) as Context.Context<never>
-  )
 
 /** The handler with the errors that a server gets. */
 const answering =

@@ -6,6 +6,7 @@
  */
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -13,7 +14,7 @@ import type { HttpRefused } from "./HttpRefused.js"
 
 /**
  * Adds credentials to every request of a connection, and finds new ones when the server refuses them. `server` is the URL of
- * the connection, without its query. `Authorization` of package `auth` has one for OAuth.
+ * the connection, without its query. `Authorization` of package `auth` has an authorizer for OAuth.
  *
  * @category models
  */
@@ -50,13 +51,35 @@ export interface RemoteSession {
   readonly version: string
 }
 
+/**
+ * The limits of a connection over HTTP, and of each message on it.
+ *
+ * @category models
+ */
+export interface Limits extends MessageText.Limits {
+  /** How many attempts in a row may bring no event before the request of that stream fails. Default: 5. */
+  readonly maxResumes?: number | undefined
+  /** How many redirects are followed, all of them to the same origin. Default: 3. */
+  readonly maxRedirects?: number | undefined
+  /** How many requests may be in flight, each in an HTTP exchange of its own; more wait. Default: 64. */
+  readonly maxExchanges?: number | undefined
+  /**
+   * How many messages may wait to be sent before `send` suspends, and to be read before reading stops. Default: 256.
+   */
+  readonly capacity?: number | undefined
+  /** The most bytes that a JSON body may have. Default: 10 MiB. */
+  readonly maxBodyBytes?: number | undefined
+  /** The most bytes that an event may have. Default: 10 MiB. */
+  readonly maxEventBytes?: number | undefined
+}
+
 /** @category models */
 export interface Options<out R = never> {
   /**
    * The transport that the server implements.
    *
    * - "streamable": Streamable HTTP, of 2025-03-26 and later.
-   * - "sse": HTTP+SSE, the two endpoints of 2024-11-05; the URL is the one of the stream.
+   * - "sse": HTTP+SSE, the two endpoints of 2024-11-05; the URL is that of the stream.
    * - "auto": the first, and the second when the server does not implement the first.
    *
    * Default: "auto".
@@ -99,26 +122,8 @@ export interface Options<out R = never> {
    * shorter than 100 milliseconds, and never shorter than the server asks for. Default: `reconnect`.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
-  /** How many attempts in a row may bring no event before the request of that stream fails. Default: 5. */
-  readonly maxResumes?: number | undefined
-  /** How many redirects are followed, all of them to the same origin. Default: 3. */
-  readonly maxRedirects?: number | undefined
-  /** How many requests may be in flight, each on an HTTP request of its own; more wait. Default: 64. */
-  readonly maxInFlight?: number | undefined
-  /**
-   * How many messages may wait to be sent before `send` suspends, and to be read before reading stops. Default: 256.
-   */
-  readonly capacity?: number | undefined
-  /** The most bytes that a JSON body may have. Default: 10 MiB. */
-  readonly maxBodyBytes?: number | undefined
-  /** The most bytes that an event may have. Default: 10 MiB. */
-  readonly maxEventBytes?: number | undefined
-  /** How deep a message may nest. Default: 64. */
-  readonly maxDepth?: number | undefined
-  /** How many values a request or a notification may hold, nested ones included. Default: 100,000. */
-  readonly maxNodes?: number | undefined
-  /** How many values a response may hold. Default: 1,000,000. */
-  readonly maxResponseNodes?: number | undefined
+  /** How much the connection sends, and how much it takes of a server. */
+  readonly limits?: Limits | undefined
   /**
    * How long a stream of events may bring nothing before it counts as cut off; then it is resumed, like any other that was
    * cut off. The time in which the client answers a question of the server on that stream counts, too. Default: no limit.

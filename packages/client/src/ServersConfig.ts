@@ -139,7 +139,7 @@ export type JoinError = ConnectError | DuplicateEntry | DuplicateServer
 
 /**
  * The group of all servers that are not disabled. They are connected concurrently; where two have an entry of the same name,
- * the one that the configuration has first keeps it.
+ * the server that stands first in the configuration keeps the name.
  *
  * @category layers
  */

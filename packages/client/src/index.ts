@@ -6,6 +6,7 @@
 export * as CallOptions from "./CallOptions.js"
 export * as Client from "./Client.js"
 export * as ClientError from "./ClientError.js"
+export * as ClientOptions from "./ClientOptions.js"
 export * as ClientSession from "./ClientSession.js"
 export * as ClientSessionGroup from "./ClientSessionGroup.js"
 export * as ExtensionCalls from "./ExtensionCalls.js"

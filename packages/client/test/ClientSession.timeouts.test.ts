@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { CallOptions } from "@effect-mcp/client/CallOptions"
-import type { ClientSessionService, Options } from "@effect-mcp/client/ClientSession"
+import type { Options } from "@effect-mcp/client/ClientOptions"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"

@@ -6,6 +6,7 @@ import { Headers, type HttpClient } from "@effect/platform"
 import type * as CallOptions from "@effect-mcp/client/CallOptions"
 import * as Client from "@effect-mcp/client/Client"
 import type { ConnectError } from "@effect-mcp/client/ClientError"
+import type * as ClientOptions from "@effect-mcp/client/ClientOptions"
 import * as ClientSession from "@effect-mcp/client/ClientSession"
 import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
 import type * as ExtensionCalls from "@effect-mcp/client/ExtensionCalls"
@@ -77,6 +78,14 @@ const features = Layer.mergeAll(
   Features.tasks(tasks)
 )
 
+const limits = {
+  maxCalls: 100,
+  maxRounds: 3,
+  maxInFlight: 10,
+  maxWaiting: 100,
+  maxWaitingText: 1_000_000
+} satisfies Every<ClientOptions.Limits>
+
 const session = {
   clientInfo: { name: "test", version: "1" },
   timeout: "1 minute",
@@ -92,18 +101,14 @@ const session = {
     instructions: undefined
   },
   extensions: [Shop, Extension.declare(Shop, { client: { language: "nb" } })],
-  maxRounds: 3,
-  maxInFlight: 10,
-  maxWaiting: 100,
-  maxWaitingText: 1_000_000,
+  limits,
   heartbeat: { interval: "30 seconds" },
-  maxCalls: 100,
   closeTimeout: "5 seconds",
   checkOutputs: false,
   cache: false,
   onNotification: ({ method }) => void method,
   telemetry: true
-} satisfies Every<ClientSession.Options>
+} satisfies Every<ClientOptions.Options>
 
 const client = {
   ...session,
@@ -136,15 +141,17 @@ const remote = {
   session: { id: "1", version: "2025-11-25" },
   standalone: false,
   reconnect: Schedule.spaced("1 second"),
-  maxResumes: 3,
-  maxRedirects: 0,
-  maxInFlight: 16,
-  capacity: 16,
-  maxBodyBytes: 1_000_000,
-  maxEventBytes: 1_000_000,
-  maxDepth: 64,
-  maxNodes: 1_000_000,
-  maxResponseNodes: 1_000_000,
+  limits: {
+    maxResumes: 3,
+    maxRedirects: 0,
+    maxExchanges: 16,
+    capacity: 16,
+    maxBodyBytes: 1_000_000,
+    maxEventBytes: 1_000_000,
+    maxDepth: 64,
+    maxNodes: 1_000_000,
+    maxResponseNodes: 1_000_000
+  } satisfies Every<RemoteOptions.Limits>,
   readTimeout: "1 minute",
   terminateOnClose: false,
   acceptTimeout: "1 minute",

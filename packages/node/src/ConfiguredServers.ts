@@ -33,6 +33,8 @@ export interface Options<RA = never, E = never, R = never>
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
   /** Where the stderr of programs goes. Default: `forward`, to the stderr of this process. */
   readonly stderr?: StdioClient.Options["stderr"]
+  /** The limits of each connection. Those of each session are in `server`. */
+  readonly limits?: (RemoteOptions.Limits & StdioClient.Limits) | undefined
 }
 
 /**
@@ -42,20 +44,22 @@ export interface Options<RA = never, E = never, R = never>
  */
 export const connector = <R = never>(
   server: ServersConfig.Program | ServersConfig.Address,
-  options: Pick<Options<R>, "authorize" | "stderr"> = {}
+  options: Pick<Options<R>, "authorize" | "limits" | "stderr"> = {}
 ): Connector<HttpClient | Exclude<R, Scope.Scope>> =>
   ServersConfig.isAddress(server)
     ? Remote.connector<R>(server.url, {
       ...(server.headers === undefined ? undefined : { headers: server.headers }),
       ...(hasAuthorization(server.headers) ? undefined : { authorize: options.authorize }),
-      ...(server.type === "sse" ? { transport: "sse" as const } : undefined)
+      ...(server.type === "sse" ? { transport: "sse" as const } : undefined),
+      limits: options.limits
     })
     : StdioClient.connector({
       command: server.command,
       args: server.args,
       env: server.env,
       cwd: server.cwd,
-      stderr: options.stderr
+      stderr: options.stderr,
+      limits: options.limits
     })
 
 const hasAuthorization = (headers: Readonly<Record<string, string>> = {}): boolean =>

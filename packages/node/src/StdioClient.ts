@@ -10,6 +10,7 @@
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import type * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
@@ -43,11 +44,21 @@ export interface CloseTimeouts {
 }
 
 /**
+ * The limits of the pipe to a server, and of each message on it.
+ *
+ * @category models
+ */
+export interface Limits extends MessageText.Limits, Pick<LineFraming.Options, "maxLineBytes"> {
+  /** How many characters may wait for a server that does not read, before the transport fails. Default: 64 Mi. */
+  readonly maxBacklog?: number | undefined
+}
+
+/**
  * The command runs with the rights of this process: do not take it from an untrusted source.
  *
  * @category models
  */
-export interface Options extends LineFraming.Options {
+export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
   /** The name of a program on the `PATH`, or the path of a file. It is not passed to a shell. */
   readonly command: string
   readonly args?: ReadonlyArray<string> | undefined
@@ -75,8 +86,8 @@ export interface Options extends LineFraming.Options {
    */
   readonly encoding?: string | undefined
   readonly closeTimeouts?: CloseTimeouts | undefined
-  /** How many characters may wait for a server that does not read, before the transport fails. Default: 64 Mi. */
-  readonly maxBacklog?: number | undefined
+  /** How much waits for the server, and how much the client takes of the server. */
+  readonly limits?: Limits | undefined
 }
 
 /** How long to wait for the output of a program that has exited, and for the exit of one whose pipe has broken. */
@@ -121,6 +132,7 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
     const broken = yield* Deferred.make<TransportError>()
     const pipe = yield* Pipe.make({
       ...options,
+      ...options.limits,
       input: child.stdout,
       output: child.stdin,
       flushTimeout: options.closeTimeouts?.flush ?? "500 millis",

@@ -5,6 +5,7 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
+import type * as ClientOptions from "@effect-mcp/client/ClientOptions"
 import * as ClientSession from "@effect-mcp/client/ClientSession"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
@@ -122,7 +123,7 @@ const trickling = (type: string, isDeclared: boolean, length: () => number) =>
 
 const SEGMENT = 128
 
-const prior: NonNullable<ClientSession.Options["prior"]> = {
+const prior: NonNullable<ClientOptions.Options["prior"]> = {
   version: "2026-07-28",
   serverInfo: info,
   serverCapabilities: {},

@@ -43,7 +43,8 @@ const configured = {
     onRefused: () => Effect.as(Vault, false)
   },
   environment: { HOME: "/home/ada", TOKEN: undefined },
-  stderr: (line) => Console.error(line)
+  stderr: (line) => Console.error(line),
+  limits: { maxBodyBytes: 1_000_000, maxLineBytes: 1_000_000 }
 } satisfies Every<ConfiguredServers.Options<Vault, "no model", Features.Features | Home>>
 
 const Configured = ConfiguredServers.layer({ mcpServers: {} }, configured)
@@ -57,26 +58,26 @@ expectTypeOf(Configured).toEqualTypeOf<
 
 const lines = {
   maxLineBytes: 1_000_000,
-  invalidBytes: "replace",
   maxDepth: 64,
   maxNodes: 1_000_000,
   maxResponseNodes: 1_000_000
 } as const
 
 const program = {
-  ...lines,
+  invalidBytes: "replace",
+  limits: { ...lines, maxBacklog: 1_000_000 } satisfies Every<StdioClient.Limits>,
   command: "npx",
   args: ["-y", "server"],
   env: { TOKEN: "secret" },
   cwd: "/tmp",
   stderr: "inherit",
   encoding: "utf-8",
-  closeTimeouts: { flush: "1 second", grace: "2 seconds", terminate: "1 second", kill: "1 second" },
-  maxBacklog: 1_000_000
+  closeTimeouts: { flush: "1 second", grace: "2 seconds", terminate: "1 second", kill: "1 second" }
 } satisfies Every<StdioClient.Options>
 
 const stdio = {
   ...lines,
+  invalidBytes: "replace",
   input: new PassThrough(),
   output: new PassThrough(),
   encoding: "utf-8",

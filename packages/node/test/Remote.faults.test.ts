@@ -71,7 +71,7 @@ const conversation = (url: string, options?: Options) =>
     const transport = yield* Remote.connector(url, {
       transport: "streamable",
       reconnect: Schedule.spaced("10 millis"),
-      maxResumes: 2,
+      limits: { maxResumes: 2 },
       ...options
     }).connect
     return (yield* talk(transport)).conversation

@@ -47,7 +47,7 @@ describe("StdioClient", () => {
 
   it.scopedLive("fails the call whose answer is longer than the limit, at once, and goes on", () =>
     Effect.gen(function*() {
-      const { conversation } = yield* converse("server.mjs", [], { maxLineBytes: 1000 })
+      const { conversation } = yield* converse("server.mjs", [], { limits: { maxLineBytes: 1000 } })
       const error = yield* Effect.flip(conversation.request("echo", { text: "x".repeat(2000) }))
       assert.deepInclude(error, {
         _tag: "TransportError",

@@ -97,11 +97,14 @@ for (const version of eras) {
                 Effect.as({ action: "accept" as const, content: { sure: true } })
               )
             )
-            const client = yield* Client.make(Remote.connector(`http://127.0.0.1:${port}/mcp`, { maxInFlight: 1 }), {
-              versions: [version],
-              extensions: [Tasks.extension],
-              features
-            })
+            const client = yield* Client.make(
+              Remote.connector(`http://127.0.0.1:${port}/mcp`, { limits: { maxExchanges: 1 } }),
+              {
+                versions: [version],
+                extensions: [Tasks.extension],
+                features
+              }
+            )
             const calling = yield* Effect.fork(
               Effect.all([1, 2, 3].map((table) => client.callTool("book", { table })), { concurrency: 3 })
             )

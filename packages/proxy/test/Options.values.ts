@@ -26,12 +26,8 @@ const client = {
   refuseUnassociated: true,
   versions: ["2025-11-25"],
   extensions: [Tasks.extension],
-  maxRounds: 3,
-  maxInFlight: 10,
-  maxWaiting: 100,
-  maxWaitingText: 1_000_000,
+  limits: { maxCalls: 100, maxRounds: 3, maxInFlight: 10, maxWaiting: 100, maxWaitingText: 1_000_000 },
   heartbeat: { interval: "30 seconds" },
-  maxCalls: 100,
   closeTimeout: "5 seconds",
   cache: false,
   telemetry: true

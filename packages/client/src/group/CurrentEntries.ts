@@ -1,6 +1,6 @@
 /**
- * The current entries of a group: the entries of one server are added, read again, hidden and removed. Each of these is one
- * change; a server's lists are read before it.
+ * The current entries of a group: the entries of one server are added, read again, hidden and removed, each time in one
+ * change. The lists of the server are read before the change.
  */
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
@@ -16,10 +16,10 @@ import type { Naming } from "./Names.js"
 import * as Names from "./Names.js"
 import * as ServerLists from "./ServerLists.js"
 
-/** A server's place in the group. */
-export interface Place {
+/** One stay of a server in the group: another server may have the name later. */
+export interface Membership {
   readonly name: string
-  /** Of two servers with an entry of the same name, the one with the lower number keeps it. */
+  /** Of two servers with an entry of the same name, the one with the lower number keeps the name. */
   readonly order: number
 }
 
@@ -33,12 +33,15 @@ export interface CurrentEntries {
   /** The entries now, and after each change. A slow listener misses older ones. */
   readonly changes: Stream.Stream<GroupEntries.Entries>
   /** Reads the lists of a server and adds its entries. Gives whether the server gave all of its lists. */
-  readonly add: (place: Place, session: ClientSessionService) => Effect.Effect<boolean, ClientError | DuplicateEntry>
+  readonly add: (
+    member: Membership,
+    session: ClientSessionService
+  ) => Effect.Effect<boolean, ClientError | DuplicateEntry>
   /** Reads the lists of a server again. A list that the server does not give stays as it was. */
-  readonly refresh: (place: Place, session: ClientSessionService) => Effect.Effect<boolean, ClientError>
+  readonly refresh: (member: Membership, session: ClientSessionService) => Effect.Effect<boolean, ClientError>
   /** Takes the entries away while the server is not connected. Their names stay reserved for it. */
-  readonly hide: (place: Place) => Effect.Effect<void>
-  readonly remove: (place: Place) => Effect.Effect<void>
+  readonly hide: (member: Membership) => Effect.Effect<void>
+  readonly remove: (member: Membership) => Effect.Effect<void>
 }
 
 /** How many changes wait for a slow listener before it loses the oldest. The newest is never lost. */
@@ -46,7 +49,7 @@ const CAPACITY = 16
 
 type Listener = Outbox.Outbox<GroupEntries.Entries>
 
-type Servers = ReadonlyMap<Place, Entries.Server>
+type Servers = ReadonlyMap<Membership, Entries.Server>
 
 interface State {
   readonly servers: Servers
@@ -80,13 +83,13 @@ export const make = (options: Options): Effect.Effect<CurrentEntries> =>
     )
     /** Sets what is known of a server, and logs which entries were renamed for it. */
     const set = <E>(
-      place: Place,
+      member: Membership,
       server: Entries.Server,
       accept: (entries: GroupEntries.Entries) => Exit.Exit<void, E>
     ): Effect.Effect<void, E> =>
       Effect.suspend(() => {
         const before = state.entries
-        const next = stateOf(new Map(state.servers).set(place, server), options)
+        const next = stateOf(new Map(state.servers).set(member, server), options)
         const accepted = accept(next.entries)
         if (Exit.isFailure(accepted)) return accepted
         publish(next)
@@ -96,38 +99,38 @@ export const make = (options: Options): Effect.Effect<CurrentEntries> =>
           { discard: true }
         )
       })
-    const update = (place: Place, change: (server: Entries.Server) => Entries.Server | undefined) =>
+    const update = (member: Membership, change: (server: Entries.Server) => Entries.Server | undefined) =>
       Effect.sync(() => {
-        const server = state.servers.get(place)
+        const server = state.servers.get(member)
         if (server === undefined) return
         const changed = change(server)
         const others = new Map(state.servers)
-        others.delete(place)
-        publish(stateOf(changed === undefined ? others : others.set(place, changed), options))
+        others.delete(member)
+        publish(stateOf(changed === undefined ? others : others.set(member, changed), options))
       })
     const read = <E>(
-      place: Place,
+      member: Membership,
       session: ClientSessionService,
       accept: (entries: GroupEntries.Entries) => Exit.Exit<void, E>
     ) =>
       Effect.gen(function*() {
-        const { isComplete, lists } = yield* ServerLists.read(session, state.servers.get(place)?.lists)
-        yield* set(place, { name: place.name, info: session.serverInfo, lists, isAway: false }, accept)
+        const { isComplete, lists } = yield* ServerLists.read(session, state.servers.get(member)?.lists)
+        yield* set(member, { name: member.name, info: session.serverInfo, lists, isAway: false }, accept)
         return isComplete
       })
     return {
       entries: Effect.sync(() => state.entries),
       changes: Stream.unwrapScoped(Effect.map(listener, ({ stream }) => stream)),
-      add: (place, session) =>
-        read(place, session, (entries): Exit.Exit<void, DuplicateEntry> => {
-          const collision = options.refuseCollisions ? Entries.collisions(entries, place.name) : undefined
+      add: (member, session) =>
+        read(member, session, (entries): Exit.Exit<void, DuplicateEntry> => {
+          const collision = options.refuseCollisions ? Entries.collisions(entries, member.name) : undefined
           return collision === undefined
             ? Exit.void
-            : Exit.fail(new DuplicateEntry({ server: place.name, ...collision }))
+            : Exit.fail(new DuplicateEntry({ server: member.name, ...collision }))
         }),
-      refresh: (place, session) => read(place, session, () => Exit.void),
-      hide: (place) => update(place, (server) => ({ ...server, isAway: true })),
-      remove: (place) => update(place, () => undefined)
+      refresh: (member, session) => read(member, session, () => Exit.void),
+      hide: (member) => update(member, (server) => ({ ...server, isAway: true })),
+      remove: (member) => update(member, () => undefined)
     }
   })
 

@@ -27,7 +27,7 @@ export interface ServerLists {
 
 export const noLists: ServerLists = { tools: [], resources: [], templates: [], prompts: [] }
 
-/** A server of the group with what it listed last. One that is away has no entries, but keeps their names. */
+/** A server of the group with what it listed last. A server that is away has no entries, but their names stay reserved for it. */
 export interface Server {
   readonly name: string
   readonly info: Implementation
@@ -37,7 +37,7 @@ export interface Server {
 
 export const empty: Entries = { tools: new Map(), resources: new Map(), templates: new Map(), prompts: new Map() }
 
-/** The entries of all servers. Where two have the same name, that of the earlier server keeps it. */
+/** The entries of all servers. Where two entries have the same name, the entry of the earlier server keeps the name. */
 export const of = (servers: ReadonlyArray<Server>, naming: Naming): Entries => ({
   tools: named("tools", servers, naming, ({ tools }) => tools, ({ name }) => name),
   resources: named("resources", servers, naming, ({ resources }) => resources, ({ uri }) => uri),

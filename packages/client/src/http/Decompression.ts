@@ -40,7 +40,7 @@ const decompressed = (
 ): Stream.Stream<Uint8Array, unknown> =>
   Stream.unwrap(Effect.map(Stream.toReadableStreamEffect(bytes), (readable) =>
     Stream.fromReadableStream(
-      // It takes any bytes; its type names only those of an `ArrayBuffer`.
+      // The stream takes any bytes, but its type allows the bytes of an `ArrayBuffer` only.
       () =>
         readable.pipeThrough(
           new DecompressionStream(format) as unknown as ReadableWritablePair<Uint8Array, Uint8Array>

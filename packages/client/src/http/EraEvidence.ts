@@ -5,7 +5,10 @@
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
 import { HttpRefused } from "../HttpRefused.js"
 
-/** Whether a refusal can come of the request itself. One for want of a login, of time or of capacity says nothing of it. */
+/**
+ * Whether the server may have refused the request because it does not know such requests. A server that wants a login, or has no time
+ * or no capacity, refuses a request of either era.
+ */
 export const showsEra = ({ status }: HttpRefused): boolean =>
   status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
 

@@ -70,7 +70,7 @@ export const make = (
   client: HttpClient
 ): Effect.Effect<HttpConnection, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { capacity, closeTimeout, maxInFlight } = settings
+    const { capacity, closeTimeout, maxExchanges } = settings
     const fibers = yield* Scope.make()
     const running = yield* Scope.extend(FiberSet.make<void>(), fibers)
     const sending = yield* Scope.extend(FiberSet.make<void, unknown>(), fibers)
@@ -105,8 +105,8 @@ export const make = (
       url,
       settings,
       reader,
-      requests: Semaphore.make(maxInFlight, capacity),
-      messages: Semaphore.make(maxInFlight, capacity),
+      requests: Semaphore.make(maxExchanges, capacity),
+      messages: Semaphore.make(maxExchanges, capacity),
       isOpen: () => isOpen,
       fork: (effect) => fork(Effect.suspend(() => isOpen ? effect : Effect.void)),
       forkMessage: (effect) => forkMessage(effect),
@@ -119,7 +119,7 @@ export const make = (
     }
   })
 
-/** A request to a URL of the connection. `headers` win over those of the application. */
+/** A request to a URL of the connection. A header of `headers` replaces the same header of the application. */
 export const request = (
   { settings }: HttpConnection,
   method: "GET" | "POST" | "DELETE",

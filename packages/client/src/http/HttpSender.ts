@@ -3,7 +3,7 @@
  * its `Authorizer`, follows redirects within the same origin, and runs `authorize` when the server answers 401 or 403: a
  * function once, an `Authorizer` up to five times.
  *
- * It knows no message and no session. `HttpConnection` has one sender; it closes the connection of each response whose body
+ * A sender knows no message and no session. `HttpConnection` has one sender, which closes the connection of each response whose body
  * was not read to its end.
  */
 import * as Headers from "@effect/platform/Headers"
@@ -49,7 +49,7 @@ export interface HttpSender {
 interface Earlier {
   readonly redirects: number
   readonly refusals: number
-  /** The headers of the application that it has, without those of an `Authorizer`. */
+  /** The headers that the application gave to the request, without the headers of an `Authorizer`. */
   readonly given: Headers.Headers
 }
 
@@ -82,13 +82,13 @@ export const make = (
 
 /**
  * Sends requests, and sends them again after a redirect or a refusal. Its mutable fields: `changes` counts how often the headers of the
- * application have changed, `lastHeaders` are those of the request before.
+ * application have changed, `lastHeaders` are the headers of the request before.
  */
 class Attempts {
   /** Whether the headers of the application cannot change. */
   readonly isFixed: boolean
   changes = 0
-  // Kept in order to be compared with those of the next request, and no longer.
+  // Kept until the next request, whose headers are compared with them.
   private lastHeaders: Headers.Headers | undefined
   private readonly execute: (request: Request) => Effect.Effect<Response, HttpClientError.HttpClientError, Scope.Scope>
   private readonly server: string

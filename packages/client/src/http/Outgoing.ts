@@ -102,10 +102,10 @@ export class Outgoing {
           ? reader.deliver(new Undelivered(id, cannotResume(message.method)))
           : sender.request(message, text, options)
       })
-      // Requests about a task take no place: the result of one is requested while the user is asked, and the others may end what the
-      // requests for results wait for.
+      // A request about a task takes no place from others. The client requests the result of a task while it asks the user, and waits for
+      // the result until another request about the task ends the task.
       const takesNoPlace = neverWaits(message.method) || message.method.startsWith("tasks/")
-      // The caller of an interrupted request does not wait for it any more; the caller of one that died does.
+      // The caller of an interrupted request waits no longer. The caller of a request that died still waits.
       return Effect.catchAllCause(
         takesNoPlace ? requests.pass(sending) : requests.run(sending),
         (cause) =>
@@ -150,7 +150,7 @@ export class Outgoing {
     )
   })
 
-  /** Nothing waits for this message, so only the log can tell. */
+  /** The log alone says that the message was lost, because no caller waits for it. */
   private readonly log: OnFailure = (message, error) =>
     Effect.suspend(() => {
       if (!this.connection.isOpen()) return Effect.void

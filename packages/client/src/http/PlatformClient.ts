@@ -1,6 +1,6 @@
 /**
- * What the platform's HTTP clients read from the fiber that runs them. Every effect of a connection runs with it, also those
- * of its finalizers.
+ * What the platform's HTTP clients read from the fiber that runs them. Every effect of a connection
+ * runs with these settings, its finalizers included.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Headers from "@effect/platform/Headers"

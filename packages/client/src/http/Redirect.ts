@@ -1,6 +1,6 @@
 /**
  * Where a redirect leads, if a request may follow it: to the same origin, as the same request. `HttpSender` follows redirects
- * of MCP servers, and package `auth` those of metadata documents.
+ * of MCP servers, and package `auth` follows redirects of metadata documents.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Url from "@effect/platform/Url"

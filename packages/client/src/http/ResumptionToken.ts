@@ -5,7 +5,8 @@
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Either from "effect/Either"
 
-export interface Place {
+/** The id under which a request was sent, and the last event of its stream. */
+export interface LastEvent {
   readonly requestId: number
   readonly eventId: string
 }
@@ -15,7 +16,7 @@ export const make = (requestId: unknown, eventId: string): string => `${String(r
 const pattern = /^(\d{1,15}) ([\x20-\x7e]{1,4096})$/
 
 /** Fails with reason `Write`, because nothing is sent for it. */
-export const parse = (token: string): Either.Either<Place, TransportError> => {
+export const parse = (token: string): Either.Either<LastEvent, TransportError> => {
   const [, requestId, eventId] = pattern.exec(token) ?? []
   return requestId === undefined || eventId === undefined
     ? Either.left(new TransportError({ reason: "Write", message: "The resumption token is not one of this client's" }))

@@ -8,12 +8,16 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Schedule from "effect/Schedule"
-import { type Authorizer, type Options, reconnect, type RemoteSession } from "../RemoteOptions.js"
+import { type Authorizer, type Limits, type Options, reconnect, type RemoteSession } from "../RemoteOptions.js"
+
+type Resolved<O> = { readonly [Name in keyof O]-?: Exclude<O[Name], undefined> }
 
 /** Times are in milliseconds. The services that the effects need are in the runtime of the connection. */
-export interface Settings {
-  readonly transport: "auto" | "streamable" | "sse"
+export interface Settings
+  extends
+    Resolved<Limits>,
+    Resolved<Pick<Options, "transport" | "standalone" | "reconnect" | "terminateOnClose" | "tracing">>
+{
   readonly headers: Headers.Headers
   readonly headersEffect: Effect.Effect<Headers.Input, unknown> | undefined
   /** Gives the headers of a second attempt. */
@@ -22,23 +26,10 @@ export interface Settings {
   readonly onRenewed: Effect.Effect<void, unknown> | undefined
   readonly onSession: Options["onSession"]
   readonly session: RemoteSession | undefined
-  readonly standalone: boolean
-  readonly reconnect: Schedule.Schedule<unknown, unknown>
-  readonly maxResumes: number
-  readonly maxRedirects: number
-  readonly maxInFlight: number
-  readonly capacity: number
-  readonly maxBodyBytes: number
-  readonly maxEventBytes: number
-  readonly maxDepth: number
-  readonly maxNodes: number
-  readonly maxResponseNodes: number
   readonly acceptTimeout: number
   readonly closeTimeout: number
   /** `undefined` for no limit. */
   readonly readTimeout: number | undefined
-  readonly terminateOnClose: boolean
-  readonly tracing: boolean
 }
 
 /** The headers that an application may set: all but those of the protocol. */
@@ -57,6 +48,7 @@ const reserved = [
 export const fromOptions = <R>(given: Options<R>): Settings => {
   // Every effect runs in a runtime that has its services.
   const options = given as Options
+  const { limits = {} } = options
   const isEffect = Effect.isEffect(options.headers)
   return {
     transport: options.transport ?? "auto",
@@ -69,15 +61,15 @@ export const fromOptions = <R>(given: Options<R>): Settings => {
     session: options.transport === "sse" ? undefined : options.session,
     standalone: options.standalone ?? true,
     reconnect: options.reconnect ?? reconnect,
-    maxResumes: options.maxResumes ?? 5,
-    maxRedirects: options.maxRedirects ?? 3,
-    maxInFlight: options.maxInFlight ?? 64,
-    capacity: options.capacity ?? Outbox.CAPACITY,
-    maxBodyBytes: options.maxBodyBytes ?? Sse.MAX_EVENT_BYTES,
-    maxEventBytes: options.maxEventBytes ?? Sse.MAX_EVENT_BYTES,
-    maxDepth: options.maxDepth ?? Json.MAX_DEPTH,
-    maxNodes: options.maxNodes ?? Json.MAX_NODES,
-    maxResponseNodes: options.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
+    maxResumes: limits.maxResumes ?? 5,
+    maxRedirects: limits.maxRedirects ?? 3,
+    maxExchanges: limits.maxExchanges ?? 64,
+    capacity: limits.capacity ?? Outbox.CAPACITY,
+    maxBodyBytes: limits.maxBodyBytes ?? Sse.MAX_EVENT_BYTES,
+    maxEventBytes: limits.maxEventBytes ?? Sse.MAX_EVENT_BYTES,
+    maxDepth: limits.maxDepth ?? Json.MAX_DEPTH,
+    maxNodes: limits.maxNodes ?? Json.MAX_NODES,
+    maxResponseNodes: limits.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
     acceptTimeout: Duration.toMillis(options.acceptTimeout ?? "30 seconds"),
     closeTimeout: Duration.toMillis(options.closeTimeout ?? "1 second"),
     readTimeout: options.readTimeout === undefined ? undefined : Duration.toMillis(options.readTimeout),

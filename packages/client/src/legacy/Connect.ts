@@ -30,7 +30,7 @@ import * as Pages from "../Pages.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import * as Decoding from "../session/Decoding.js"
 import { type EraTasks, goneOr } from "../session/EraTasks.js"
-import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
+import * as ExtensionMethods from "../session/ExtensionMethods.js"
 import * as Calls from "../session/MethodCalls.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { EraHandlers, Opening } from "../session/Opening.js"
@@ -79,7 +79,7 @@ export const connect = (
     return {
       facts,
       ...calls,
-      extended: ExtensionVerbs.make(options, hub, facts, { request: calls.request, notify: outbound.notify }, {
+      extended: ExtensionMethods.make(options, hub, facts, { request: calls.request, notify: outbound.notify }, {
         call: calls.request,
         // No result of this era has a type.
         either: ({ method }, params, options) => Effect.map(calls.call(method, params as never, options), Either.right),

@@ -1,7 +1,7 @@
 /**
- * Answers the requests of a legacy server: `ping`, those that the client's features handle, and all others with "Method
- * not found", also those that the agreed revision does not have. Each runs on a fiber of its own, which the server may
- * cancel; while it runs, the timeouts of the client's calls stand still. Answers are narrowed to the agreed revision.
+ * Answers the requests of a legacy server: `ping`, and the requests that the client's features handle. Any other request, also a request
+ * that the agreed revision does not have, is answered with "Method not found". Each request runs on a fiber of its own, which the server
+ * may cancel. While it runs, the timeouts of the client's calls stand still. Answers are narrowed to the agreed revision.
  * `InboundTasks` stores the questions that the server asks as tasks.
  */
 import type { Conversation } from "@effect-mcp/jsonrpc/Conversation"
@@ -118,7 +118,7 @@ const sending = ({ notify }: Pick<Conversation, "notify">, taskId: string) => ({
   notify: (method: string, params?: Params) => notify(method, related(params as JsonObject | undefined, taskId))
 })
 
-/** The routes of a revision, by method: those that it has, and whose capability the client declares to such a server. */
+/** The routes of a revision, by method: the revision has the method, and the client declares the capability of it. */
 const routes = (features: FeaturesService): (version: LegacyVersion) => ReadonlyMap<string, Route> => {
   const compiled: Partial<Record<LegacyVersion, ReadonlyMap<string, Route>>> = {}
   return (version) =>
@@ -200,8 +200,8 @@ const refuse = (error: McpError.McpError): Work => ({
 })
 
 /**
- * The facts of one request of the server, and notifications that belong to it. A class with getters, because most handlers read none
- * of it. Its one mutable field is the last progress that was sent.
+ * The facts of one request of the server, and notifications that belong to it. A class with getters, because most handlers read no
+ * fact. Its one mutable field is the last progress that was sent.
  */
 class LegacyRequestContext implements RequestContextService {
   private lastProgress = -Infinity

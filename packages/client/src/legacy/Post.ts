@@ -3,7 +3,7 @@
  * once, and a second time only when the server refused it because it had lost the session.
  *
  * After the answer a stream is read for a moment longer: when the server ends it, its connection can be used again. Where a stream
- * is cut off, it is resumed. A token names the place: a later connection reads the rest with it, as the answer to a request of its own.
+ * is cut off, it is resumed. A token names the last event: a later connection reads the rest with it, as the answer to a request of its own.
  *
  * `Http` sends the requests of the application so, and the `initialize` of a new session.
  *
@@ -16,7 +16,6 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { SendOptions } from "@effect-mcp/jsonrpc/Transport"
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
@@ -157,9 +156,7 @@ export class Post {
   private refuse(refused: HttpRefused, named: string | undefined): Sending {
     const { fallback, renew } = this.options
     const { id } = this.request
-    const body = MediaType.of(refused.headers["content-type"]) === MediaType.JSON
-      ? Message.fromUnknown(Json.parse(refused.body))
-      : undefined
+    const body = Refusal.messageOf(refused)
     const answer = body !== undefined && Answer.isAnswer(body, id) ? body : undefined
     // MUST begin a new session (2025-11-25 basic/transports#session-management)
     if (named !== undefined && HttpSession.isLost(refused, answer)) {
@@ -180,7 +177,7 @@ const END_WAIT = "1 second"
 interface Reading {
   readonly request: Message.Request
   readonly onAnswer: Answer.OnAnswer
-  /** Receives a token whenever the request can be resumed from a later place. */
+  /** Receives a token whenever the request can be resumed after a later event. */
   readonly onToken: ((token: string) => Effect.Effect<void>) | undefined
 }
 
@@ -191,29 +188,29 @@ const resumeFrom = (
 ): Effect.Effect<void, LocalError> =>
   Effect.flatMap(
     ResumptionToken.parse(token),
-    (place) =>
+    (earlier) =>
       readAnswer(options, {
         ...reading,
-        place,
-        body: EventStream.open(options.connection, options.session, place.eventId)
+        earlier,
+        body: EventStream.open(options.connection, options.session, earlier.eventId)
       })
   )
 
 /** Reads the events of a body. Succeeds after the answer; fails when the answer will not come. */
 const readAnswer = (
   options: Options,
-  { body, onAnswer, onToken, place, request }: Reading & {
+  { body, earlier, onAnswer, onToken, request }: Reading & {
     readonly body: Stream.Stream<Events.Event, TransportError | EventStream.NoEventStream>
     /** Where the body begins, when an earlier connection has sent the request, under an id of its own. */
-    readonly place?: ResumptionToken.Place
+    readonly earlier?: ResumptionToken.LastEvent
   }
 ): Effect.Effect<void, LocalError> =>
   Effect.gen(function*() {
     const { connection, session, watchSession } = options
     const { method } = request
-    const id = place?.requestId ?? request.id
+    const id = earlier?.requestId ?? request.id
     const outcome = yield* Deferred.make<void, LocalError>()
-    const point = yield* Ref.make<ResumePoint.ResumePoint>({ ...ResumePoint.initial, lastEventId: place?.eventId })
+    const point = yield* Ref.make<ResumePoint.ResumePoint>({ ...ResumePoint.initial, lastEventId: earlier?.eventId })
     const oversized = yield* Ref.make<number | undefined>(undefined)
     const questions = yield* Ref.make<ReadonlyArray<Message.RequestId>>([])
 
@@ -225,11 +222,13 @@ const readAnswer = (
         }
         if (Answer.isAnswer(message, id)) {
           return Effect.zipRight(
-            onAnswer(place === undefined ? message : { ...message, id: request.id }),
+            onAnswer(earlier === undefined ? message : { ...message, id: request.id }),
             Deferred.succeed(outcome, undefined)
           )
         }
-        const deliver = Incoming.deliver(current, [place === undefined ? message : translated(message, id, request.id)])
+        const deliver = Incoming.deliver(current, [
+          earlier === undefined ? message : translated(message, id, request.id)
+        ])
         if (Message.isMalformed(message) || !Message.isRequest(message)) return deliver
         // Older questions were answered long ago.
         const remember = Ref.update(questions, (ids) => [...ids, message.id].slice(-MAX_IN_FLIGHT))

@@ -20,7 +20,6 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Answer from "../http/Answer.js"
-import * as Body from "../http/Body.js"
 import { type Event, fromResponse } from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
@@ -77,11 +76,7 @@ export const open = (connection: HttpConnection): Effect.Effect<Sender, Transpor
 
     const send: Sender["send"] = (_, text) =>
       Effect.flatMap(Ref.get(session), (current) =>
-        connection.send(
-          HttpSession.post(current, text),
-          (response) =>
-            Refusal.isOk(response) ? Body.discard(response) : Refusal.fail(response)
-        ))
+        connection.send(HttpSession.post(current, text), Refusal.accepted))
 
     yield* Effect.onError(
       Effect.timeoutFail(Deferred.await(endpoint), {

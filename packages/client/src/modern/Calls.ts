@@ -27,7 +27,7 @@ import type { CallOptions } from "../CallOptions.js"
 import { type ClientError, fromCall, NotNegotiated } from "../ClientError.js"
 import { reconnect } from "../RemoteOptions.js"
 import * as Decoding from "../session/Decoding.js"
-import type * as ExtensionVerbs from "../session/ExtensionVerbs.js"
+import type * as ExtensionMethods from "../session/ExtensionMethods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"
 import type * as NegotiatedSession from "../session/NegotiatedSession.js"
 import * as TimeLeft from "../session/TimeLeft.js"
@@ -41,7 +41,7 @@ import * as ToolHeaders from "./ToolHeaders.js"
 export interface Options extends
   Pick<
     NegotiatedSession.Options,
-    "cacheResults" | "enforceCapabilities" | "maxRetries" | "timeout" | "timeouts" | "tools"
+    "cache" | "enforceCapabilities" | "maxRetries" | "timeout" | "timeouts" | "tools"
   >
 {
   readonly serverCapabilities: ServerCapabilities
@@ -52,7 +52,7 @@ export interface Options extends
   /** Whether requests have headers, which repeat arguments of tools. */
   readonly hasHeaders: boolean
   readonly listen: Listen
-  readonly cache: ResponseCache
+  readonly responses: ResponseCache
   readonly rounds: InputRounds.Options
   readonly readers: ResultReaders
   readonly report: Decoding.Report
@@ -74,25 +74,25 @@ export class ModernCalls {
   // The table of methods gives each name the types of its parameters and its result.
   readonly call = ((name: keyof MethodCalls.MethodTable, params?: JsonObject, options?: CallOptions): Reply => {
     if (isReplaced(name)) return this.replaced(name, params, options)
-    const { cache, cacheResults, readers } = this.options
+    const { cache, readers, responses } = this.options
     const narrowed = this.narrow(name, params)
     const calling = Effect.flatMap(this.send(name, narrowed, options), (result) => {
       const resultType = this.extendedBy(name, result)
       return resultType === undefined ? this.decode(name, result) : readers.read(resultType, result)
     })
     // What the application adds to a request may change its result.
-    const isCached = options?.meta === undefined && (options?.cache ?? cacheResults)
-    return Effect.map(isCached ? cache.through(name, narrowed, calling) : calling, withoutEnvelope)
+    const isCached = options?.meta === undefined && (options?.cache ?? cache)
+    return Effect.map(isCached ? responses.through(name, narrowed, calling) : calling, withoutEnvelope)
   }) as MethodCalls.Call
 
-  readonly extended: Omit<ExtensionVerbs.EraCalls, "subscribe"> = {
+  readonly extended: Omit<ExtensionMethods.EraCalls, "subscribe"> = {
     call: (name, params, options) => Effect.map(this.send(name, params, options), withoutType),
     either: (wanted, params, options) => {
       const { readers } = this.options
       const name: MethodTable.Name = wanted.method
       return Effect.flatMap(
         this.send(name, this.narrow(name, params), options),
-        (result): ReturnType<ExtensionVerbs.EraCalls["either"]> => {
+        (result): ReturnType<ExtensionMethods.EraCalls["either"]> => {
           const resultType = this.extendedBy(name, result)
           return resultType === undefined
             ? Effect.map(this.decode(name, result), (result) => Either.right(withoutEnvelope(result)))

@@ -31,7 +31,7 @@ import type { FeatureHandler, FeaturesService } from "../Features.js"
 import { RequestContext, type RequestContextService } from "../RequestContext.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import type { Report } from "../session/Decoding.js"
-import * as ExtensionVerbs from "../session/ExtensionVerbs.js"
+import * as ExtensionMethods from "../session/ExtensionMethods.js"
 import * as FeatureAnswers from "../session/FeatureAnswers.js"
 import * as Calls from "../session/MethodCalls.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
@@ -51,7 +51,7 @@ export interface Enveloped extends Outbound {
 
 /**
  * An `Outbound` whose requests and notifications carry the envelope of a client in a revision. A client that reads log
- * messages asks for those of level `info` and above.
+ * messages asks for messages of level `info` and above.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -152,8 +152,8 @@ export const connect = (
     const client = declaredBy(options, version)
     const rounds: InputRounds.Options = {
       answer: inputAnswers(options.features, client, version, hub.report),
-      maxInFlight: options.maxInFlight ?? MAX_IN_FLIGHT,
-      maxRounds: options.maxRounds ?? InputRounds.MAX_ROUNDS,
+      maxInFlight: options.limits?.maxInFlight ?? MAX_IN_FLIGHT,
+      maxRounds: options.limits?.maxRounds ?? InputRounds.MAX_ROUNDS,
       resultTypes: resultTypes(options, facts),
       report: hub.report
     }
@@ -168,17 +168,17 @@ export const connect = (
       request: Calls.requests({ outbound, refusal, timeouts: options.timeouts }),
       hasHeaders: transport.hasExchanges === true,
       listen,
-      cache,
+      responses: cache,
       rounds,
       readers,
       report: hub.report
     })
-    const era: ExtensionVerbs.EraCalls = {
+    const era: ExtensionMethods.EraCalls = {
       ...modern.extended,
       subscribe: (filter, keys, onReopened) => Effect.mapError(listen.include(filter, keys, onReopened), fromCall)
     }
     const [{ notify }, { request }] = [outbound, modern]
-    const extended = ExtensionVerbs.make(options, hub, facts, { request, notify }, era)
+    const extended = ExtensionMethods.make(options, hub, facts, { request, notify }, era)
     return {
       facts,
       call: modern.call,

@@ -13,7 +13,6 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import { Undelivered } from "@effect-mcp/jsonrpc/Transport"
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -67,10 +66,7 @@ export class ModernHttp implements Sender {
   send(message: Parameters<Sender["send"]>[0], text: string): ReturnType<Sender["send"]> {
     return Message.isResponse(message)
       ? Effect.void
-      : this.connection.send(
-        this.post(message, text),
-        (response) => Refusal.isOk(response) ? Body.discard(response) : Refusal.fail(response)
-      )
+      : this.connection.send(this.post(message, text), Refusal.accepted)
   }
 
   private post(message: Message.Request | Message.Notification, text: string): HttpClientRequest.HttpClientRequest {
@@ -166,9 +162,7 @@ export class ModernHttp implements Sender {
    */
   private refused(request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> {
     return Effect.flatMap(Refusal.fromResponse(response), (refusal) => {
-      const incoming = MediaType.of(refusal.headers["content-type"]) === MediaType.JSON
-        ? Message.fromUnknown(Json.parse(refusal.body))
-        : undefined
+      const incoming = Refusal.messageOf(refusal)
       const error = incoming === undefined ? undefined : Answer.errorOf(incoming)
       if (error !== undefined) {
         const isDenied = refusal.status === 401 || refusal.status === 403

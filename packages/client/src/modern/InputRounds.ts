@@ -2,7 +2,7 @@
  * Calls that take several rounds: while the server answers `input_required`, the client answers its input requests with
  * its features and sends the request again, with the responses and the server's state. The state goes back as it came.
  *
- * The features answer the input requests of a round at the same time, up to a limit. The time that they take counts for no
+ * The features answer the input requests of a round at the same time, up to a limit. The time of the features counts for no
  * timeout.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests

@@ -53,13 +53,15 @@ export interface Listen {
   ) => Effect.Effect<void, CallError, Scope.Scope>
 }
 
-/** A member of an extension in the filter: how many times its flag, or each of its keys, is included. */
+/** A member of the filter, of resources or of an extension: how many times its flag, or each of its keys, is included. */
 interface Member {
   readonly hasKeys: boolean
   readonly counts: Map<string, number>
 }
 
 const FLAG = ""
+
+const RESOURCES = "resourceSubscriptions" satisfies keyof SubscriptionFilter
 
 /** The longest wait before a subscription is opened again. The first is a second; each is twice as long as the last. */
 const MAX_WAIT_SECONDS = 30
@@ -104,10 +106,9 @@ export const make = (
       { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
       capabilities
     )
-    const uris = new Set<string>()
     const members = new Map<string, Member>()
     const reopenings = new Set<() => void>()
-    /** The subscriptions by the ids of their present requests: the newest, and the one that it is to replace. */
+    /** Two subscriptions at most, by the ids of their present requests: the newest, and the subscription that the newest will replace. */
     const requests = new Map<string, Subscription>()
     let newest: Subscription | undefined
     let running: Fiber.RuntimeFiber<void> | undefined
@@ -193,7 +194,6 @@ export const make = (
         const endLast = lastRunning === undefined ? Effect.void : Fiber.interruptFork(lastRunning)
         const filter: SubscriptionFilter = {
           ...lists,
-          ...(uris.size === 0 ? undefined : { resourceSubscriptions: [...uris] }),
           ...Object.fromEntries(
             [...members].map(([name, { counts, hasKeys }]) => [name, hasKeys ? [...counts.keys()] : true])
           )
@@ -240,10 +240,12 @@ export const make = (
       return counts.size < before
     }
 
+    /** `what` is named in the error when the server does not accept the member. */
     const add = (
       name: string,
       keys: ReadonlyArray<string> | undefined,
-      restore: Restore
+      restore: Restore,
+      what = name
     ): Effect.Effect<void, CallError> =>
       Effect.suspend(() => {
         const { counts } = members.get(name) ?? { counts: new Map<string, number>() }
@@ -256,7 +258,7 @@ export const make = (
         const subscribing = Effect.filterOrFail(
           replace(restore),
           (acknowledged) => accepts((acknowledged as JsonObject)[name], keys),
-          () => notAccepted(name)
+          () => notAccepted(what)
         )
         return Effect.asVoid(Effect.onError(subscribing, () => Effect.sync(() => remove(name, entries))))
       })
@@ -273,7 +275,7 @@ export const make = (
               const removing = change((restore) =>
                 remove(name, keys ?? [FLAG]) ? Effect.ignore(replace(restore)) : Effect.void
               )
-              // The server may take long to acknowledge what is left.
+              // The scope does not wait for the server, which may take long to acknowledge the smaller subscription.
               return Effect.forkIn(Effect.interruptible(removing), scope)
             })
           })
@@ -316,17 +318,11 @@ export const make = (
       )),
       opened: Deferred.await(opened),
       subscribe: (uri) =>
-        change((restore) => {
-          if (uris.has(uri)) return Effect.void
-          uris.add(uri)
-          const subscribing = Effect.filterOrFail(
-            replace(restore),
-            ({ resourceSubscriptions = [] }) => resourceSubscriptions.includes(uri),
-            () => notAccepted(uri)
-          )
-          return Effect.asVoid(Effect.onError(subscribing, () => Effect.sync(() => uris.delete(uri))))
-        }),
-      unsubscribe: (uri) => change((restore) => uris.delete(uri) ? Effect.asVoid(replace(restore)) : Effect.void)
+        change((restore) =>
+          members.get(RESOURCES)?.counts.has(uri) === true ? Effect.void : add(RESOURCES, [uri], restore, uri)
+        ),
+      unsubscribe: (uri) =>
+        change((restore) => remove(RESOURCES, [uri]) ? Effect.asVoid(replace(restore)) : Effect.void)
     }
   })
 
@@ -349,5 +345,8 @@ const notAcknowledged = new TransportError({
   message: "The server ended the subscription before it acknowledged it"
 })
 
-const notAccepted = (uri: string): TransportError =>
-  new TransportError({ reason: "Decode", message: `The server acknowledged no subscription to "${uri.slice(0, 200)}"` })
+const notAccepted = (what: string): TransportError =>
+  new TransportError({
+    reason: "Decode",
+    message: `The server acknowledged no subscription to "${what.slice(0, 200)}"`
+  })

@@ -18,7 +18,7 @@ export interface ResultReaders {
   readonly read: (resultType: Extension.ResultType, result: Params) => Effect.Effect<any, ClientError>
 }
 
-/** `calls` are those of the session, which exists when the first result arrives. */
+/** `calls` gives the calls of the session, which exists when the first result arrives. */
 export const make = ({ results }: FeaturesService, calls: () => ExtensionCalls): ResultReaders => {
   const decode: ResultReaders["decode"] = ({ method, value }, result) =>
     Effect.mapError(SchemaParser.decodeUnknown(value)(result), (issue) => invalidResult(`"${method}"`, issue))

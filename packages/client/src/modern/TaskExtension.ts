@@ -1,6 +1,7 @@
 /**
  * Tasks of this era, the extension `io.modelcontextprotocol/tasks`: the server decides which calls become tasks. The client
- * answers the input requests of a task as it answers those of a call, each once, and sends the responses with `tasks/update`.
+ * answers the input requests of a task as it answers the input requests of a call, each once, and sends the responses with
+ * `tasks/update`.
  *
  * @see https://github.com/modelcontextprotocol/ext-tasks
  */
@@ -29,7 +30,7 @@ import type { CallOptions } from "../CallOptions.js"
 import { type ClientError, InputRefused, NotNegotiated, TaskEnded, TooManyRounds } from "../ClientError.js"
 import * as Decoding from "../session/Decoding.js"
 import { type EraTasks, goneOr, type OpenTask } from "../session/EraTasks.js"
-import type { EraCalls } from "../session/ExtensionVerbs.js"
+import type { EraCalls } from "../session/ExtensionMethods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"
 import type { Options } from "../session/NegotiatedSession.js"
 import * as ModernCalls from "./Calls.js"

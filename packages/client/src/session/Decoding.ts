@@ -1,6 +1,6 @@
 /**
  * Decodes what a server sent. A message that had to be mended comes with the diagnostic that reports it to the
- * application; what is mended stands in `protocol/Method`.
+ * application. `protocol/Method` says what is mended.
  */
 import { Diagnostic } from "@effect-mcp/jsonrpc/Diagnostic"
 import { INVALID_PARAMS } from "@effect-mcp/jsonrpc/JsonRpcError"

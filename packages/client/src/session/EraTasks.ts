@@ -41,6 +41,6 @@ export interface EraTasks {
   readonly list: (options: CallOptions | undefined) => Stream.Stream<Task, ClientError>
 }
 
-/** The error of a request about a task: parameters that the server refuses mean that there is no such task. */
+/** The error of a request about a task. A server that refuses the parameters of such a request does not have the task. */
 export const goneOr = (taskId: string) => (error: ClientError): ClientError =>
   error._tag === "InvalidParams" ? new TaskEnded({ taskId, reason: "Gone" }) : error

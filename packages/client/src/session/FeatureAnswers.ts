@@ -1,7 +1,7 @@
 /**
  * What a client's features answer to a server that asks for a sample, for input of the user, or for the roots: the same in
- * both eras. A legacy server sends requests, which `legacy/InboundHandlers` answers; a modern one puts input requests into a
- * result, which `modern/InputAnswers` answers.
+ * both eras. A legacy server sends requests, which `legacy/InboundHandlers` answers; a modern server puts input requests into a
+ * result, which the client answers with its next request (`modern/InputRounds`).
  */
 import { type ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
 import type { ElicitFormParams, ElicitResult } from "@effect-mcp/protocol/Elicitation"

@@ -1,6 +1,6 @@
 /**
  * The two features that run by themselves while the client is connected: logging reads the server's log messages, and
- * roots notifies the server when its list changes. `FeatureAnswers` has those that answer the server.
+ * roots notifies the server when its list changes. `FeatureAnswers` has the features that answer the server.
  */
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import * as Context from "effect/Context"

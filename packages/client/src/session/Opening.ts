@@ -50,7 +50,7 @@ export const open = (
   options: Options
 ): Effect.Effect<Opening, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { closeTimeout, features, maxCalls, maxInFlight, maxWaiting, maxWaitingText, timeout } = options
+    const { closeTimeout, features, heartbeat, limits, timeout } = options
     let era: EraHandlers = {}
     let isOver = false
     const hub = yield* NotificationHubs.make(decoders)
@@ -73,14 +73,12 @@ export const open = (
       },
       {
         timeout,
-        maxInFlight,
-        maxWaiting,
-        maxWaitingText,
-        maxPending: maxCalls,
+        ...limits,
+        maxPending: limits?.maxCalls,
         closeTimeout,
         report: hub.report,
         reportOnly: true,
-        heartbeat: options.heartbeat === undefined ? undefined : { ...options.heartbeat, method: () => era.ping },
+        heartbeat: heartbeat === undefined ? undefined : { ...heartbeat, method: () => era.ping },
         batches: () => era.hasBatches?.() === true
       }
     )

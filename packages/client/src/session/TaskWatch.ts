@@ -1,6 +1,6 @@
 /**
- * Passes the notifications of a session that are about a task to those that wait for it, by the id of the task or the progress
- * token of its call. A notification costs two look-ups, however many tasks there are.
+ * Passes each notification about a task to the listeners of that task, by the id of the task or the progress token of its call. A
+ * notification costs two look-ups, however many tasks there are.
  */
 import type { Notification, Params } from "@effect-mcp/jsonrpc/Message"
 import * as Progress from "@effect-mcp/jsonrpc/Progress"

@@ -82,11 +82,11 @@ describe("A body", () => {
             const body = yield* exchange.open(200, length === undefined ? json : { ...json, "content-length": length })
             yield* body.push(" ".repeat(300))
             if (length !== undefined) yield* body.end
-          }), { maxBodyBytes: 299 })
+          }), { limits: { maxBodyBytes: 299 } })
         assert.deepInclude(error, { reason: "Read", message: "The answer to POST has more than 299 bytes" })
       }
       const declared = yield* fails((exchange) => exchange.open(200, { ...json, "content-length": "300" }), {
-        maxBodyBytes: 299
+        limits: { maxBodyBytes: 299 }
       })
       assert.deepInclude(declared, { reason: "Read", message: "The answer to POST has more than 299 bytes" })
     }))

@@ -15,7 +15,7 @@ const answer = (exchange: ScriptedServer.Exchange, value: unknown) =>
 /** What becomes of a call that is answered so. */
 const outcome = (reply: (exchange: ScriptedServer.Exchange) => Effect.Effect<unknown>, maxBodyBytes?: number) =>
   Effect.gen(function*() {
-    const pair = yield* ScriptedServer.pair({ maxBodyBytes })
+    const pair = yield* ScriptedServer.pair({ limits: { maxBodyBytes } })
     const calling = yield* pair.call("tools/call")
     yield* Effect.flatMap(pair.expect("tools/call"), reply)
     return yield* Fiber.join(calling)

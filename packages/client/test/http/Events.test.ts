@@ -28,7 +28,7 @@ describe("Events", () => {
 
   it.scoped("that are too large cost themselves only", () =>
     Effect.gen(function*() {
-      const { pair, stream } = yield* reading({ maxEventBytes: 100 })
+      const { pair, stream } = yield* reading({ limits: { maxEventBytes: 100 } })
       yield* stream.push(`data: ${"x".repeat(200)}\n\ndata: {"jsonrpc":"2.0","method":"next"}\n\n`)
       yield* pair.quiet
       assert.deepStrictEqual(pair.received, ["next"])

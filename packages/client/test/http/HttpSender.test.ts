@@ -327,7 +327,10 @@ describe("A redirect", () => {
           ["", ""]
         ] as const
       ) {
-        const { calling, pair } = yield* sending({ headers: { authorization: "Bearer 1" }, maxRedirects: 0 })
+        const { calling, pair } = yield* sending({
+          headers: { authorization: "Bearer 1" },
+          limits: { maxRedirects: 0 }
+        })
         yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(307, { location }))
         const { message } = yield* calling
         assert.include(message, why, location)
@@ -348,7 +351,7 @@ describe("A redirect", () => {
   it.scoped("is followed three times, or as often as the application allows", () =>
     Effect.gen(function*() {
       for (const maxRedirects of [undefined, 0, 5]) {
-        const { calling, pair } = yield* sending({ maxRedirects })
+        const { calling, pair } = yield* sending({ limits: { maxRedirects } })
         const most = maxRedirects ?? 3
         for (let i = 0; i <= most; i++) {
           yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(307, { location: `/mcp/${i}` }))

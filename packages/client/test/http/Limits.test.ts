@@ -10,7 +10,7 @@ const request = (id: number, method: string) => Message.request(id, method)
 describe("Requests over HTTP", () => {
   it.scoped("are in flight a few at a time, the others in order", () =>
     Effect.gen(function*() {
-      const { expect, idle, quiet, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 2 })
+      const { expect, idle, quiet, received, transport } = yield* ScriptedServer.raw({ limits: { maxExchanges: 2 } })
       for (const id of [0, 1, 2, 3]) transport.unsafeSend(request(id, `r${id}`))
       const [first, second] = [yield* expect("r0"), yield* expect("r1")]
       yield* quiet
@@ -26,7 +26,7 @@ describe("Requests over HTTP", () => {
 
   it.scoped("let the next one start when they are answered, when they fail, and when they die", () =>
     Effect.gen(function*() {
-      const { expect, idle, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 1 })
+      const { expect, idle, received, transport } = yield* ScriptedServer.raw({ limits: { maxExchanges: 1 } })
       for (const id of [0, 1, 2, 3]) transport.unsafeSend(request(id, `r${id}`))
       yield* Effect.flatMap(expect("r0"), (exchange) => exchange.result())
       yield* Effect.flatMap(expect("r1"), (exchange) => exchange.reply(500))
@@ -41,7 +41,9 @@ describe("Requests over HTTP", () => {
 
   it.scoped("let the next one start when they are cancelled, and never start when they are cancelled while they wait", () =>
     Effect.gen(function*() {
-      const { expect, idle, next, quiet, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 1 })
+      const { expect, idle, next, quiet, received, transport } = yield* ScriptedServer.raw({
+        limits: { maxExchanges: 1 }
+      })
       const calls = [{}, {}, {}]
       calls.forEach((call, id) => transport.unsafeSend(request(id, `r${id}`), undefined, call))
       yield* expect("r0")
@@ -96,7 +98,7 @@ describe("Requests over HTTP", () => {
 
   it.scoped("suspend `send` while many wait, and never `unsafeSend`", () =>
     Effect.gen(function*() {
-      const { expect, quiet, transport } = yield* ScriptedServer.raw({ maxInFlight: 1, capacity: 1 })
+      const { expect, quiet, transport } = yield* ScriptedServer.raw({ limits: { maxExchanges: 1, capacity: 1 } })
       yield* transport.send(request(0, "r0"))
       const [one, three] = [{}, {}]
       assert.isTrue(transport.unsafeSend(request(1, "r1"), undefined, one))
@@ -115,7 +117,7 @@ describe("Notifications over HTTP", () => {
   it.scoped("have a deadline each, which counts the wait for their turn", () =>
     Effect.gen(function*() {
       const { expect, idle, quiet, transport } = yield* ScriptedServer.raw({
-        maxInFlight: 1,
+        limits: { maxExchanges: 1 },
         acceptTimeout: "1 second"
       })
       const send = (method: string) => Effect.fork(Effect.exit(transport.send(Message.notification(method))))

@@ -112,7 +112,7 @@ describe("A cancelled request over HTTP", () => {
 
   it.scoped("is not sent, and nothing is sent of it, when it was still waiting", () =>
     Effect.gen(function*() {
-      const { expect, idle, quiet, received, transport } = yield* ScriptedServer.raw({ maxInFlight: 1 })
+      const { expect, idle, quiet, received, transport } = yield* ScriptedServer.raw({ limits: { maxExchanges: 1 } })
       const [first, second] = [{}, {}]
       transport.unsafeSend(Message.request(1, "r"), undefined, first)
       transport.unsafeSend(Message.request(2, "s"), undefined, second)

@@ -132,7 +132,7 @@ for (const [name, read] of Object.entries(readers)) {
 describe("The stream of what comes in over HTTP", () => {
   it.scoped("reads no response on while its consumer is too slow", () =>
     Effect.gen(function*() {
-      const { stream, transport } = yield* streaming({ capacity: 2 })
+      const { stream, transport } = yield* streaming({ limits: { capacity: 2 } })
       const gate = yield* Deferred.make<void>()
       const reading = yield* Effect.fork(
         transport.incoming.pipe(

@@ -17,7 +17,7 @@ describe("Settings", () => {
       standalone: true,
       maxResumes: 5,
       maxRedirects: 3,
-      maxInFlight: 64,
+      maxExchanges: 64,
       capacity: 256,
       maxBodyBytes: 10 * 1024 * 1024,
       maxEventBytes: 10 * 1024 * 1024,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import { NoCommonVersion } from "@effect-mcp/client/ClientError"
-import type { Options } from "@effect-mcp/client/ClientSession"
+import type { Options } from "@effect-mcp/client/ClientOptions"
 import * as Features from "@effect-mcp/client/Features"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"

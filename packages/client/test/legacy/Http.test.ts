@@ -161,7 +161,7 @@ describe("Many messages over Streamable HTTP", () => {
 
   it.scoped("wait when too many requests are in flight, and nothing else does", () =>
     Effect.gen(function*() {
-      const pair = yield* ScriptedServer.pair({ maxInFlight: 2 })
+      const pair = yield* ScriptedServer.pair({ limits: { maxExchanges: 2 } })
       const calls = yield* Effect.replicateEffect(pair.call("tools/call"), 5)
       const [first, second] = yield* Effect.replicateEffect(pair.expect("tools/call"), 2)
       yield* pair.quiet
@@ -193,7 +193,7 @@ describe("Many messages over Streamable HTTP", () => {
 
   it.scoped("suspend their sender while many wait, and are sent in order", () =>
     Effect.gen(function*() {
-      const pair = yield* ScriptedServer.pair({ capacity: 2, maxInFlight: 1 })
+      const pair = yield* ScriptedServer.pair({ limits: { capacity: 2, maxExchanges: 1 } })
       const notifying = yield* Effect.forEach([1, 2, 3, 4, 5], (n) =>
         Effect.forkScoped(pair.conversation.notify("n", { n })))
       const first = yield* pair.expect("n")
@@ -223,7 +223,7 @@ describe("Many messages over Streamable HTTP", () => {
 
   it.scoped("are not read on from a server that accepts no responses", () =>
     Effect.gen(function*() {
-      const pair = yield* ScriptedServer.pair({ capacity: 3, maxInFlight: 1, reconnect: Schedule.stop })
+      const pair = yield* ScriptedServer.pair({ limits: { capacity: 3, maxExchanges: 1 }, reconnect: Schedule.stop })
       const calling = yield* pair.call("tools/call")
       const exchange = yield* pair.expect("tools/call")
       const stream = yield* exchange.events()

@@ -139,8 +139,7 @@ describe("Tasks of a client", () => {
             Features.roots(Effect.succeed([])),
             Features.tasks({ maxRunning: 2 })
           ),
-          maxInFlight: 1,
-          maxWaiting: 0
+          limits: { maxInFlight: 1, maxWaiting: 0 }
         }
       })
       const { taskId } = yield* start(server)

@@ -47,7 +47,7 @@ describe("The text of an event", () => {
 
   it.scoped("is reported when it is no message, as a request only if the server waits for an answer", () =>
     Effect.gen(function*() {
-      const { event } = yield* streaming({ maxDepth: 3 })
+      const { event } = yield* streaming({ limits: { maxDepth: 3 } })
       const wrong = JSON.stringify(note).replace("2.0", "1.0")
       for (const text of ["{", "{}", "1", "null", "[]", "[{}]", wrong]) {
         assert.deepStrictEqual((yield* event(text)).map(kindOf), ["notification"], text)
@@ -70,7 +70,7 @@ describe("The text of an event", () => {
       assert.deepStrictEqual(judged(yield* event(`{"jsonrpc":"2.0","method":"m","params":${many}}`)), [
         ["notification", undefined, tooMany]
       ])
-      const bounded = yield* streaming({ maxResponseNodes: 100_000 })
+      const bounded = yield* streaming({ limits: { maxResponseNodes: 100_000 } })
       assert.deepStrictEqual(judged(yield* bounded.event(`{"id":1,"result":${many}}`)), [
         ["response", 1, "Invalid response: more than 100000 values"]
       ])
@@ -78,7 +78,7 @@ describe("The text of an event", () => {
 
   it.scoped("ends the call, or gets an answer, when it nests too deep or names a prototype", () =>
     Effect.gen(function*() {
-      const { event } = yield* streaming({ maxDepth: 3 })
+      const { event } = yield* streaming({ limits: { maxDepth: 3 } })
       const kinds = (text: string) => Effect.map(event(text), (deliveries) => deliveries.map(kindOf))
       assert.deepStrictEqual(
         yield* kinds(`{"jsonrpc":"2.0","id":1,"result":{"a":{"a":{"a":1}}},"b":[],"c":[]}`),

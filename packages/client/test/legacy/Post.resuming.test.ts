@@ -108,7 +108,7 @@ describe("A request whose stream was cut off", () => {
       const { calling, pair } = yield* cutOff({
         retry: 300,
         reconnect: Schedule.exponential("200 millis"),
-        maxResumes: 4
+        limits: { maxResumes: 4 }
       })
       for (const [wait, fate] of [[300, 503], [400, 429], [800, 0], [1_600, 409]] as const) {
         const exchange = yield* attemptAfter(pair, wait)
@@ -120,7 +120,7 @@ describe("A request whose stream was cut off", () => {
 
   it.scoped("is not resumed when the options do not allow it", () =>
     Effect.gen(function*() {
-      const { calling, pair } = yield* cutOff({ maxResumes: 0 })
+      const { calling, pair } = yield* cutOff({ limits: { maxResumes: 0 } })
       yield* lost(pair, calling, "0 attempts")
     }))
 

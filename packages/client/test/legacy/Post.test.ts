@@ -194,7 +194,7 @@ describe("A request without a valid answer", () => {
           Effect.gen(function*() {
             const body = yield* exchange.open(200, { ...JSON_TYPE, ...headers })
             yield* body.push(" ".repeat(201))
-          }), { maxBodyBytes: 200 })
+          }), { limits: { maxBodyBytes: 200 } })
         assert.deepInclude(ended, { reason: "Read", message: "The answer to POST has more than 200 bytes" })
       }
     }))
@@ -262,7 +262,7 @@ describe("A request without a valid answer", () => {
           yield* stream.push("id: 1\ndata: hello\n\n")
           yield* stream.send(answer(exchange, { text: "x".repeat(1000) }))
           yield* stream.end
-        }), { maxEventBytes: 1000 })
+        }), { limits: { maxEventBytes: 1000 } })
       assert.deepInclude(ended, { reason: "Read" })
       assert.include(ended.message, "an event has more than 1000 bytes")
     }))

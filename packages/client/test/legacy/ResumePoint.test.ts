@@ -6,7 +6,7 @@ import * as ScriptedServer from "../http/ScriptedServer.js"
 /** A call whose stream has sent these events and is cut off now. */
 const cutAfter = (events: string, options?: Options) =>
   Effect.gen(function*() {
-    const pair = yield* ScriptedServer.pair({ id: "s-1", maxResumes: 100, ...options })
+    const pair = yield* ScriptedServer.pair({ id: "s-1", limits: { maxResumes: 100 }, ...options })
     const calling = yield* pair.call("tools/call")
     const stream = yield* Effect.flatMap(pair.expect("tools/call"), (exchange) => exchange.events())
     yield* stream.push(events)
@@ -89,7 +89,7 @@ describe("A stream is resumed", () => {
 describe("The standalone stream is resumed", () => {
   it.scoped("after the last event id when an event was too large", () =>
     Effect.gen(function*() {
-      const pair = yield* Effect.orDie(ScriptedServer.connect({ maxEventBytes: 100 }))
+      const pair = yield* Effect.orDie(ScriptedServer.connect({ limits: { maxEventBytes: 100 } }))
       yield* ScriptedServer.initialize(pair, { id: "s-1" })
       const stream = yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.events())
       yield* stream.push(`id: 2\nretry: 500\ndata:\n\nid: 3\ndata: ${"x".repeat(200)}\n\n`)

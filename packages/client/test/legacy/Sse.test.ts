@@ -165,7 +165,7 @@ describe("HTTP+SSE", () => {
 
   it.scoped("reports an event that is too large or no message, and reads on", () =>
     Effect.gen(function*() {
-      const { pair, stream } = yield* connected({ maxEventBytes: 100 })
+      const { pair, stream } = yield* connected({ limits: { maxEventBytes: 100 } })
       yield* stream.push(`data: ${"x".repeat(200)}\n\ndata: garbage\n\n`)
       yield* stream.send({ jsonrpc: "2.0", method: "next" })
       yield* pair.quiet

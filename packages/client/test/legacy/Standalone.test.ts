@@ -150,7 +150,7 @@ describe("The standalone stream", () => {
 
   it.scoped("reports an event that is too large, and reads on", () =>
     Effect.gen(function*() {
-      const { exchange, pair } = yield* listening({ maxEventBytes: 100 })
+      const { exchange, pair } = yield* listening({ limits: { maxEventBytes: 100 } })
       const stream = yield* exchange.events()
       yield* stream.push(`data: ${"x".repeat(1000)}\n\n`)
       yield* stream.send({ jsonrpc: "2.0", method: "next" })

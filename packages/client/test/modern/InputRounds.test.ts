@@ -130,7 +130,10 @@ describe("A call that needs input", () => {
         () => Effect.as(Effect.yieldNow(), { action: "cancel" } as const),
         () => Effect.sync(() => seen.now--)
       )
-      const { client, server } = yield* connect(tools, { maxInFlight: 3, features: Features.elicitation(() => answer) })
+      const { client, server } = yield* connect(tools, {
+        limits: { maxInFlight: 3 },
+        features: Features.elicitation(() => answer)
+      })
       const calling = yield* beside(client.callTool("t", {}, { checkOutput: false }))
       const first = yield* server.expectRequest("tools/call")
       const inputRequests = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`q${i}`, form]))
@@ -187,7 +190,9 @@ describe("A call that needs input", () => {
       assert.strictEqual((yield* Fiber.join(calling))._tag, "InputRefused")
     }))
 
-  for (const [rounds, options] of [[10, {}], [2, { maxRounds: 2 }], [0, { maxRounds: 0 }]] as const) {
+  for (
+    const [rounds, options] of [[10, {}], [2, { limits: { maxRounds: 2 } }], [0, { limits: { maxRounds: 0 } }]] as const
+  ) {
     it.scoped(`has ${rounds} rounds ${rounds === 10 ? "by default" : "by option"}, and fails after them`, () =>
       Effect.gen(function*() {
         const { client, server } = yield* connect(tools, options)

@@ -52,7 +52,7 @@ describe("A task that needs input", () => {
 
   it.scoped("is given up after as many rounds of questions as a call may have", () =>
     Effect.gen(function*() {
-      const { calling, server } = yield* waiting({ features: accepts, maxRounds: 2 })
+      const { calling, server } = yield* waiting({ features: accepts, limits: { maxRounds: 2 } })
       const failed = yield* beside(Effect.flip(Fiber.join(calling)))
       for (const key of ["a", "b"]) {
         yield* poll(server, "input_required", asking(key))

@@ -48,7 +48,7 @@ export interface EraCalls {
     | undefined
 }
 
-export interface ExtensionVerbs extends ExtensionCalls {
+export interface ExtensionMethods extends ExtensionCalls {
   readonly notify: (
     notification: Extension.Notification<"client">,
     params: unknown
@@ -64,7 +64,7 @@ export const make = (
   { serverCapabilities, version }: { readonly serverCapabilities: ServerCapabilities; readonly version: Version },
   outbound: Pick<Calls, "request"> & Pick<Outbound, "notify">,
   era: EraCalls
-): ExtensionVerbs => {
+): ExtensionMethods => {
   const refusal = (
     method: string,
     part: Extension.Revisions & { readonly extension: string }
