@@ -1,8 +1,10 @@
 /**
- * Tools of MCP servers as a toolkit of `@effect/ai`: a language model calls them as it calls the application's own tools. From a
- * tool list, whose tools are known when the program runs; or from a definition, with parameters and results by type.
+ * Makes a toolkit of `@effect/ai` of the tools of MCP servers: a language model calls the tools as it calls the application's own.
+ * The tools come from a tool list, which is known when the program runs, or from a definition, which has parameters and results by
+ * type.
  *
- * A failure goes back to the model (`failureMode: "return"`), so it can react; the conversation goes on.
+ * The model gets a failure as a result (`failureMode: "return"`), so that it can react and the conversation goes on. `ToolList` is for
+ * programs that call a model's API themselves.
  *
  * @since 0.1.0
  */
@@ -15,6 +17,7 @@ import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Typed from "@effect-mcp/client/Typed"
 import type * as Definition from "@effect-mcp/definition/Definition"
 import type * as Tool from "@effect-mcp/definition/Tool"
+import * as ModelName from "@effect-mcp/definition/unstable/ModelName"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Effect from "effect/Effect"
@@ -22,15 +25,14 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Failures from "./list/Failures.js"
-import * as ModelNames from "./list/ModelNames.js"
 import * as ModelSchema from "./ModelSchema.js"
 import * as RemoteDescription from "./toolkit/RemoteDescription.js"
 import type * as ToolList from "./ToolList.js"
 import * as ToolOutput from "./ToolOutput.js"
 
 /**
- * A tool failed, or could not be called: the failure of every tool here, beside those that its definition declares. The
- * model reads the message.
+ * A tool failed, or could not be called. Every tool of these toolkits can fail with this error, and with the failures that its
+ * definition declares. The model reads the message.
  *
  * @category errors
  */
@@ -40,7 +42,7 @@ export class ToolFailure extends Schema.TaggedError<ToolFailure>("@effect-mcp/ai
 }) {}
 
 /**
- * Parameters that are an object: what `@effect/ai` requires of a schema.
+ * The schema of parameters that are an object, as `@effect/ai` requires it.
  *
  * @category models
  */
@@ -50,7 +52,7 @@ export interface ParametersSchema<A> extends Schema.Schema<A, any> {
 }
 
 /**
- * A tool that a server lists. Its server checks the arguments. The success is structured content, or text.
+ * A tool that a server lists. The server checks the arguments. The success is structured content, or text.
  *
  * @category models
  */
@@ -72,15 +74,15 @@ export interface RemoteTools extends Record<string, RemoteTool> {}
 
 /** @category models */
 export interface Options {
-  /** The options of each call: its timeout, what receives its progress. */
+  /** The options of the calls of a tool: the timeout, and the handler of progress. */
   readonly call?: ((name: string) => CallToolOptions) | undefined
 }
 
 /**
- * The toolkit of a tool list, with its handlers. For a list that follows its servers, give the model an effect, which is run
- * for each generation: `Effect.flatMap(following.current, ClientToolkit.fromList)`.
+ * The toolkit of a tool list, with its handlers. For a list that follows its servers, make the toolkit anew for each generation:
+ * `Effect.flatMap(following.current, ClientToolkit.fromList)`.
  *
- * Results of `@effect/ai` are JSON values, so an image in a result is named in text only; `ToolList` has the images.
+ * Results of `@effect/ai` are JSON values, so a text names the images of a result; `ToolList` has the images.
  *
  * @category constructors
  */
@@ -114,7 +116,7 @@ const remoteTool = ({ description, inputSchema, name, tool }: ToolList.ModelTool
 const fail = (tool: string, message: string) => Effect.fail(new ToolFailure({ tool, message }))
 
 /**
- * What a tool of a definition gives the model: its success, or the text of a tool that returns content only.
+ * The success that the model gets from a tool of a definition: the declared success, or the text of a tool that declares none.
  *
  * @category models
  */
@@ -153,9 +155,9 @@ export interface DefinitionOptions extends Options {
 }
 
 /**
- * The tools of a definition as a toolkit, without handlers: `layer` and `of` have them. Throws when a tool has a name that
- * models do not accept (they accept letters, digits, "_" and "-", at most 64), or arguments that the dialect cannot describe,
- * and when a tool is not for models (`AppView.meta`).
+ * The tools of a definition as a toolkit without handlers; `layer` and `of` have the handlers. Throws when models do not accept the
+ * name of a tool (they accept at most 64 letters, digits, "_" and "-"), when the dialect cannot describe the arguments of a tool, and
+ * when a tool is for views only (`AppView.meta`).
  *
  * @category constructors
  */
@@ -171,16 +173,18 @@ const typedTool = (
   { advertised, failure, name, parameters, success }: Tool.Tool.Any,
   dialect: ModelSchema.Dialect
 ): AiTool.Any => {
-  if (ModelNames.legal(name) !== name) {
+  if (ModelName.legal(name) !== name) {
     throw new Error(
       `Tool ${
         JSON.stringify(name)
-      }: models do not accept this name; rename the tool, or make the toolkit of a ToolList, ` +
-        "which gives it another name"
+      }: models do not accept this name: rename the tool, or make the toolkit of a ToolList, ` +
+        "which gives the tool another name"
     )
   }
   if (!Apps.isForModel(advertised)) {
-    throw new Error(`Tool ${JSON.stringify(name)} is for the views of its server only: leave it out of this definition`)
+    throw new Error(
+      `Tool ${JSON.stringify(name)} is for the views of its server only: remove the tool from this definition`
+    )
   }
   const { inputSchema } = advertised
   const { isStrict, schema } = Either.getOrThrowWith(
@@ -203,7 +207,7 @@ const typedTool = (
 }
 
 /**
- * The handlers of `make(definition)`: they call the server of the client in the context.
+ * The handlers of `make(definition)`, which call the server of the client in the context.
  *
  * @category layers
  */
@@ -265,7 +269,7 @@ const handlers = (
   ]))
 }
 
-/** A declared failure as it is; every other one in words. */
+/** Fails with a declared failure as it is, and with a `ToolFailure` in place of any other error. */
 const failure = (tool: Tool.Tool.Any, error: unknown, options: ToolOutput.Options): Effect.Effect<never, unknown> =>
   Effect.flatMap(
     Failures.text(tool.name, error, options),

@@ -1,7 +1,9 @@
 /**
- * Answers a server's sampling requests with a `LanguageModel` of `@effect/ai`: a feature of the client, in both eras. Messages with
- * text, images, audio, uses of tools and their results; the model chosen by the server's preferences; a person who approves
- * before and after; failures of the provider in plain words.
+ * Answers the sampling requests of servers with a `LanguageModel` of `@effect/ai`, as a feature of a client. Messages may have text,
+ * images, audio, uses of tools and results of tools. The preferences of the server choose the model; a person may approve each
+ * request and review each answer.
+ *
+ * `SamplingPrompt` converts requests, `SamplingAnswer` converts answers and puts failures of the provider into words.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @since 0.1.0
@@ -23,9 +25,9 @@ import * as SamplingAnswer from "./sampling/SamplingAnswer.js"
 import * as SamplingPrompt from "./sampling/SamplingPrompt.js"
 
 /**
- * Configures one generation by the server's parameters, for example with `OpenAiLanguageModel.withConfigOverride`: `maxTokens`,
- * `temperature`, `stopSequences` and `metadata` have no place in the requests of `@effect/ai` itself. Text beyond a stop sequence
- * or beyond `maxTokens` is cut in any case.
+ * Configures one generation by the server's parameters, for example with `OpenAiLanguageModel.withConfigOverride`. Requests of
+ * `@effect/ai` have no members for `maxTokens`, `temperature`, `stopSequences` and `metadata`. The client itself cuts text after a
+ * stop sequence and beyond `maxTokens`.
  *
  * @category models
  */
@@ -42,7 +44,10 @@ export interface Options<R = never> {
   readonly approve?:
     | ((params: CreateMessageParams) => Effect.Effect<boolean | CreateMessageParams, McpError, R>)
     | undefined
-  /** Shows the answer to a person before the server gets it, in the same way. Default: every answer goes through. */
+  /**
+   * Shows an answer to a person before the server gets the answer: true lets the answer through, false rejects it, and another
+   * answer replaces it. Default: every answer goes through.
+   */
   readonly review?:
     | ((
       result: CreateMessageResult,
@@ -52,29 +57,29 @@ export interface Options<R = never> {
   /** Whether the server may give the model tools, which the server runs. Default: true. */
   readonly tools?: boolean | undefined
   /**
-   * The context of `includeContext`, from this server or from all servers of the client, as text that is added to the system
-   * prompt. The specification deprecates it. Default: none, and `sampling.context` is not declared.
+   * Gives the text that `includeContext` requests, of this server or of all servers of the client. The text is added to the system
+   * prompt. The specification deprecates `includeContext`. Default: no text, and the client does not declare `sampling.context`.
    */
   readonly context?: ((from: "thisServer" | "allServers") => Effect.Effect<string, McpError, R>) | undefined
-  /** The most tokens of one answer; a server that requests more gets these. Default: 10,000. */
+  /** The most tokens of one answer, also when a server requests more. Default: 10,000. */
   readonly maxTokens?: number | undefined
-  /** How many generations run at the same time for one client; more wait. Default: 4. */
+  /** How many generations run at the same time for one client; further requests wait. Default: 4. */
   readonly concurrency?: number | undefined
   /** The subset of JSON Schema that the model accepts for the server's tools. Default: `json-schema`. */
   readonly dialect?: Dialect | undefined
 }
 
 /**
- * A model that a server can be served with.
+ * A model that may answer a request.
  *
  * @category models
  */
 export interface Candidate<E = never, R = never> {
-  /** The name that the server gets, unless the provider reports one. The server's hints are looked for in it. */
+  /** The name of the model: hints of the server match it, and the server gets it unless the provider reports a name. */
   readonly name: string
-  /** Other names in which hints are looked for: families, or similar models of other providers. */
+  /** Other names that hints match: families, or similar models of other providers. */
   readonly aliases?: ReadonlyArray<string> | undefined
-  /** It is built once, with the client. */
+  /** The layer of the model, which is built once, with the client. */
   readonly model: Layer.Layer<LanguageModel.LanguageModel, E, R>
   readonly configure?: Configure | undefined
   /** How cheap the model is, from 0 to 1. Default: 0.5. */
@@ -120,8 +125,9 @@ export const layer = <R = never>(
   )
 
 /**
- * Samples from the model that fits the server's preferences best: one whose name contains the first hint that any name
- * contains; among those, or without such a hint, the one with the best ratings for the server's priorities, else the first.
+ * Samples from the model that fits the server's preferences best. The first hint that matches any model leaves only the models that it
+ * matches. Among the models that are left, the model with the best ratings for the server's priorities answers; among equal models,
+ * the first.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#model-preferences
  * @category utils
@@ -200,7 +206,7 @@ const generate = (
     return result
   })
 
-/** The first hint that a name contains decides, then the ratings, then the order of the application. */
+/** Chooses by the first hint that a name contains, then by ratings, then by the order of the application. */
 const choose = (models: readonly [Built, ...Array<Built>], preferences: ModelPreferences = {}): Built => {
   for (const { name } of preferences.hints ?? []) {
     const [first, ...rest] = name === undefined || name === "" ? [] : models.filter((model) => matches(model, name))
@@ -212,7 +218,7 @@ const choose = (models: readonly [Built, ...Array<Built>], preferences: ModelPre
 const matches = ({ aliases = [], name }: Built, hint: string): boolean =>
   [name, ...aliases].some((one) => one.toLowerCase().includes(hint.toLowerCase()))
 
-/** The first of the highest rating. */
+/** The first model with the highest rating. */
 const best = (models: readonly [Built, ...Array<Built>], preferences: ModelPreferences): Built =>
   models.reduce((chosen, model) => rating(model, preferences) > rating(chosen, preferences) ? model : chosen, models[0])
 

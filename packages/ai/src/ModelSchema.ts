@@ -1,7 +1,7 @@
 /**
- * The JSON Schemas of arguments in the dialects of models. The APIs of models accept subsets of JSON Schema, and most refuse a
- * whole tool list for one schema outside of theirs. The tool's own server checks the arguments by its schema in any case, so a
- * dialect may be less precise; what a keyword said that it does not know, the description says.
+ * Converts the JSON Schema of a tool's arguments to the dialect of a model. The API of a model accepts a subset of JSON Schema, and
+ * most APIs refuse a whole tool list for one schema outside of the subset. A converted schema may be less precise, because the
+ * server of the tool checks the arguments by the original schema; descriptions say in words what keywords outside of the subset say.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Either from "effect/Either"
 import * as Conversion from "./schema/Conversion.js"
 import * as Inlining from "./schema/Inlining.js"
 import * as ObjectRoot from "./schema/ObjectRoot.js"
-import * as Strict from "./schema/Strict.js"
+import * as OpenAiStrict from "./schema/OpenAiStrict.js"
 
 /**
  * Which subset of JSON Schema a model accepts:
@@ -32,12 +32,12 @@ export type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" |
  */
 export interface ModelSchema {
   readonly schema: JsonObject
-  /** Whether the schema is in the strict form: a model then writes null for what it leaves out; see `withoutNulls`. */
+  /** Whether the schema is in the strict form, in which a model writes null for an argument that it leaves out: see `withoutNulls`. */
   readonly isStrict: boolean
 }
 
 /**
- * Left: why the schema cannot be used with the dialect, as the end of a sentence whose subject is the tool.
+ * Converts a schema. Left: why the dialect cannot describe the schema, as the end of a sentence whose subject is the tool.
  *
  * @category constructors
  */
@@ -45,8 +45,8 @@ export const make = (inputSchema: JsonObject, dialect: Dialect): Either.Either<M
   Conversion.make(inputSchema, dialect)
 
 /**
- * The arguments that a model wrote by the strict form of a schema, for the server: without each null that stands for an
- * argument that the model left out.
+ * The arguments for the server, from arguments that a model wrote by the strict form of a schema: without the nulls that stand for
+ * arguments that the model left out.
  *
  * @category utils
  */
@@ -54,7 +54,7 @@ export const withoutNulls = (args: JsonObject, inputSchema: JsonObject): JsonObj
   Either.getOrElse(
     Conversion.attempt(() => {
       const schema = Inlining.inline(inputSchema)
-      return schema === undefined ? args : Strict.withoutNulls(args, ObjectRoot.make(schema)) as JsonObject
+      return schema === undefined ? args : OpenAiStrict.withoutNulls(args, ObjectRoot.make(schema)) as JsonObject
     }),
     () => args
   )

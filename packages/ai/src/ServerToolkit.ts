@@ -1,6 +1,6 @@
 /**
- * A toolkit of `@effect/ai` as features of a server: MCP clients call the tools that the application wrote for its own model.
- * The handlers are those of the toolkit's layer; a failure that a tool declares goes to the client's model with `isError`.
+ * Serves a toolkit of `@effect/ai`: MCP clients call the tools that the application wrote for its own model. The handlers come from the
+ * layer of the toolkit. A failure that a tool declares is a result with `isError`, which the client's model reads.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as RemoteDescription from "./toolkit/RemoteDescription.js"
 
-/** What the schemas of a tool need in order to decode and encode. */
+/** The services that the schemas of a tool require. */
 type SchemaServices<T> = T extends AiTool.Tool<any, infer Config, any> ?
     | Schema.Schema.Context<Config["parameters"]>
     | Schema.Schema.Context<Config["success"]>
@@ -27,8 +27,8 @@ type SchemaServices<T> = T extends AiTool.Tool<any, infer Config, any> ?
   : never
 
 /**
- * Accepts the tools of a toolkit. Otherwise it is a sentence for the compiler to show: a server decodes and encodes outside of
- * the application's layers.
+ * `unknown` for a toolkit whose schemas require no services. For any other toolkit it is a sentence that the compiler shows: the server
+ * decodes and encodes outside of the application's layers, so it has no services for schemas.
  *
  * @category models
  */
@@ -37,7 +37,7 @@ export type Served<Tools extends Record<string, AiTool.Any>> = [SchemaServices<T
   : "A schema of this toolkit requires services, which the server does not have: use schemas without requirements"
 
 /**
- * What the handlers of a toolkit require of each request, without what a server provides to every handler.
+ * The services that the handlers of a toolkit require, without the services that a server provides for each request.
  *
  * @category models
  */
@@ -47,11 +47,11 @@ export type Requirements<Tools extends Record<string, AiTool.Any>> = Exclude<
 >
 
 /**
- * The tools of a toolkit as features of a server. The layer requires the toolkit's handlers, which `toolkit.toLayer` provides.
- * A tool with `ServerSession` or `RequestContext` among its `dependencies` gets that of the request.
+ * The tools of a toolkit as features of a server. The layer requires the handlers of the toolkit, which `toolkit.toLayer` provides. A
+ * tool with `ServerSession` or `RequestContext` among its `dependencies` gets the service of the request.
  *
- * Tools that the provider of a model runs itself are left out. The layer dies, like that of `McpServer.tool`, when the server
- * has a tool of the same name; making it throws when a schema cannot be advertised as JSON Schema.
+ * Tools that the provider of a model runs itself are left out. The layer dies, as the layer of `McpServer.tool` does, when the server
+ * has a tool of the same name. This function throws when a schema has no JSON Schema.
  *
  * @example
  * ```ts
@@ -83,7 +83,7 @@ const feature = (tool: AiTool.Any): Feature.Feature<any> => {
   const implementation = Context.GenericTag<AiTool.Handler<string>>(tool.id)
   return McpServer.tool(definitionOf(tool), (parameters) =>
     Effect.flatMap(implementation, ({ context, handler }) =>
-      // The handler's own services, and those of the request where both have one.
+      // Where the handler's layer and the request have the same service, the handler gets the service of the request.
       Effect.mapInputContext(
         handler(parameters) as Effect.Effect<any, never>,
         (request: Context.Context<never>) => Context.merge(context, request)
@@ -107,7 +107,7 @@ const definitionOf = (tool: AiTool.Any): McpTool.Tool<string, any, any, any, nev
   }) as McpTool.Tool<string, any, any, any, never>
 }
 
-/** Only the hints that the tool has: `@effect/ai` and MCP have the same defaults. */
+/** The hints that the tool has. For other hints, `@effect/ai` and MCP have the same defaults. */
 const hints = (annotations: Context.Context<never>): ToolAnnotations | undefined => {
   const entries = RemoteDescription.hints
     .filter(([tag]) => has(annotations, tag))

@@ -1,9 +1,9 @@
 /**
- * The tools of MCP servers as the tool list of a model: names that every model API accepts and that are unique, descriptions of
- * bounded length, schemas in the dialect of the model, and a call that takes what the model wrote and gives what goes back to
- * it. The list of one session or of a group, once or following its changes.
+ * The tools of MCP servers as the tool list of a model. Names are unique and accepted by every model API, descriptions have a limited
+ * length, schemas are in the dialect of the model, and `call` takes the arguments that the model wrote and gives the output that the
+ * model reads. The list has the tools of one session or of a group, read once or after each change.
  *
- * For programs that call a model's API themselves; `ClientToolkit` makes a toolkit of `@effect/ai`.
+ * The module is for programs that call a model's API themselves; `ClientToolkit` makes a toolkit of `@effect/ai`.
  *
  * @since 0.1.0
  */
@@ -14,6 +14,7 @@ import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { ClientSessionGroupService } from "@effect-mcp/client/ClientSessionGroup"
 import type { UnknownEntry } from "@effect-mcp/client/GroupError"
 import type * as Definition from "@effect-mcp/definition/Definition"
+import * as ModelText from "@effect-mcp/definition/unstable/ModelText"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
@@ -31,11 +32,10 @@ import * as ModelNames from "./list/ModelNames.js"
 import * as ModelSchema from "./ModelSchema.js"
 import * as Conversion from "./schema/Conversion.js"
 import * as Inlining from "./schema/Inlining.js"
-import * as ModelText from "./text/ModelText.js"
 import * as ToolOutput from "./ToolOutput.js"
 
 /**
- * One tool as a model sees it.
+ * A tool as a model sees the tool.
  *
  * @category models
  */
@@ -47,9 +47,9 @@ export interface ModelTool {
   readonly inputSchema: JsonObject
   /** Whether `inputSchema` is in the strict form of OpenAI. */
   readonly isStrict: boolean
-  /** The server that has the tool: its name in the group, or the name that a session's server calls itself. */
+  /** The server that has the tool: its name in the group, or the name that the server of the session gave itself. */
   readonly server: string
-  /** What the server lists, with its name there, its annotations and its output schema. */
+  /** The tool as the server lists it. */
   readonly tool: Tools.Tool
 }
 
@@ -60,9 +60,9 @@ export interface ToolList {
   readonly skipped: ReadonlyArray<{ readonly server: string; readonly tool: string; readonly reason: string }>
   readonly get: (name: string) => ModelTool | undefined
   /**
-   * Calls a tool by its name in this list. `args` is what the model wrote: an object, or its JSON text. Whatever goes wrong
-   * becomes an output with `isError`, for the model to read: a name that is not in the list, arguments that are no object, a
-   * failure of the tool, a time-out, a server that has gone.
+   * Calls a tool by its name in this list. `args` are the arguments that the model wrote: an object, or the JSON text of an object.
+   * Each error becomes an output with `isError` that the model reads: an unknown name, arguments that are no object, a failure of the
+   * tool, a time-out, a server that is not connected.
    *
    * Interrupting the effect cancels the call at the server.
    */
@@ -74,12 +74,12 @@ export interface Options extends ToolOutput.Options {
   /** The subset of JSON Schema that the model accepts. Default: `json-schema`, the schemas as they are. */
   readonly dialect?: ModelSchema.Dialect | undefined
   /**
-   * The name that a tool should have for the model; `undefined` leaves the tool out. What models do not accept is replaced,
-   * and a name that another tool has gets a number. A tool for which it throws is skipped, and a warning is logged. Default:
+   * Gives a tool its name for the model; `undefined` leaves the tool out. Characters that models do not accept are replaced, and a
+   * name that another tool has gets a number. A tool for which this function throws is skipped, with a warning in the log. Default:
    * the name in the session or the group.
    */
   readonly name?: ((name: string, server: string, tool: Tools.Tool) => string | undefined) | undefined
-  /** Only the tools that this definition has. Default: all that the server lists. */
+  /** The list has only tools of this definition. Default: all tools that the servers list. */
   readonly definition?: Definition.Definition.Any | undefined
   /**
    * Whether tools without a strict form are skipped, for `openai-strict`: the OpenAI provider of `@effect/ai` declares every tool
@@ -111,15 +111,15 @@ export const make = (
  * @category models
  */
 export interface Following {
-  /** The list as it is now. */
+  /** The present list. */
   readonly current: Effect.Effect<ToolList>
-  /** The list as it is now, and after each change. */
+  /** The present list, and the list after each change. */
   readonly changes: Stream.Stream<ToolList>
 }
 
 /**
- * Reads the tools, and again whenever a server notifies of a change, until the scope closes. A tool that stays keeps its name.
- * When reading again fails, the list stays as it was, and the error is logged.
+ * Reads the tools, and reads them again after each change that a server notifies, until the scope closes. A tool that stays listed keeps
+ * its name. When reading again fails, the list does not change, and the error is logged.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#list-changed-notification
  * @category utils
@@ -141,13 +141,14 @@ export const follow = (
     const current = yield* SubscriptionRef.make(yield* read)
     yield* Effect.forkScoped(Stream.runForEach(changes, () =>
       Effect.matchEffect(read, {
-        onFailure: (error) => Effect.logWarning(`The tools were not read again after a change: ${error.message}`),
+        onFailure: (error) =>
+          Effect.logWarning(`The tools of a server have changed and could not be read again: ${error.message}`),
         onSuccess: (list) => SubscriptionRef.set(current, list)
       })))
     return { current: SubscriptionRef.get(current), changes: current.changes }
   })
 
-/** The list, and one warning when the option `name` threw: servers choose how many tools there are. */
+/** Builds the list. Logs one warning for all tools for which the option `name` threw, because a server chooses how many there are. */
 const build = (
   source: Source,
   listed: ReadonlyArray<Listed>,
@@ -188,7 +189,7 @@ const unsafeBuild = (
     counts.set(server, (counts.get(server) ?? 0) + 1)
     return [{ ...one, key, wanted }]
   })
-  // A server with large schemas leaves no tool of another out.
+  // Each server has its own budget, so that large schemas of one server do not leave out tools of another.
   const budgets = new Map(Array.from(counts, ([server, count]) => [server, Inlining.budget(count)]))
   const skipped = [...failed]
   for (const one of eligible) {
@@ -249,7 +250,7 @@ const unnamed = (fault: unknown): string =>
     ModelText.quoted(fault instanceof Error ? fault.message : String(fault))
   }`
 
-/** The object that a model wrote; an absent or empty text is an object without members. */
+/** The arguments that a model wrote, as an object. Absent arguments and an empty text are an object without members. */
 const objectOf = (args: unknown): JsonObject | undefined => {
   if (args === undefined || args === null || args === "") return {}
   const value = typeof args === "string"
@@ -307,7 +308,7 @@ export const gemini = ({ tools }: ToolList): ReadonlyArray<JsonObject> =>
 
 const described = (description: string) => description === "" ? undefined : { description }
 
-/** A tool, its server, and the name under which `call` knows it. */
+/** A tool, its server, and its name for `call`. */
 interface Listed {
   readonly name: string
   readonly server: string
@@ -321,7 +322,7 @@ interface Source {
     args: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError | UnknownEntry>
-  /** A value for each change after this effect; several changes may give one. */
+  /** Begins to listen. The stream has a value after each change; several changes may give one value. */
   readonly changes: Effect.Effect<Stream.Stream<unknown>, never, Scope.Scope>
 }
 
@@ -334,7 +335,7 @@ const ofGroup = ({ callTool, changes, entries }: ClientSessionGroupService): Sou
     ({ tools }) => [...tools].map(([name, { server, value }]) => ({ name, server, tool: value }))
   ),
   call: callTool,
-  // The first value is what is listed already.
+  // The first value has the entries that are listed already.
   changes: latest(Stream.drop(changes, 1))
 })
 
@@ -356,12 +357,12 @@ const ofSession = (session: ClientSessionService): Source => ({
 /** How long the list waits for the subscription that reports its changes. */
 const SUBSCRIPTION_WAIT = "5 seconds"
 
-/** The newest value that was not read yet: changes that come while the list is read cause one more reading. */
+/** Keeps the newest value that was not read: all changes that come while the list is read cause one more reading. */
 const latest = <A>(changes: Stream.Stream<A>): Effect.Effect<Stream.Stream<A>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const queue = yield* Effect.acquireRelease(Queue.sliding<A>(1), Queue.shutdown)
     yield* Effect.forkScoped(Stream.runForEach(changes, (change) => Queue.offer(queue, change)))
-    // The listener has started when this returns.
+    // Lets the listener start before the list is read.
     yield* Effect.yieldNow()
     return Stream.fromQueue(queue)
   })

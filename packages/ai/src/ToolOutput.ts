@@ -1,16 +1,15 @@
 /**
- * The result of a tool as it goes back to a model: text, images and audio, of bounded size. Links and embedded resources become
- * text that names them, structured content becomes JSON text when the tool sent no other content, and a call that failed
- * becomes a sentence that says so.
+ * The output that a model reads of a call: text, images and audio, of limited size. A text names links and embedded resources.
+ * Structured content becomes JSON text when the tool sent no other content. A call that failed becomes a sentence.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
  */
+import { wellFormed, wellFormedJson } from "@effect-mcp/definition/unstable/ModelText"
 import type { ContentBlock, ResourceContents } from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
-import { wellFormed, wellFormedJson } from "./text/ModelText.js"
 
 /**
  * A part of an output. `data` is base64.
@@ -27,9 +26,9 @@ export interface ToolOutput {
   /** Whether the tool failed, or could not be called. */
   readonly isError: boolean
   readonly parts: ReadonlyArray<Part>
-  /** The text of all parts; an image or audio is named in it. */
+  /** The text of all parts; it names images and audio. */
   readonly text: string
-  /** For programs; the model reads the parts. */
+  /** The structured content, for programs; the model reads the parts. */
   readonly structured: unknown
 }
 
@@ -38,24 +37,24 @@ export interface Options {
   /** The most characters of text; the rest is left out, and the text says how many. Default: 100,000. */
   readonly maxText?: number | undefined
   /**
-   * The most characters of base64 in all images and audio of one output; text takes the place of what is over it. Default:
+   * The most characters of base64 in all images and audio of one output; a text takes the place of further images. Default:
    * 5,000,000, which is an image of 3.7 MB.
    */
   readonly maxData?: number | undefined
-  /** The media types of images and audio that the model reads; text takes the place of others. Default: four kinds of images. */
+  /** The media types of images and audio that the model reads; a text takes the place of others. Default: PNG, JPEG, GIF and WebP. */
   readonly mediaTypes?: ReadonlyArray<string> | undefined
 }
 
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
-/** The APIs of models refuse a request with more images. */
+/** The most images and audio of an output: the APIs of models refuse a request with more. */
 const MAX_MEDIA = 100
 
-/** Each part of a result counts, so that a million empty ones are bounded too. */
+/** The characters that each part of a result counts as, beside its text: so the number of parts is bounded, too. */
 const COST_OF_PART = 16
 
 /**
- * The output of a call. Content that its annotations intend for the user only is left out.
+ * The output of a call. Content whose annotations name the user as the only audience is left out.
  *
  * @category constructors
  */
@@ -70,7 +69,7 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
     const kept = wellFormed(text.slice(0, Math.max(0, left)))
     left -= text.length + COST_OF_PART
     omitted += text.length - kept.length
-    // APIs refuse a text of blanks, too.
+    // The APIs of models refuse an empty text, and a text of blanks.
     if (kept.trim() !== "") parts.push({ type: "text", text: kept })
   }
   const add = (part: Part) => {
@@ -101,7 +100,7 @@ export const make = (result: CallToolResult, options: Options = {}): ToolOutput 
 }
 
 /**
- * The output of a call that brought no result: the model reads this sentence.
+ * The output of a call without a result. The model reads the message.
  *
  * @category utils
  */
@@ -145,8 +144,8 @@ const named = (part: Exclude<Part, { type: "text" }>, reason: string): string =>
 const json = (value: unknown): string => JSON.stringify(value) ?? "null"
 
 /**
- * The output as one JSON value: the value where its text is the JSON of an object or a list, as that of structured content
- * usually is, otherwise the text. For APIs that write the value as JSON once more.
+ * The output as one JSON value, for APIs that write the value as JSON again. Gives the parsed value when the text is the JSON of an
+ * object or a list, as the text of structured content usually is; otherwise the text.
  *
  * @category utils
  */
@@ -156,7 +155,7 @@ export const value = ({ text }: ToolOutput): unknown =>
     : text
 
 /**
- * The content of a `tool_result` of Anthropic's messages. The API takes only text of a call that failed, so an image is named there.
+ * The content of a `tool_result` of Anthropic's messages. For a call that failed the API accepts text only, so a text names each image.
  *
  * @category utils
  */

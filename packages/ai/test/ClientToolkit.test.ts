@@ -189,7 +189,7 @@ describe("A toolkit of a definition", () => {
   it("throws when a tool has a name that models do not accept", () => {
     assert.throws(
       () => ClientToolkit.make(Definition.make(Tool.make("notes.search"))),
-      /Tool "notes.search": models do not accept this name; rename the tool, or make the toolkit of a ToolList/
+      /Tool "notes.search": models do not accept this name: rename the tool, or make the toolkit of a ToolList/
     )
   })
 
@@ -197,7 +197,7 @@ describe("A toolkit of a definition", () => {
     const meta = AppView.meta("ui://notes/list", { visibility: ["app"] })
     assert.throws(
       () => ClientToolkit.make(Definition.make(Tool.make("refresh", { meta }))),
-      `Tool "refresh" is for the views of its server only: leave it out of this definition`
+      `Tool "refresh" is for the views of its server only: remove the tool from this definition`
     )
   })
 })

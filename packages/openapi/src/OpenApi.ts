@@ -1,8 +1,9 @@
 /**
- * The operations of an OpenAPI document (3.0, 3.1 or 3.2) as tools of a server, whose handlers call the HTTP API. Schemas and
- * descriptions come from the document, the hints from the HTTP methods. An argument never changes where a request goes.
+ * Makes tools of the operations of an OpenAPI document (3.0, 3.1 or 3.2). The handlers of the tools call the HTTP API. Schemas and
+ * descriptions come from the document, hints from the HTTP methods. No argument changes the server and the path that a request goes to.
  *
- * The document is a value: the application parses its JSON or YAML, and bundles a document of several files into one.
+ * The application parses the JSON or YAML of the document, and bundles a document of several files into one value. `Operations` reads
+ * the operations, `Request` makes the requests, `Answer` reads the answers.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html
  * @since 0.1.0
@@ -15,6 +16,8 @@ import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import type * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import * as ModelName from "@effect-mcp/definition/unstable/ModelName"
+import * as ModelText from "@effect-mcp/definition/unstable/ModelText"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { isMcpError } from "@effect-mcp/protocol/McpError"
@@ -26,7 +29,6 @@ import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -35,7 +37,6 @@ import * as Answer from "./call/Answer.js"
 import * as Request from "./call/Request.js"
 import * as Document from "./document/Document.js"
 import * as Operations from "./document/Operations.js"
-import * as Parts from "./document/Parts.js"
 import { OpenApiError } from "./OpenApiError.js"
 
 /**
@@ -45,7 +46,7 @@ import { OpenApiError } from "./OpenApiError.js"
  */
 export interface Operation {
   readonly method: "get" | "put" | "post" | "delete" | "patch"
-  /** As the document has it: `/pets/{id}`. */
+  /** The path in the document: `/pets/{id}`. */
   readonly path: string
   /** The `operationId`. */
   readonly id: string | undefined
@@ -56,38 +57,38 @@ export interface Operation {
 /** @category models */
 export interface Options<R = never> {
   /**
-   * Where the API is: an absolute URL of http or https. Default: the first of the document's `servers`, or of those of the
-   * operation, with the defaults of its variables.
+   * The absolute URL of the API, of http or https. Default: the first of the `servers` of the operation or of the document, with the
+   * defaults of its variables.
    */
   readonly baseUrl?: string | undefined
   /**
-   * The name of the tool of an operation; `undefined` leaves the operation out. What models do not accept in a name is
-   * replaced, and a name that another tool has gets a number. Default: the `operationId`, else method and path.
+   * Gives the tool of an operation its name; `undefined` leaves the operation out. Characters that models do not accept are replaced,
+   * and a name that another tool has gets a number. Default: the `operationId`, else method and path.
    */
   readonly name?: ((operation: Operation) => string | undefined) | undefined
-  /** Only the operations that have one of these tags. Default: all. */
+  /** Operations without any of these tags are left out. Default: no operation is left out. */
   readonly tags?: ReadonlyArray<string> | undefined
   /** Replaces what a tool advertises: its description, title and hints. */
   readonly describe?: ((operation: Operation) => Tool.Description) | undefined
   /**
-   * Completes each request, for example with a token of the user: `(request) => Effect.succeed(bearerToken(request, token))`. It
-   * may use `ServerSession` and `RequestContext`. When it fails with an `McpError`, the model reads its message; any other error is
-   * for the log, and the model reads that the request could not be sent.
+   * Completes each request, for example with a token of the user: `(request) => Effect.succeed(bearerToken(request, token))`. The
+   * function may use `ServerSession` and `RequestContext`. When it fails with an `McpError`, the model reads the message of the error.
+   * Any other error is logged, and the model reads that the request could not be sent.
    */
   readonly request?:
     | ((request: HttpClientRequest, operation: Operation) => Effect.Effect<HttpClientRequest, Error, R>)
     | undefined
   /**
-   * Whether tools advertise the schema of their answer, where every successful answer may be JSON with a schema. An answer that does
-   * not conform is then a failure, with the answer as text. Set it to false for an API that deviates from its document. A tool
+   * Whether tools advertise an output schema, where the document has a JSON schema for every successful answer. An answer that does
+   * not conform to the schema is a failure, with the answer as text: use false for an API that deviates from its document. A tool
    * whose schema would have more than 262,144 characters advertises none. Default: true.
    */
   readonly outputs?: boolean | undefined
   /** How long an answer may take. Default: 30 seconds. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** The most bytes that are read of an answer; text is cut, and a longer answer of another kind is a failure. Default: 1 MiB. */
+  /** The most bytes of an answer. A longer text is cut; a longer answer of another kind is a failure. Default: 1 MiB. */
   readonly maxBytes?: number | undefined
-  /** The most characters of a description; a longer one is cut. Default: 2,000. */
+  /** The most characters of a description; a longer description is cut. Default: 2,000. */
   readonly maxDescription?: number | undefined
 }
 
@@ -99,7 +100,7 @@ export interface Options<R = never> {
 export interface OperationTool<R = never> {
   readonly operation: Operation
   readonly definition: Tool.Tool<string, JsonObject, JsonObject, unknown, never>
-  /** The handler of the tool: it calls the API. Whatever goes wrong is a result with `isError`. */
+  /** The handler of the tool, which calls the API. Each error becomes a result with `isError`. */
   readonly call: (args: JsonObject) => Effect.Effect<unknown, never, HttpClient.HttpClient | R>
 }
 
@@ -111,8 +112,8 @@ export interface OpenApi<R = never> {
 }
 
 /**
- * Reads a document. Fails when it is none, is of another version, refers to another document, or has a part that cannot be
- * read; the error has the JSON pointer of that part.
+ * Reads a document. Fails when the value is no OpenAPI document, has another version, refers to another document, or has a part that
+ * cannot be read; the error has the JSON pointer of the part.
  *
  * @category constructors
  */
@@ -125,7 +126,7 @@ export const make = <R = never>(
     (cause) =>
       cause instanceof OpenApiError
         ? Effect.fail(cause)
-        // A document is read recursively, and needs more stack than there is.
+        // Reading recurses into the document, which is nested too deeply for the stack.
         : cause instanceof RangeError && /call stack/.test(cause.message)
         ? Effect.fail(new OpenApiError({ pointer: "", problem: "is nested too deeply" }))
         : Effect.die(cause)
@@ -184,11 +185,10 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
       return wanted === undefined ? [] : [{ found, operation, wanted }]
     })
   const readOne = Operations.reader(document, options.outputs !== false)
-  const taken = new Set<string>()
-  const numbers = new Map<string, number>()
+  const uniqueName = ModelName.unique(new Set())
   const made = chosen.map(({ found, operation, wanted }) => {
     const one = readOne(found)
-    return Either.mapBoth(define(freeName(wanted, taken, numbers), one, operation, options), {
+    return Either.mapBoth(define(uniqueName(wanted), one, operation, options), {
       onLeft: (reason) => ({ operation, reason }),
       onRight: (definition): OperationTool<R> => ({
         operation,
@@ -203,29 +203,11 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
   }
 }
 
-const operationOf = (found: Operations.Found): Operation =>
+const operationOf = (found: Operations.OperationObject): Operation =>
   Struct.pick(found, "id", "method", "path", "summary", "tags")
 
 const defaultName = ({ id, method, path }: Operation): string =>
   id ?? `${method}${path.replace(/[{}]/g, "").replace(/\/+$/, "").replace(/[^A-Za-z0-9]+/g, "_")}`
-
-const MAX_NAME = 64
-
-/** A name that every known model API accepts. A name that is cut ends with a hash. A name that is taken gets a number. */
-const freeName = (wanted: string, taken: Set<string>, numbers: Map<string, number>): string => {
-  const safe = wanted.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
-  const end = `_${(Hash.string(wanted) >>> 0).toString(36)}`
-  const name = safe.length <= MAX_NAME ? safe : safe.slice(0, MAX_NAME - end.length) + end
-  let free = name
-  // Counts on from the last number of the name: a document may repeat one name very many times.
-  while (taken.has(free)) {
-    const number = (numbers.get(name) ?? 1) + 1
-    numbers.set(name, number)
-    free = `${name.slice(0, MAX_NAME - 1 - String(number).length)}_${number}`
-  }
-  taken.add(free)
-  return free
-}
 
 const define = (
   name: string,
@@ -235,14 +217,14 @@ const define = (
 ): Either.Either<OperationTool["definition"], string> => {
   const described = {
     annotations,
-    ...(operation.summary === undefined ? undefined : { title: Parts.shortened(operation.summary, 200) }),
-    ...(description === undefined ? undefined : { description: Parts.shortened(description, maxDescription) }),
+    ...(operation.summary === undefined ? undefined : { title: ModelText.shortened(operation.summary, 200) }),
+    ...(description === undefined ? undefined : { description: ModelText.shortened(description, maxDescription) }),
     ...describe?.(operation)
   }
   const attempt = (output: JsonObject | undefined) =>
     Either.try({
       try: () =>
-        // The API itself checks formats, and its answers need not have them.
+        // Formats are not checked: the API checks the formats of requests, and its answers may deviate.
         RawTool.make(name, {
           ...described,
           inputSchema,
@@ -253,11 +235,11 @@ const define = (
     })
   return outputSchema === undefined || JSON.stringify(outputSchema).length > MAX_OUTPUT
     ? attempt(undefined)
-    // An answer whose schema cannot be used is text.
+    // Without an output schema, the answer is text.
     : Either.orElse(attempt(outputSchema), () => attempt(undefined))
 }
 
-/** Characters of an output schema: one that refers to most of a large document would fill every list of tools. */
+/** The most characters of an output schema: a schema that refers to most of a large document would fill every list of tools. */
 const MAX_OUTPUT = 262_144
 
 const caller = <R>(
@@ -273,7 +255,7 @@ const caller = <R>(
       const client = yield* HttpClient.HttpClient
       const init = yield* Effect.serviceOption(FetchHttpClient.RequestInit)
       const answer = yield* execute(client, request, one.method === "get" ? MAX_REDIRECTS : 0).pipe(
-        // A redirect would take the application's credentials to another place.
+        // `fetch` must not follow redirects, which would send the application's credentials to another server.
         Effect.provideService(FetchHttpClient.RequestInit, { ...Option.getOrUndefined(init), redirect: "manual" }),
         Effect.flatMap((response) => Answer.read(response, maxBytes)),
         Effect.timeoutTo({
@@ -285,7 +267,7 @@ const caller = <R>(
       if (ToolResult.isToolResult(answer)) {
         return encode === undefined || answer.isError
           ? answer
-          : Answer.unexpected("it is no JSON.", textOf(answer))
+          : Answer.unexpected("it is not JSON.", textOf(answer))
       }
       if (encode === undefined) return ToolResult.text(answer.text)
       const encoded = encode(answer.value)
@@ -320,7 +302,7 @@ const caller = <R>(
 
 const MAX_REDIRECTS = 3
 
-/** Follows redirects to the same origin only. */
+/** Sends a request, and follows redirects to the same origin. */
 const execute = (
   client: HttpClient.HttpClient,
   request: HttpClientRequest,
@@ -341,8 +323,8 @@ const textOf = ({ content }: ToolResult.ToolResult): string => {
   return first?.type === "text" ? first.text : ""
 }
 
-// The error holds the whole request, with the credentials of the application and what a user wrote, and loggers write every
-// member of an error: the log and the model read other words.
+// An error has the whole request, with the credentials of the application and the arguments, and loggers write every member of an
+// error. So the log and the model get the texts of the following functions.
 
 const failureForModel = (error: HttpClientError): string =>
   error._tag === "RequestError" && error.reason === "Transport"
@@ -358,10 +340,10 @@ const failureForLog = ({ _tag, cause, reason }: HttpClientError): string =>
 
 const MAX_CAUSES = 5
 
-/** The outermost first. */
+/** The names of causes, the outermost first, at most `left`. */
 const causes = (cause: unknown, left: number): ReadonlyArray<string> => {
   if (left === 0 || !(cause instanceof Error)) return []
-  // Errors with a code tell of connections. Others quote their input: `fetch` does so with an invalid header.
+  // The message of an error with a code is about the connection. Other messages may quote secrets, such as an invalid header.
   const isCoded = "code" in cause && typeof cause.code === "string"
   return [isCoded ? `${cause.name}: ${cause.message}` : cause.name, ...causes(cause.cause, left - 1)]
 }

@@ -1,13 +1,13 @@
 /**
- * Why an OpenAPI document cannot be used, and where in it. `OpenApi.make` and `OpenApi.layer` fail with it; operations that cannot
- * become tools do not fail, they are skipped.
+ * The error of an OpenAPI document that cannot be used, with the place in the document. `OpenApi.make` and `OpenApi.layer` fail with
+ * this error. An operation that cannot become a tool causes no error: `OpenApi` skips the operation.
  *
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
 
 /**
- * The document, or a part of it, cannot become tools.
+ * The document, or a part of the document, cannot be read.
  *
  * @category errors
  */

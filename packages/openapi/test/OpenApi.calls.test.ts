@@ -294,11 +294,11 @@ describe("The tools of an OpenAPI document", () => {
         [{ status: 500, headers: html, body: "<html>Traceback</html>" }, "The API has a fault (500)."],
         [
           { status: 302, headers: { location: "https://evil.example/" } },
-          "The API refers to another place, which is not followed (302)."
+          "The API redirects to another address, which this server does not follow (302)."
         ],
         [
           { headers: { "content-type": "application/json" }, body: "{" },
-          "The API answered with text that is no JSON: {"
+          "The API answered with text that is not JSON: {"
         ]
       ]
       for (const [given, expected] of cases) {
@@ -334,7 +334,7 @@ describe("The tools of an OpenAPI document", () => {
           : json(rex)
       )
       assert.deepStrictEqual((yield* call("getPetById", { petId: "7" })).structuredContent, rex)
-      assert.include((yield* call("getPetById", { petId: "9" })).text, "not followed (302)")
+      assert.include((yield* call("getPetById", { petId: "9" })).text, "does not follow (302)")
       assert.strictEqual(seen.length, 2 + 4)
     }))
 

@@ -1,18 +1,18 @@
 /**
- * How a call that brought no result reads: sentences for a model, which name the tool and what happened. What a tool or its server
- * itself says is passed on. Of a connection that failed the model gets a sentence, and the log has the rest: the text of a transport
- * may hold secrets, such as the last lines that a server wrote to its stderr.
+ * Sentences for a model about a call without a result: they name the tool and what happened. The text of a failure that the tool or its
+ * server sent is passed on. For a failure of the connection the model gets a general sentence, and only the log has the cause: the text
+ * of a transport may contain secrets, such as the last lines that a server wrote to its stderr.
  */
 import { InputRefused, NotNegotiated, TaskEnded, ToolError, TooManyRounds } from "@effect-mcp/client/ClientError"
 import { UnknownEntry } from "@effect-mcp/client/GroupError"
+import { quoted } from "@effect-mcp/definition/unstable/ModelText"
 import { isLocalError, type LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import { quoted } from "../text/ModelText.js"
 import * as ToolOutput from "../ToolOutput.js"
 
-/** `undefined` for an error that is none of the client's: a failure that the tool declares. */
+/** `undefined` for a failure that the tool declares. */
 export const text = (
   tool: string,
   error: unknown,
@@ -35,7 +35,7 @@ export const text = (
 
 const others = [InputRefused, NotNegotiated, TooManyRounds]
 
-const UNREACHED = "could not be called: its server is not reached at the moment."
+const UNREACHED = "could not be called: its server cannot be reached at the moment."
 
 const LOST = "gave no answer: the connection to its server was lost. The server may have run it."
 

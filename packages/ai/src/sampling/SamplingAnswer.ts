@@ -1,7 +1,7 @@
 /**
- * The response of a language model as the answer to a server: text, images, audio and uses of tools, the reason for which it
- * ended, and the limits that the server set, which hold also for a model that was not configured with them. And what the server
- * gets when there is no response.
+ * Converts the response of a language model to the answer that a server gets: text, images, audio, uses of tools, and the reason why
+ * the response ended. Text beyond the limits of the server is cut, also when the model was not configured with the limits. When there
+ * is no response, `failure` makes the error for the server.
  */
 import type { AiError } from "@effect/ai/AiError"
 import type * as LanguageModel from "@effect/ai/LanguageModel"
@@ -68,7 +68,7 @@ const blockOf = (part: Response.Part<any>, { argumentsOf, forServer }: Names): R
   }
 }
 
-/** Neighbouring texts as one. */
+/** Joins neighbouring texts. */
 const joined = (blocks: ReadonlyArray<SamplingContent>): ReadonlyArray<SamplingContent> =>
   blocks.reduce<ReadonlyArray<SamplingContent>>((all, block) => {
     const last = all.at(-1)
@@ -93,7 +93,7 @@ const cutAtSequence = (content: ReadonlyArray<SamplingContent>, sequences: Reado
   return { content, isCut: false }
 }
 
-/** MUST respect `maxTokens`: text that a model wrote beyond it is cut by the share of the tokens that is too many. */
+/** MUST respect `maxTokens`: a longer text is cut in proportion to its number of tokens. */
 const cutAtTokens = (content: ReadonlyArray<SamplingContent>, tokens: number | undefined, max: number): Cut => {
   if (tokens === undefined || tokens <= max || content.some(({ type }) => type !== "text")) {
     return { content, isCut: false }
@@ -113,8 +113,8 @@ const modelOf = (parts: ReadonlyArray<Response.Part<any>>): string | undefined =
 }
 
 /**
- * What the server learns when a model did not answer: a plain sentence. The details are the operator's: requests to a provider
- * carry addresses and sometimes text of other conversations, so they are logged and not sent.
+ * The error for the server when a model did not answer: a general sentence. The caller logs the cause: requests to a provider may
+ * contain addresses and text of other conversations, so the server must not get them.
  */
 export const failure = (error: AiError): InternalError => new InternalError({ message: sentence(error) })
 

@@ -1,10 +1,12 @@
 /**
- * The messages and the tools of a server's request as a prompt and a toolkit of `@effect/ai`. Tool results become a message of
- * their own kind, and the images in them a message after it, because a tool result there is one JSON value.
+ * Converts the messages and the tools of a sampling request to a prompt and a toolkit of `@effect/ai`. Tool results become a tool
+ * message. A tool result of `@effect/ai` is one JSON value, so the images of tool results become a user message after the tool message.
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as AiTool from "@effect/ai/Tool"
 import type * as Toolkit from "@effect/ai/Toolkit"
+import * as ModelName from "@effect-mcp/definition/unstable/ModelName"
+import { quoted } from "@effect-mcp/definition/unstable/ModelText"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { CreateMessageParams } from "@effect-mcp/protocol/Sampling"
 import type { SamplingContent, ToolResultContent } from "@effect-mcp/protocol/SamplingContent"
@@ -17,15 +19,14 @@ import * as ModelNames from "../list/ModelNames.js"
 import * as ModelSchema from "../ModelSchema.js"
 import * as Conversion from "../schema/Conversion.js"
 import * as Inlining from "../schema/Inlining.js"
-import { quoted } from "../text/ModelText.js"
 import * as RemoteDescription from "../toolkit/RemoteDescription.js"
 import * as ToolOutput from "../ToolOutput.js"
 
-/** The names of the server's tools for the model, and back. */
+/** Converts names of tools between the server and the model. */
 export interface Names {
   readonly forModel: (name: string) => string
   readonly forServer: (name: string) => string
-  /** The arguments of a use, by the name that the model knows, as the server expects them. */
+  /** The arguments of a use of a tool as the server expects them, by the name that the model knows. */
   readonly argumentsOf: (name: string, args: JsonObject) => JsonObject
 }
 
@@ -33,7 +34,7 @@ export const names = (tools: ReadonlyArray<Tools.Tool> = [], dialect: ModelSchem
   const assigned = ModelNames.assign(tools.map(({ name }) => ({ key: name, wanted: name })))
   const originals = new Map([...assigned].map(([original, name]) => [name, original]))
   return {
-    forModel: (name) => assigned.get(name) ?? ModelNames.legal(name),
+    forModel: (name) => assigned.get(name) ?? ModelName.legal(name),
     forServer: (name) => originals.get(name) ?? name,
     argumentsOf: (name, args) => {
       const used = tools.find((tool) => tool.name === originals.get(name))
@@ -42,7 +43,7 @@ export const names = (tools: ReadonlyArray<Tools.Tool> = [], dialect: ModelSchem
   }
 }
 
-/** Left: a sentence about a tool that the model cannot use. */
+/** The tools of a request as a toolkit. Left: a sentence about a tool that the model cannot use. */
 export const toolkit = (
   tools: ReadonlyArray<Tools.Tool>,
   { forModel }: Names,
@@ -98,7 +99,7 @@ const userParts = (block: SamplingContent): ReadonlyArray<Prompt.TextPart | Prom
     ? [file(block)]
     : []
 
-/** Bytes: some providers take a text for the id of a file. */
+/** The data as bytes, because some providers take a text for the id of a file. */
 const file = ({ data, mimeType }: { readonly data: string; readonly mimeType: string }): Prompt.FilePart =>
   Prompt.filePart({ mediaType: mimeType, data: Either.getOrElse(Encoding.decodeBase64(data), () => data) })
 

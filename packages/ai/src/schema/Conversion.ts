@@ -1,15 +1,19 @@
 /**
- * A schema in the dialect of a model, or why it has none there. Schemas repeat what they refer to, and a server lists many tools: one
- * budget bounds the schemas of a list together, but for small ones without references. Each has a share that no other can take.
+ * Converts a schema to the dialect of a model, or says why it cannot. A converted schema repeats the schemas that it refers to, and a
+ * server may list many tools, so one budget bounds the size of all schemas of a list. Each schema has a share of the budget that other
+ * schemas cannot take. A small schema without references needs no budget.
+ *
+ * `Inlining` replaces references, `ObjectRoot` makes the root an object, `OpenAiStrict` and `Gemini` have their dialects.
  */
+import { quoted, wellFormedJson } from "@effect-mcp/definition/unstable/ModelText"
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
-import { quoted, wellFormedJson } from "../text/ModelText.js"
 import * as Gemini from "./Gemini.js"
 import * as Inlining from "./Inlining.js"
+import * as Keywords from "./Keywords.js"
 import * as ObjectRoot from "./ObjectRoot.js"
-import * as Parts from "./Parts.js"
-import * as Strict from "./Strict.js"
+import * as OpenAiStrict from "./OpenAiStrict.js"
 
 type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" | "gemini"
 
@@ -18,7 +22,7 @@ export interface Converted {
   readonly isStrict: boolean
 }
 
-/** Left: the end of a sentence whose subject is the tool. */
+/** Left: why the schema has no form in the dialect, as the end of a sentence whose subject is the tool. */
 export const make = (
   inputSchema: JsonObject,
   dialect: Dialect,
@@ -26,7 +30,7 @@ export const make = (
 ): Either.Either<Converted, string> =>
   Either.flatMap(attempt(() => convert(inputSchema, dialect, budget)), (converted) => converted)
 
-/** Schemas are read recursively: one that is nested too deeply needs more stack than there is. */
+/** Runs a conversion, which recurses into the schema. Left for a schema that is nested too deeply for the stack. */
 export const attempt = <A>(read: () => A): Either.Either<A, string> =>
   Either.try({ try: read, catch: () => "has arguments whose schema is nested too deeply" })
 
@@ -43,21 +47,21 @@ const convert = (
     !ObjectRoot.hasConditions(inputSchema)
   const own = text.length <= MAX_SMALL && !REFERENCE.test(text) ? Inlining.budget() : budget
   const max = Inlining.allowed(own)
-  const inlined = isComplete ? Parts.omit(inputSchema, "$schema") : Inlining.inline(inputSchema, own)
+  const inlined = isComplete ? SchemaParts.omit(inputSchema, "$schema") : Inlining.inline(inputSchema, own)
   if (inlined === undefined) return Either.left(max < Inlining.MAX_PARTS ? TOO_MUCH : TOO_LARGE)
   const plain = ObjectRoot.make(inlined)
   if (dialect === "gemini") return loose(Gemini.make(plain))
   if (dialect === "anthropic") {
-    const bad = [...Parts.properties(plain).keys()].find((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name))
+    const bad = [...Keywords.properties(plain).keys()].find((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name))
     return bad === undefined ? loose(plain) : Either.left(`has an argument that the model cannot name: ${quoted(bad)}`)
   }
-  const strict = dialect === "openai-strict" ? Strict.make(plain) : undefined
-  return strict === undefined ? loose(Strict.withItems(plain)) : Either.right({ schema: strict, isStrict: true })
+  const strict = dialect === "openai-strict" ? OpenAiStrict.make(plain) : undefined
+  return strict === undefined ? loose(OpenAiStrict.withItems(plain)) : Either.right({ schema: strict, isStrict: true })
 }
 
 const MAX_TEXT = 262_144
 
-/** In characters: a schema without references that is no longer costs little, and other schemas take none of its budget. */
+/** The length in characters up to which a schema without references needs no share of the budget. */
 const MAX_SMALL = 4096
 
 const REFERENCE = /"\$(?:dynamicRef|recursiveRef|ref)"/

@@ -1,16 +1,18 @@
 /**
- * The dialect of function declarations: a subset of the schema objects of OpenAPI 3.0. One type for each schema, `nullable` in
- * place of the type null, enumerations of strings only, `anyOf` as the only alternative. What it cannot say is said in words.
+ * The dialect of Gemini's function declarations, a subset of the schema objects of OpenAPI 3.0: one type for each schema, `nullable` in
+ * place of the type null, enumerations of texts only, `anyOf` as the only keyword for alternatives. Descriptions say in words what
+ * other keywords say.
  *
- * The input has no references; `Inlining` replaced them.
+ * The input has no references: `Inlining` has replaced them.
  *
  * @see https://ai.google.dev/api/caching#Schema
  */
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Keywords from "./Keywords.js"
 import * as ObjectRoot from "./ObjectRoot.js"
-import * as Parts from "./Parts.js"
 
-/** The keywords of each type. */
+/** The keywords that the dialect has for each type. */
 const kept: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([
   ["string", ["minLength", "maxLength", "pattern"]],
   ["number", ["minimum", "maximum"]],
@@ -26,10 +28,13 @@ const formats: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([
   ["integer", ["int32", "int64"]]
 ])
 
-/** Any value: a declaration needs a type, and a model can write every value as text. */
+/** The schema of any value. A schema needs a type, and a model can write every value as text. */
 const anything = { type: "string", description: "any JSON value, as text" }
 
-/** Levels in which properties and alternatives become one object: each reads all that is below it, and a peer chose the depth. */
+/**
+ * Down to this level, a schema with properties and alternatives becomes one object. The work grows with each level, and a peer chose
+ * the depth.
+ */
 const MAX_MERGED = 32
 
 export const make = (root: JsonObject): JsonObject => visit(root, 0)
@@ -37,18 +42,18 @@ export const make = (root: JsonObject): JsonObject => visit(root, 0)
 const visit = (schema: JsonObject, depth: number): JsonObject => {
   const described = typeof schema.description === "string" ? { description: schema.description } : {}
   const { isNullable, types } = withoutNull(schema)
-  const alternatives = [...Parts.schemas(schema.anyOf), ...Parts.schemas(schema.oneOf)]
+  const alternatives = [...Keywords.schemas(schema.anyOf), ...Keywords.schemas(schema.oneOf)]
   const nullable = isNullable || alternatives.some(isNull) ? { nullable: true } : {}
   const some = alternatives.filter((one) => !isNull(one))
   if (some.length > 0) {
-    // `anyOf` stands alone here: what is beside it would be lost.
+    // The dialect ignores keywords beside `anyOf`.
     if (depth < MAX_MERGED && isObject(schema, types, some)) {
-      const one = { ...Parts.omit(schema, "oneOf"), anyOf: some }
+      const one = { ...SchemaParts.omit(schema, "oneOf"), anyOf: some }
       return { ...visit(ObjectRoot.make(one), depth), ...nullable }
     }
     if (types.length > 0 && some.every(isNarrowing)) {
-      const one = Parts.omit(schema, "anyOf", "oneOf")
-      return { ...visit(Parts.inWords(one, schema, ["anyOf", "oneOf"]), depth), ...nullable }
+      const one = SchemaParts.omit(schema, "anyOf", "oneOf")
+      return { ...visit(Keywords.inWords(one, schema, ["anyOf", "oneOf"]), depth), ...nullable }
     }
     return some.length === 1
       ? { ...visit(some[0]!, depth + 1), ...described, ...nullable }
@@ -58,7 +63,7 @@ const visit = (schema: JsonObject, depth: number): JsonObject => {
     return {
       ...described,
       ...nullable,
-      anyOf: types.map((type) => visit({ ...Parts.omit(schema, "description"), type }, depth + 1))
+      anyOf: types.map((type) => visit({ ...SchemaParts.omit(schema, "description"), type }, depth + 1))
     }
   }
   const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : undefined
@@ -67,17 +72,17 @@ const visit = (schema: JsonObject, depth: number): JsonObject => {
   return { ...typed(type, schema, values, described, depth + 1), ...nullable }
 }
 
-/** Whether a schema with alternatives has properties of its own, and all of its values are objects. */
+/** Whether a schema with alternatives has properties of its own and describes objects only. */
 const isObject = (
   schema: JsonObject,
   types: ReadonlyArray<string>,
   alternatives: ReadonlyArray<JsonObject>
 ): boolean =>
-  Parts.properties(schema).size > 0 && (types.length === 0
-    ? alternatives.every((one) => Parts.types(one).includes("object") || "properties" in one || "required" in one)
+  Keywords.properties(schema).size > 0 && (types.length === 0
+    ? alternatives.every((one) => Keywords.types(one).includes("object") || "properties" in one || "required" in one)
     : types.every((type) => type === "object"))
 
-/** Whether a schema says nothing but which values of a given type are good. */
+/** Whether a schema has no keyword for the form of values, so that it only restricts the values of the schema above. */
 const isNarrowing = (schema: JsonObject): boolean => !forms.some((key) => key in schema)
 
 const forms = ["type", "enum", "const", "properties", "items", "prefixItems", "anyOf", "oneOf"]
@@ -90,7 +95,7 @@ const typed = (
   depth: number
 ): JsonObject => {
   const texts = values?.filter((value) => value !== null)
-  // An enumeration without values, or with an empty one, is refused.
+  // The API refuses an enumeration without values, and the empty text as a value.
   const isEnum = texts !== undefined && texts.length > 0 && type === "string" &&
     texts.every((value) => typeof value === "string" && value !== "")
   const hasFormat = formats.get(type)?.includes(schema.format as string) === true
@@ -105,34 +110,34 @@ const typed = (
   ]
   return {
     type,
-    ...Parts.inWords(described, schema, lost),
+    ...Keywords.inWords(described, schema, lost),
     ...(hasFormat ? { format: schema.format } : undefined),
     ...(isEnum ? { enum: texts } : undefined),
-    ...Parts.fromEntries(Object.entries(schema).filter(([key]) => kept.get(type)?.includes(key) === true)),
+    ...SchemaParts.fromEntries(Object.entries(schema).filter(([key]) => kept.get(type)?.includes(key) === true)),
     ...(type === "array" ? { items: items(schema, depth) } : undefined),
     ...(type === "object" ? object(schema, depth) : undefined)
   }
 }
 
 const items = (schema: JsonObject, depth: number): JsonObject => {
-  const each = [...Parts.schemas(schema.prefixItems), ...(Parts.isSchema(schema.items) ? [schema.items] : [])]
+  const each = [...Keywords.schemas(schema.prefixItems), ...(SchemaParts.isObject(schema.items) ? [schema.items] : [])]
   return each.length === 0 ? anything : visit(each.length === 1 ? each[0]! : { anyOf: each }, depth)
 }
 
 const object = (schema: JsonObject, depth: number): JsonObject => {
-  const named = Parts.properties(schema)
-  const required = Parts.strings(schema.required).filter((name) => named.has(name))
+  const named = Keywords.properties(schema)
+  const required = SchemaParts.strings(schema.required).filter((name) => named.has(name))
   return {
-    // An empty list of properties is refused.
+    // The API refuses an empty list of properties.
     ...(named.size === 0
       ? undefined
-      : { properties: Parts.fromEntries([...named].map(([name, one]) => [name, visit(one, depth)])) }),
+      : { properties: SchemaParts.fromEntries([...named].map(([name, one]) => [name, visit(one, depth)])) }),
     ...(required.length === 0 ? undefined : { required })
   }
 }
 
 const withoutNull = (schema: JsonObject) => {
-  const types = Parts.types(schema)
+  const types = Keywords.types(schema)
   return {
     types: [...new Set(types)].filter((type) => kept.has(type)),
     isNullable: types.includes("null") || schema.nullable === true ||

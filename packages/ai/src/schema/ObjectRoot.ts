@@ -1,13 +1,14 @@
 /**
- * The schema of arguments as an object with properties: the APIs of models refuse a tool list in which one schema has
- * alternatives, a reference or other conditions at its root. The properties of all alternatives become those of the root, and
- * its description says which belong together; the server still checks the arguments by its own schema.
+ * Makes the root of a schema an object with properties. The APIs of models refuse a tool list in which one schema has alternatives, a
+ * reference or other conditions at its root. The root gets the properties of all alternatives, and its description says which
+ * properties belong together. The server still checks the arguments by the original schema.
  *
- * A schema with conditions at its root has no references and no `allOf`; `Inlining` replaced them.
+ * The input has no references and no `allOf` where its root has conditions: `Inlining` has replaced them.
  */
+import { shortened } from "@effect-mcp/definition/unstable/ModelText"
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import { shortened } from "../text/ModelText.js"
-import * as Parts from "./Parts.js"
+import * as Keywords from "./Keywords.js"
 
 const conditions = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else", "dependentSchemas", "$ref"]
 
@@ -15,32 +16,32 @@ export const hasConditions = (root: JsonObject): boolean => conditions.some((key
 
 export const make = (root: JsonObject): JsonObject => {
   if (!hasConditions(root)) {
-    return { ...root, type: "object", properties: Parts.isSchema(root.properties) ? root.properties : {} }
+    return { ...root, type: "object", properties: SchemaParts.isObject(root.properties) ? root.properties : {} }
   }
-  const alternatives = [...Parts.schemas(root.anyOf), ...Parts.schemas(root.oneOf)]
+  const alternatives = [...Keywords.schemas(root.anyOf), ...Keywords.schemas(root.oneOf)]
   const named = propertiesOf([root, ...alternatives])
   const required = requiredOf(root, alternatives).filter((name) => named.has(name))
-  const groups = alternatives.map((one) => Parts.strings(one.required)).filter((names) => names.length > 0)
+  const groups = alternatives.map((one) => SchemaParts.strings(one.required)).filter((names) => names.length > 0)
   const words = groups.length < 2 ? "" : `Give one of: ${groups.map((names) => names.join(" and ")).join("; or ")}.`
   const description = [root.description, shortened(words, MAX_WORDS)]
     .filter((text) => typeof text === "string" && text !== "")
     .join(" ")
   return {
-    ...Parts.omit(root, ...conditions, "required", "description"),
+    ...SchemaParts.omit(root, ...conditions, "required", "description"),
     type: "object",
     ...(description === "" ? undefined : { description }),
-    properties: Parts.fromEntries(named),
+    properties: SchemaParts.fromEntries(named),
     ...(required.length === 0 ? undefined : { required })
   }
 }
 
 const MAX_WORDS = 1_000
 
-/** The properties of all schemas; one that they describe differently has all descriptions. */
+/** The properties of all schemas. A property that the schemas describe differently gets all descriptions. */
 const propertiesOf = (all: ReadonlyArray<JsonObject>): ReadonlyMap<string, JsonObject> => {
   const named = new Map<string, Map<string, JsonObject>>()
   for (const schema of all) {
-    for (const [name, property] of Parts.properties(schema)) {
+    for (const [name, property] of Keywords.properties(schema)) {
       const different = named.get(name) ?? new Map<string, JsonObject>()
       named.set(name, different.set(JSON.stringify(property), property))
     }
@@ -48,20 +49,20 @@ const propertiesOf = (all: ReadonlyArray<JsonObject>): ReadonlyMap<string, JsonO
   return new Map([...named].map(([name, different]) => [name, oneOf([...different.values()])]))
 }
 
-/** What the root requires, and what every alternative does. */
+/** The properties that the root requires, and those that every alternative requires. */
 const requiredOf = (root: JsonObject, alternatives: ReadonlyArray<JsonObject>): ReadonlyArray<string> => {
-  const [first, ...others] = alternatives.map((one) => new Set(Parts.strings(one.required)))
+  const [first, ...others] = alternatives.map((one) => new Set(SchemaParts.strings(one.required)))
   const common = [...(first ?? [])].filter((name) => others.every((names) => names.has(name)))
-  return [...new Set([...Parts.strings(root.required), ...common])]
+  return [...new Set([...SchemaParts.strings(root.required), ...common])]
 }
 
-/** A property that alternatives describe differently; often by the constant that tells them apart. */
+/** One schema for a property that alternatives describe differently, often by the constant that tells the alternatives apart. */
 const oneOf = (different: ReadonlyArray<JsonObject>): JsonObject => {
   const [first = {}, ...others] = different
   if (others.length === 0) return first
   const values = different.map(valuesOf)
   return values.every((one) => one !== undefined)
-    ? { ...Parts.omit(first, "const"), enum: [...new Set(values.flat())] }
+    ? { ...SchemaParts.omit(first, "const"), enum: [...new Set(values.flat())] }
     : { anyOf: different }
 }
 

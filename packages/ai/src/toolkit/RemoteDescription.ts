@@ -1,6 +1,6 @@
 /**
- * Tools of `@effect/ai` from what a server lists: parameters that are described by a JSON Schema and are checked by the server
- * that has the tool, and the hints of MCP as annotations of `@effect/ai`.
+ * Describes tools of servers for `@effect/ai`: parameters with a JSON Schema, which the server of the tool checks, and the hints of MCP
+ * as annotations of `@effect/ai`.
  */
 import * as AiTool from "@effect/ai/Tool"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -11,13 +11,13 @@ import * as Schema from "effect/Schema"
 
 const AnyObject = Schema.Struct({}, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
-/** Any object, described by this JSON Schema. */
+/** The schema of any object, described by a JSON Schema. */
 export const parameters = (inputSchema: JsonObject): typeof AnyObject =>
   AnyObject.annotations({ jsonSchema: inputSchema as unknown as JSONSchema.JsonSchema7 }) as typeof AnyObject
 
 /**
- * The parameters of a schema, described by this JSON Schema. In the strict form a model writes null for what it leaves out:
- * `restore` takes these nulls out.
+ * The schema, described by a JSON Schema. In the strict form a model writes null for an argument that it leaves out: `restore` removes
+ * these nulls.
  */
 export const described = (
   schema: Schema.Schema<any, any>,
@@ -31,7 +31,7 @@ export const described = (
 
 type Described = Pick<Tools.Tool, "annotations" | "title">
 
-/** The title and the hints that the server gave; `@effect/ai` has the defaults of MCP for the others. */
+/** The title and the hints of a tool. For hints that the server did not give, `@effect/ai` has the defaults of MCP. */
 export const annotations = ({ annotations, title }: Described): Context.Context<never> => {
   let context = Context.empty() as Context.Context<any>
   const name = title ?? annotations?.title

@@ -1,17 +1,18 @@
 /**
- * What an HTTP API answered as the result of a tool: JSON, text or an image; and for every other status a sentence that says what
- * happened, with what the API says about it. A body is read up to a limit.
+ * Reads the answer of an HTTP API as the result of a tool: JSON, text, an image or audio. For a status that is no success, the result is
+ * a sentence with the meaning of the status and the text of the API. A body is read up to a limit.
  */
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import * as ModelText from "@effect-mcp/definition/unstable/ModelText"
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { isJson } from "../document/Operations.js"
-import * as Parts from "../document/Parts.js"
 
-/** A value for structured content, or content. */
+/** A JSON value with its text, or content of a result. */
 export type Answer = { readonly value: unknown; readonly text: string } | ToolResult.ToolResult
 
 const MAX_DETAIL = 2_000
@@ -36,7 +37,7 @@ export const read = (
       const value = Either.try((): unknown => JSON.parse(text))
       return Either.isRight(value)
         ? { value: value.right, text }
-        : failure(`The API answered with text that is no JSON: ${Parts.shortened(text, MAX_DETAIL)}`)
+        : failure(`The API answered with text that is not JSON: ${ModelText.shortened(text, MAX_DETAIL)}`)
     }
     const type = mediaType.split(";")[0]!.trim().toLowerCase()
     return type === "" || /^(text\/|application\/(xml|yaml|.+\+xml|.+\+yaml))/.test(type)
@@ -50,7 +51,7 @@ export const read = (
 
 export const failure = (text: string): ToolResult.ToolResult => ToolResult.asError(ToolResult.text(text))
 
-/** An answer that does not have the form that the document promises: the model reads it, and programs do not. */
+/** The failure for an answer that does not conform to the document. The model reads the text of the answer. */
 export const unexpected = (problem: string, text: string): ToolResult.ToolResult =>
   failure(`The answer of the API does not have the form that its document describes: ${problem}\n\n${text}`)
 
@@ -59,7 +60,7 @@ const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: numb
     let bytes = new Uint8Array(0)
     let size = 0
     let isCut = false
-    // Pieces are copied: one of a single byte would take a hundred as an object of its own.
+    // The bytes of pieces are copied, because a piece of one byte takes a hundred bytes as an object.
     const add = (piece: Uint8Array): boolean => {
       const end = Math.min(size + piece.length, maxBytes)
       isCut = end < size + piece.length
@@ -73,7 +74,7 @@ const bytesOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: numb
       return !isCut
     }
     return Stream.runForEachWhile(response.stream, (piece) => Effect.sync(() => add(piece))).pipe(
-      // No body at all is an empty one.
+      // A response without a body counts as a response with an empty body.
       Effect.catchTag("ResponseError", (error) => error.reason === "EmptyBody" ? Effect.void : Effect.fail(error)),
       Effect.map(() => ({ bytes: bytes.subarray(0, size), isCut }))
     )
@@ -93,7 +94,7 @@ const explain = (
     ""
   const what = reasons[status] ??
     (status < 400
-      ? "The API refers to another place, which is not followed"
+      ? "The API redirects to another address, which this server does not follow"
       : status < 500
       ? "The API does not accept this request"
       : "The API has a fault")
@@ -115,17 +116,17 @@ const reasons: Readonly<Record<number, string>> = {
   504: "The API did not answer in time"
 }
 
-/** What the API says, as text. A page for browsers says nothing to a model. */
+/** The text of a body that is not a success. Pages for browsers are left out. */
 const detailOf = (mediaType: string, bytes: Uint8Array): string => {
   if (/html/i.test(mediaType) || !/json|text|xml/i.test(mediaType)) return ""
   const text = decode(bytes).trim()
   const value = isJson(mediaType) ? Either.getOrUndefined(Either.try((): unknown => JSON.parse(text))) : undefined
-  const words = Parts.isObject(value)
+  const words = SchemaParts.isObject(value)
     ? [value.title, value.detail, value.message, value.error, value.error_description]
       .filter((one) => typeof one === "string" && one !== "")
     : []
-  const rest = Parts.isObject(value) ? Object.keys(value).filter((key) => !ordinary.includes(key)) : []
-  return Parts.shortened(words.length > 0 && rest.length === 0 ? [...new Set(words)].join(": ") : text, MAX_DETAIL)
+  const rest = SchemaParts.isObject(value) ? Object.keys(value).filter((key) => !ordinary.includes(key)) : []
+  return ModelText.shortened(words.length > 0 && rest.length === 0 ? [...new Set(words)].join(": ") : text, MAX_DETAIL)
 }
 
 const ordinary = ["title", "detail", "message", "error", "error_description", "type", "status", "code", "statusCode"]

@@ -1,15 +1,16 @@
 /**
- * The values of parameters as text, in the styles of OpenAPI. Every value is percent-encoded, so that no value leaves its place:
- * a "/" in a path parameter stays one segment, an "&" in a query parameter begins no other.
+ * Writes the values of parameters as text, in the styles of OpenAPI. Every value is percent-encoded, so that a "/" in a path parameter
+ * begins no segment, and an "&" in a query parameter begins no parameter. `Request` puts the texts together.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html#style-values
  */
+import * as ModelText from "@effect-mcp/definition/unstable/ModelText"
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { Parameter } from "../document/Operations.js"
-import * as Parts from "../document/Parts.js"
 
-/** A model may write half of a character, which cannot be encoded. */
+/** Percent-encodes a text. A model may write half of a character, which cannot be encoded and is replaced. */
 export const encode = (text: string): string =>
-  encodeURIComponent(Parts.wellFormed(text)).replace(
+  encodeURIComponent(ModelText.wellFormed(text)).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
   )
@@ -22,7 +23,7 @@ const text = (value: unknown): string => encode(scalar(value))
 const pairs = (value: object): ReadonlyArray<readonly [string, unknown]> =>
   Object.entries(value).filter(([, inner]) => inner !== undefined)
 
-/** A parameter of a path, with what its style puts around it. */
+/** The text of a path parameter, with the prefix and the separators of its style. */
 export const path = ({ explode, isJson, name, style }: Parameter, value: unknown): string => {
   const prefix = style === "label" ? "." : style === "matrix" ? ";" : ""
   if (isJson || typeof value !== "object" || value === null) {
@@ -62,16 +63,16 @@ export const query = ({ explode, isJson, name, style }: Parameter, value: unknow
 const deep = (name: string, value: unknown): ReadonlyArray<string> =>
   Array.isArray(value)
     ? value.flatMap((item, index) => deep(`${name}[${typeof item === "object" ? index : ""}]`, item))
-    : Parts.isObject(value)
+    : SchemaParts.isObject(value)
     ? pairs(value).flatMap(([key, inner]) => deep(`${name}[${key}]`, inner))
     : [`${encode(name)}=${text(value)}`]
 
-/** A header: characters that a header cannot have are percent-encoded. */
+/** The text of a header. Only characters that a header cannot have are percent-encoded. */
 export const header = ({ explode, isJson }: Parameter, value: unknown): string => {
   const flat = isJson || typeof value !== "object" || value === null
     ? isJson ? JSON.stringify(value) : scalar(value)
     : Array.isArray(value)
     ? value.map(scalar).join(",")
     : pairs(value).map(([key, inner]) => explode ? `${key}=${scalar(inner)}` : `${key},${scalar(inner)}`).join(",")
-  return Parts.wellFormed(flat).replace(/[^\t\x20-\x7e]/gu, encodeURIComponent)
+  return ModelText.wellFormed(flat).replace(/[^\t\x20-\x7e]/gu, encodeURIComponent)
 }

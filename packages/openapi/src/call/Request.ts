@@ -1,25 +1,26 @@
 /**
- * The HTTP request of a call: the arguments of a tool in the path, the query, the headers, the cookies and the body. No argument
- * changes where the request goes: the origin and the path of the base stay, and no segment of the path is "." or "..".
+ * Makes the HTTP request of a call: puts the arguments of a tool into the path, the query, the headers, the cookies and the body. No
+ * argument changes the server or the operation: the URL keeps the origin and the path of the base, and no segment of the path is "."
+ * or "..". `Parameters` writes the values as text.
  */
 import type * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpBodies from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import type { Body, Operation, Parameter } from "../document/Operations.js"
-import * as Parts from "../document/Parts.js"
 import * as Parameters from "./Parameters.js"
 
-/** Left: what is wrong with the arguments, as a sentence for a model. */
+/** The request of a call. Left: a sentence for the model about the arguments. */
 export const make = (
   operation: Operation,
   base: URL,
   written: JsonObject
 ): Either.Either<HttpClientRequest.HttpClientRequest, string> =>
   Either.gen(function*() {
-    // Without a prototype: an argument may be named "constructor".
+    // The object has no prototype, because an argument may be named "constructor".
     const args: JsonObject = Object.assign(Object.create(null), written)
     const given = operation.parameters.filter(({ argument }) => args[argument] !== undefined && args[argument] !== null)
     const path = yield* fill(operation, args)
@@ -31,7 +32,7 @@ export const make = (
     const url = `${base.origin}${root}${path}${search === "" ? "" : `?${search}`}`
     const parsed = new URL(url)
     if (parsed.origin !== base.origin || !parsed.pathname.startsWith(`${root}/`)) {
-      return yield* Either.left("The arguments lead to another place than this operation.")
+      return yield* Either.left("The arguments change the address of the request: give other values for the path.")
     }
     const cookies = given.filter((one) => one.in === "cookie").flatMap((one) =>
       Parameters.query(one, args[one.argument])
@@ -50,7 +51,7 @@ export const make = (
       : HttpClientRequest.setBody(request, yield* bodyOf(body, value, operation.inputSchema))
   })
 
-/** The same request to another URL of the same origin. */
+/** The request, to another URL of the same origin. */
 export const moved = (request: HttpClientRequest.HttpClientRequest, to: URL): HttpClientRequest.HttpClientRequest =>
   HttpClientRequest.setUrl(request, to.href)
 
@@ -64,7 +65,7 @@ const fill = ({ parameters, path }: Operation, args: JsonObject): Either.Either<
     const parameter = byName.get(name)!
     return Parameters.path(parameter, args[parameter.argument])
   })
-  // A URL parser takes "%2e" for ".", too.
+  // URL parsers read "%2e" as ".".
   return filled.split("/").some((segment) => /^(\.|%2e){1,2}$/i.test(segment))
     ? Either.left("No argument of the path may be \".\" or \"..\".")
     : Either.right(filled)
@@ -91,7 +92,7 @@ const bodyOf = (body: Body, value: unknown, inputSchema: JsonObject): Either.Eit
     case "multipart": {
       const form = new FormData()
       const property = propertyOf(inputSchema, body.argument)
-      const schema = Parts.target(inputSchema, property.$ref) ?? property
+      const schema = SchemaParts.target(inputSchema, property.$ref) ?? property
       for (const [name, one] of fields(value)) {
         for (const item of Array.isArray(one) ? one : [one]) form.append(name, part(item, propertyOf(schema, name)))
       }
@@ -101,12 +102,12 @@ const bodyOf = (body: Body, value: unknown, inputSchema: JsonObject): Either.Eit
 }
 
 const propertyOf = ({ properties }: JsonObject, name: string): JsonObject => {
-  const property = Parts.isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
-  return Parts.isObject(property) ? property : {}
+  const property = SchemaParts.isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  return SchemaParts.isObject(property) ? property : {}
 }
 
 const fields = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
-  Parts.isObject(value) ? Object.entries(value).filter(([, one]) => one !== undefined && one !== null) : []
+  SchemaParts.isObject(value) ? Object.entries(value).filter(([, one]) => one !== undefined && one !== null) : []
 
 const field = (name: string): Parameter => ({
   argument: name,
@@ -119,7 +120,7 @@ const field = (name: string): Parameter => ({
 
 const part = (value: unknown, schema: JsonObject): string | Blob => {
   if (typeof value !== "string") return JSON.stringify(value)
-  const { contentEncoding } = Parts.isObject(schema.items) ? schema.items : schema
+  const { contentEncoding } = SchemaParts.isObject(schema.items) ? schema.items : schema
   const bytes = contentEncoding === "base64" ? Either.getOrUndefined(Encoding.decodeBase64(value)) : undefined
   return bytes === undefined ? value : new Blob([new Uint8Array(bytes)])
 }

@@ -1,19 +1,20 @@
 /**
- * An OpenAPI document while it is read: its version, its parts by JSON pointer, and the local references between them. What
- * cannot be read throws an `OpenApiError`, which `OpenApi` returns.
+ * Reads the structure of an OpenAPI document: the version, parts with their JSON pointers, local references, and the URL of the server.
+ * The functions throw an `OpenApiError` for a part that cannot be read; `OpenApi` returns the error. `Operations` and `Schemas` read
+ * what the parts mean.
  */
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { OpenApiError } from "../OpenApiError.js"
-import * as Parts from "./Parts.js"
 
 export interface Document {
   readonly root: JsonObject
-  /** In 3.0, schemas are a dialect of their own; from 3.1 on they are JSON Schema. */
+  /** Whether the version is 3.0, whose schemas are a dialect; from 3.1 on schemas are JSON Schema. */
   readonly isOld: boolean
 }
 
-/** A part of the document and where it stands. */
-export interface At {
+/** An object in the document, and its JSON pointer. */
+export interface Part {
   readonly value: JsonObject
   readonly pointer: string
 }
@@ -23,7 +24,7 @@ export const refuse = (pointer: string, problem: string): never => {
 }
 
 export const make = (root: unknown): Document => {
-  if (!Parts.isObject(root)) {
+  if (!SchemaParts.isObject(root)) {
     return refuse("", typeof root === "string" ? "is text: parse the JSON or YAML first" : "is not an object")
   }
   if (root.swagger !== undefined) {
@@ -39,28 +40,28 @@ export const make = (root: unknown): Document => {
 
 export const key = (name: string | number): string => String(name).replaceAll("~", "~0").replaceAll("/", "~1")
 
-/** A member that must be an object, or is absent. */
-export const member = ({ pointer, value }: At, name: string): At | undefined => {
+/** A member of a part. Throws when the member is not an object. */
+export const member = ({ pointer, value }: Part, name: string): Part | undefined => {
   const inner = value[name]
   if (inner === undefined) return undefined
   const at = `${pointer}/${key(name)}`
-  return Parts.isObject(inner) ? { value: inner, pointer: at } : refuse(at, "is not an object")
+  return SchemaParts.isObject(inner) ? { value: inner, pointer: at } : refuse(at, "is not an object")
 }
 
-/** The members of an object, each of which must be an object. */
-export const members = (at: At | undefined): ReadonlyArray<readonly [string, At]> =>
+/** All members of a part, without extensions (`x-`). Throws when a member is not an object. */
+export const members = (at: Part | undefined): ReadonlyArray<readonly [string, Part]> =>
   at === undefined
     ? []
     : Object.keys(at.value).filter((name) => !name.startsWith("x-")).map((name) => [name, member(at, name)!])
 
-/** The elements of a list, each of which must be an object. */
-export const elements = ({ pointer, value }: At, name: string): ReadonlyArray<At> => {
+/** The elements of a list in a part. Throws when an element is not an object. */
+export const elements = ({ pointer, value }: Part, name: string): ReadonlyArray<Part> => {
   const list = value[name]
   if (list === undefined) return []
   const at = `${pointer}/${key(name)}`
   return Array.isArray(list)
     ? list.map((one, index) =>
-      Parts.isObject(one)
+      SchemaParts.isObject(one)
         ? { value: one, pointer: `${at}/${index}` }
         : refuse(`${at}/${index}`, "is not an object")
     )
@@ -69,8 +70,8 @@ export const elements = ({ pointer, value }: At, name: string): ReadonlyArray<At
 
 const MAX_REFERENCES = 100
 
-/** What a part refers to, or the part itself. */
-export const resolve = (document: Document, at: At): At => {
+/** Follows the reference of a part, if the part is a reference. */
+export const resolve = (document: Document, at: Part): Part => {
   let found = at
   for (let count = 0; found.value.$ref !== undefined; count++) {
     if (count === MAX_REFERENCES) return refuse(at.pointer, "refers to itself")
@@ -79,8 +80,8 @@ export const resolve = (document: Document, at: At): At => {
   return found
 }
 
-/** What a reference leads to. `pointer` is where the reference stands. */
-export const lookUp = ({ root }: Document, reference: unknown, pointer: string): At => {
+/** The part that a reference names. `pointer` is the place of the reference. */
+export const lookUp = ({ root }: Document, reference: unknown, pointer: string): Part => {
   if (typeof reference !== "string") return refuse(`${pointer}/$ref`, "is not a text")
   if (!reference.startsWith("#")) {
     return refuse(
@@ -88,7 +89,7 @@ export const lookUp = ({ root }: Document, reference: unknown, pointer: string):
       `refers to another document, ${shown(reference)}: nothing is fetched, so bundle the documents into one first`
     )
   }
-  const value = Parts.target(root, reference)
+  const value = SchemaParts.target(root, reference)
   return value === undefined
     ? refuse(`${pointer}/$ref`, `refers to ${shown(reference)}, which is not in the document`)
     : { value, pointer: reference.slice(1) }
@@ -99,8 +100,8 @@ export const text = (value: unknown): string | undefined =>
 
 export const shown = (value: string): string => JSON.stringify(value.slice(0, 200))
 
-/** `own` is the server of one operation. */
-export const baseOf = (document: Document, given: string | undefined, own?: At | undefined): URL => {
+/** The base URL of requests: the option `baseUrl`, the server `own` of the operation, or the first server of the document. */
+export const baseOf = (document: Document, given: string | undefined, own?: Part | undefined): URL => {
   if (given !== undefined) return checkedUrl(given, "", "the option \"baseUrl\"")
   const server = own ?? elements({ value: document.root, pointer: "" }, "servers")[0]
   const url = text(server?.value.url)

@@ -1,11 +1,11 @@
 /**
- * The operations of an OpenAPI document: what each has for arguments, which body it sends, what it answers, and how it is
- * described. `Request` sends them, `OpenApi` makes tools of them.
+ * Reads the operations of an OpenAPI document: parameters, request body, schema of the answer, description and hints, with a name of an
+ * argument for each parameter and body. `Schemas` converts schemas, `Request` makes the requests, `OpenApi` makes the tools.
  */
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ToolAnnotations } from "@effect-mcp/protocol/Tools"
 import * as Document from "./Document.js"
-import * as Parts from "./Parts.js"
 import * as Schemas from "./Schemas.js"
 
 export type Method = "get" | "put" | "post" | "delete" | "patch"
@@ -14,7 +14,7 @@ const methods: ReadonlyArray<Method> = ["get", "put", "post", "delete", "patch"]
 
 export type Location = "path" | "query" | "header" | "cookie"
 
-/** A parameter as the request has it. */
+/** A parameter of the request of an operation. */
 export interface Parameter {
   /** The name of the tool's argument. */
   readonly argument: string
@@ -22,7 +22,7 @@ export interface Parameter {
   readonly in: Location
   readonly style: string
   readonly explode: boolean
-  /** The value is sent as JSON text. */
+  /** Whether the value is sent as JSON text. */
   readonly isJson: boolean
 }
 
@@ -34,33 +34,33 @@ export interface Body {
   readonly kind: BodyKind
 }
 
-/** What an application chooses operations by, and where the rest stands. */
-export interface Found {
+/** The members of an operation that applications choose operations by, and the parts that `reader` reads. */
+export interface OperationObject {
   readonly method: Method
   readonly path: string
   readonly id: string | undefined
   readonly tags: ReadonlyArray<string>
   readonly summary: string | undefined
-  readonly item: Document.At
-  readonly at: Document.At
+  readonly item: Document.Part
+  readonly at: Document.Part
 }
 
 export interface Operation {
   readonly method: Method
-  /** As the document has it. */
+  /** The path in the document. */
   readonly path: string
-  /** The server of this operation or of its path, in place of the document's. */
-  readonly server: Document.At | undefined
+  /** The server of the operation or of its path; `undefined` where the server of the document is used. */
+  readonly server: Document.Part | undefined
   readonly description: string | undefined
   readonly annotations: ToolAnnotations
   readonly parameters: ReadonlyArray<Parameter>
   readonly body: Body | undefined
   readonly inputSchema: JsonObject
-  /** The schema of the answer, when every successful answer may be JSON with a schema; requests prefer it. */
+  /** The schema of the answer; `undefined` unless every successful answer may be JSON with a schema. */
   readonly outputSchema: JsonObject | undefined
 }
 
-export const find = (document: Document.Document): ReadonlyArray<Found> => {
+export const find = (document: Document.Document): ReadonlyArray<OperationObject> => {
   const root = { value: document.root, pointer: "" }
   const paths = Document.member(root, "paths")
   if (paths === undefined) return Document.refuse("", "has no \"paths\"")
@@ -73,7 +73,7 @@ export const find = (document: Document.Document): ReadonlyArray<Found> => {
         method,
         path,
         id: Document.text(operation.value.operationId),
-        tags: Parts.strings(operation.value.tags),
+        tags: SchemaParts.strings(operation.value.tags),
         summary: Document.text(operation.value.summary) ?? Document.text(item.value.summary),
         item,
         at: operation
@@ -82,8 +82,8 @@ export const find = (document: Document.Document): ReadonlyArray<Found> => {
   })
 }
 
-/** Reads operations of a document. Without `outputs` none has the schema of its answer. */
-export const reader = (document: Document.Document, outputs: boolean): (found: Found) => Operation => {
+/** Gives a function that reads operations of a document. Without `outputs`, operations have no `outputSchema`. */
+export const reader = (document: Document.Document, outputs: boolean): (found: OperationObject) => Operation => {
   const requests = Schemas.store(document, "request")
   const responses = outputs ? Schemas.store(document, "response") : undefined
   return (found) => read(document, found, requests, responses)
@@ -91,7 +91,7 @@ export const reader = (document: Document.Document, outputs: boolean): (found: F
 
 const read = (
   document: Document.Document,
-  { at, item, method, path, summary }: Found,
+  { at, item, method, path, summary }: OperationObject,
   requests: Schemas.Store,
   responses: Schemas.Store | undefined
 ): Operation => {
@@ -118,7 +118,7 @@ const read = (
   if (body !== undefined) {
     const described = Document.text(content!.value.description)
     properties.set(body.argument, {
-      // Bytes and text have a form that a schema of values does not describe.
+      // The document's schema does not describe how a model writes bytes and text.
       ...(body.kind === "bytes"
         ? { type: "string", contentEncoding: "base64", contentMediaType: body.mediaType }
         : body.kind === "text"
@@ -140,7 +140,7 @@ const read = (
     body,
     inputSchema: {
       type: "object",
-      properties: Parts.fromEntries(properties),
+      properties: SchemaParts.fromEntries(properties),
       ...(required.length === 0 ? undefined : { required }),
       additionalProperties: false,
       ...schemas.definitions()
@@ -163,9 +163,13 @@ const annotations = (method: Method): ToolAnnotations =>
     ? { readOnlyHint: true }
     : { readOnlyHint: false, ...(method === "put" || method === "delete" ? { idempotentHint: true } : undefined) }
 
-/** Those of the operation and those of its path that it does not replace; the headers that HTTP itself sets are left out. */
-const parametersOf = (document: Document.Document, item: Document.At, at: Document.At): ReadonlyArray<Document.At> => {
-  const byKey = new Map<string, Document.At>()
+/** The parameters of the operation, and the parameters of its path that the operation does not replace. Headers of HTTP are left out. */
+const parametersOf = (
+  document: Document.Document,
+  item: Document.Part,
+  at: Document.Part
+): ReadonlyArray<Document.Part> => {
+  const byKey = new Map<string, Document.Part>()
   for (const given of [...Document.elements(item, "parameters"), ...Document.elements(at, "parameters")]) {
     const { pointer, value } = Document.resolve(document, given)
     const name = Document.text(value.name) ?? Document.refuse(pointer, "is a parameter without a \"name\"")
@@ -176,7 +180,7 @@ const parametersOf = (document: Document.Document, item: Document.At, at: Docume
   return [...byKey.values()]
 }
 
-/** The specification ignores the first three; the others belong to the connection. */
+/** Headers that are no parameters: the specification ignores the first three, and the others belong to the connection. */
 const ofHttp =
   /^(accept|content-type|authorization|host|cookie|connection|content-length|transfer-encoding|te|trailer|upgrade|proxy-.*)$/i
 
@@ -187,7 +191,7 @@ const styles: Readonly<Record<Location, ReadonlyArray<string>>> = {
   cookie: ["form", "cookie"]
 }
 
-const details = (at: Document.At) => {
+const details = (at: Document.Part) => {
   const { pointer, value } = at
   const location = value.in as Location
   const known = Object.hasOwn(styles, location)
@@ -212,7 +216,7 @@ const details = (at: Document.At) => {
   }
 }
 
-/** Letters, digits and "_", which every model can write; a name that is taken gets its place in front, then a number. */
+/** A name of an argument: letters, digits and "_". A name that is taken gets the place of the parameter as prefix, then a number. */
 const freeName = (name: string, place: string, taken: Set<string>): string => {
   const safe = name.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 56) || place
   const base = /^[0-9]/.test(safe) ? `_${safe}` : safe
@@ -245,7 +249,7 @@ const kindOf = (mediaType: string): BodyKind =>
 
 const preference: ReadonlyArray<BodyKind> = ["json", "form", "multipart", "text", "bytes"]
 
-const bodyOf = (at: Document.At, argument: string): Body & { readonly schema: Document.At | undefined } => {
+const bodyOf = (at: Document.Part, argument: string): Body & { readonly schema: Document.Part | undefined } => {
   const content = Document.members(Document.member(at, "content"))
   const found = preference
     .map((kind) => content.find(([mediaType]) => kindOf(mediaType) === kind))
@@ -261,7 +265,7 @@ const bodyOf = (at: Document.At, argument: string): Body & { readonly schema: Do
   }
 }
 
-const outputOf = (document: Document.Document, at: Document.At, schemas: Schemas.Schemas): JsonObject | undefined => {
+const outputOf = (document: Document.Document, at: Document.Part, schemas: Schemas.Schemas): JsonObject | undefined => {
   const responses = Document.members(Document.member(at, "responses")).filter(([status]) => /^2/.test(status))
   const found = responses.map(([, given]) => {
     const content = Document.members(Document.member(Document.resolve(document, given), "content"))
@@ -278,8 +282,8 @@ const outputOf = (document: Document.Document, at: Document.At, schemas: Schemas
   }
 }
 
-/** With the type at the root where it is an object: clients up to 2025-11-25 know structured content of such tools only. */
+/** The schema, with the type at its root where values are objects: clients up to 2025-11-25 know only such output schemas. */
 const rooted = (schema: JsonObject, $defs: unknown): JsonObject => {
-  const found = Parts.target({ $defs }, schema.$ref)
+  const found = SchemaParts.target({ $defs }, schema.$ref)
   return schema.type === undefined && found?.type === "object" ? { type: "object", ...schema } : schema
 }

@@ -1,17 +1,17 @@
 /**
- * Schemas of an OpenAPI document as JSON Schema of draft 2020-12: the dialect of 3.0 translated, and every schema that is
- * referred to among `$defs`, so that a schema may contain itself.
+ * Converts schemas of an OpenAPI document to JSON Schema of draft 2020-12. It translates the dialect of 3.0, and puts every schema that
+ * a reference names into `$defs`, so that a schema may contain itself. `Document` follows the references.
  */
 import * as RawTool from "@effect-mcp/definition/RawTool"
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Document from "./Document.js"
-import * as Parts from "./Parts.js"
 
-/** A client cannot write what is read only, and an answer does not have what is write only. */
+/** Schemas of requests have no read-only properties, and schemas of responses no write-only properties. */
 export type Direction = "request" | "response"
 
-/** Keywords that are not of JSON Schema, or that mean nothing to a validator or a model. */
+/** Keywords that are left out: JSON Schema does not have them, or validators and models do not need them. */
 const dropped = [
   "example",
   "examples",
@@ -30,13 +30,13 @@ const many = ["anyOf", "oneOf", "allOf", "prefixItems"]
 const byName = ["properties", "patternProperties", "dependentSchemas", "$defs"]
 
 export interface Schemas {
-  /** The schema at this place, with references into `definitions`. */
-  readonly convert: (at: Document.At) => JsonObject
-  /** `$defs` for all schemas that were converted. */
+  /** Converts the schema of a part. Its references lead into `definitions`. */
+  readonly convert: (at: Document.Part) => JsonObject
+  /** `$defs` with the schemas that the converted schemas refer to. */
   readonly definitions: () => JsonObject
 }
 
-/** The schemas of a document that were referred to: each is converted once, for all operations. */
+/** The converted schemas that references name. Each schema is converted once for all operations. */
 export interface Store {
   readonly document: Document.Document
   readonly direction: Direction
@@ -55,19 +55,19 @@ export const store = (document: Document.Document, direction: Direction): Store 
 
 export const make = ({ direction, document, made, names, taken }: Store): Schemas => {
   const used = new Set<string>()
-  const waiting: Array<{ readonly name: string; readonly at: Document.At }> = []
-  /** The names that the schema which is converted at the moment refers to. */
+  const waiting: Array<{ readonly name: string; readonly at: Document.Part }> = []
+  /** The names that the schema being converted refers to. */
   let refers = used
 
-  const reference = (at: Document.At): JsonObject => {
+  const reference = (at: Document.Part): JsonObject => {
     const found = Document.lookUp(document, at.value.$ref, at.pointer)
     const known = names.get(found.value) ?? named(found)
     refers.add(known)
     return { $ref: `#/$defs/${known}` }
   }
 
-  /** It is converted later: schemas that refer to each other in a long chain would need a deep stack. */
-  const named = (found: Document.At): string => {
+  /** Gives a schema its name. The schema is converted later, because a long chain of references would need a deep stack. */
+  const named = (found: Document.Part): string => {
     const last = found.pointer.split("/").at(-1)!.replace(/[^A-Za-z0-9_.-]/g, "_") || "Root"
     let name = last
     for (let number = 2; taken.has(name); number++) name = `${last}_${number}`
@@ -77,7 +77,7 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
     return name
   }
 
-  const convertAll = (at: Document.At): JsonObject => {
+  const convertAll = (at: Document.Part): JsonObject => {
     const schema = convert(at)
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       refers = new Set()
@@ -92,29 +92,29 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
     for (const name of all) for (const other of made.get(name)!.refers) all.add(other)
     return all.size === 0
       ? {}
-      : { $defs: Parts.fromEntries([...all].map((name) => [name, made.get(name)!.schema])) }
+      : { $defs: SchemaParts.fromEntries([...all].map((name) => [name, made.get(name)!.schema])) }
   }
 
   const child = (value: unknown, pointer: string): unknown =>
-    Parts.isObject(value) ? convert({ value, pointer }) : typeof value === "boolean" ? value : {}
+    SchemaParts.isObject(value) ? convert({ value, pointer }) : typeof value === "boolean" ? value : {}
 
   const member = (name: string, value: unknown, pointer: string): unknown =>
     one.includes(name) || name === "items"
       ? child(value, pointer)
       : many.includes(name) && Array.isArray(value)
       ? value.map((item, index) => child(item, `${pointer}/${index}`))
-      : byName.includes(name) && Parts.isObject(value)
-      ? Parts.fromEntries(
+      : byName.includes(name) && SchemaParts.isObject(value)
+      ? SchemaParts.fromEntries(
         Object.entries(value).map(([key, item]) => [key, child(item, `${pointer}/${Document.key(key)}`)])
       )
       : value
 
-  const convert = (at: Document.At): JsonObject => {
+  const convert = (at: Document.Part): JsonObject => {
     const { pointer, value } = at
     const referred = value.$ref === undefined ? undefined : reference(at)
-    // In 3.0 nothing beside a reference has a meaning.
+    // 3.0 ignores keywords beside a reference.
     if (referred !== undefined && document.isOld) return referred
-    const own = Parts.fromEntries(
+    const own = SchemaParts.fromEntries(
       Object.entries(visible(document, pointer, value, direction))
         .filter(([name]) => !dropped.includes(name) && !name.startsWith("x-") && name !== "$ref")
         .map(([name, inner]) => [name, member(name, inner, `${pointer}/${Document.key(name)}`)])
@@ -127,7 +127,7 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
   return { convert: convertAll, definitions }
 }
 
-/** Without the properties of the other direction. */
+/** The schema, without read-only properties in requests and write-only properties in responses. */
 const visible = (
   document: Document.Document,
   pointer: string,
@@ -135,32 +135,32 @@ const visible = (
   direction: Direction
 ): JsonObject => {
   const hint = direction === "request" ? "readOnly" : "writeOnly"
-  if (!Parts.isObject(schema.properties)) return schema
+  if (!SchemaParts.isObject(schema.properties)) return schema
   const hidden = Object.entries(schema.properties).filter(([name, property]) =>
-    Parts.isObject(property) &&
+    SchemaParts.isObject(property) &&
     (property.$ref === undefined
         ? property
         : Document.lookUp(document, property.$ref, `${pointer}/properties/${Document.key(name)}`).value)[hint] === true
   ).map(([name]) => name)
   return hidden.length === 0 ? schema : {
     ...schema,
-    properties: Parts.omit(schema.properties, ...hidden),
+    properties: SchemaParts.omit(schema.properties, ...hidden),
     ...(Array.isArray(schema.required)
-      ? { required: Parts.strings(schema.required).filter((name) => !hidden.includes(name)) }
+      ? { required: SchemaParts.strings(schema.required).filter((name) => !hidden.includes(name)) }
       : undefined)
   }
 }
 
 /**
- * Without what would make the tool impossible: a pattern that has no linear run (of another language, or with a lookaround),
- * an enumeration of nothing. The API still checks.
+ * The schema, without a pattern that has no linear run (of another language, or with a lookaround), and without an empty
+ * enumeration, which would make the tool unusable. The API still checks values.
  */
 const usable = (schema: JsonObject): JsonObject => {
   const { pattern } = schema
   const isForeign = typeof pattern === "string" && !isLinear(pattern)
   const isEmpty = Array.isArray(schema.enum) && schema.enum.length === 0
   return isForeign || isEmpty
-    ? Parts.omit(schema, ...(isForeign ? ["pattern"] : []), ...(isEmpty ? ["enum"] : []))
+    ? SchemaParts.omit(schema, ...(isForeign ? ["pattern"] : []), ...(isEmpty ? ["enum"] : []))
     : schema
 }
 
@@ -169,13 +169,13 @@ const isLinear = (pattern: string): boolean =>
     Either.try(() => RawTool.make("pattern", { inputSchema: { type: "object", properties: { _: { pattern } } } }))
   )
 
-/** JSON has no bytes: a model writes and reads them as base64. */
+/** The schema, with bytes as base64, because JSON has no bytes. */
 const withBase64 = (schema: JsonObject): JsonObject =>
   schema.format === "binary" || schema.format === "byte"
-    ? { ...Parts.omit(schema, "format"), contentEncoding: "base64" }
+    ? { ...SchemaParts.omit(schema, "format"), contentEncoding: "base64" }
     : schema
 
-/** In 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
+/** The schema, with exclusive bounds as numbers. In 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
 const withBounds = (schema: JsonObject): JsonObject => {
   const bound = (limit: "minimum" | "maximum", exclusive: "exclusiveMinimum" | "exclusiveMaximum") =>
     schema[exclusive] === true && typeof schema[limit] === "number"
@@ -184,7 +184,7 @@ const withBounds = (schema: JsonObject): JsonObject => {
       ? { [limit]: schema[limit] }
       : {}
   return {
-    ...Parts.omit(schema, "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    ...SchemaParts.omit(schema, "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     ...bound("minimum", "exclusiveMinimum"),
     ...bound("maximum", "exclusiveMaximum")
   }

@@ -1,6 +1,6 @@
 /**
- * The parts of JSON, and text for a model. What is here takes values that somebody else wrote, so none of it throws;
- * `Document` refuses what is no document.
+ * Reads and rebuilds the parts of JSON Schemas, and of other JSON, that a peer or a document wrote. No function throws, whatever
+ * the value is. Packages that turn such schemas into the schemas of tools use it.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
@@ -8,15 +8,20 @@ import * as Predicate from "effect/Predicate"
 
 export const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
+/** The texts of a list; no texts where the value is not a list. */
 export const strings = (u: unknown): ReadonlyArray<string> => Array.isArray(u) ? u.filter(Predicate.isString) : []
 
-/** An object from entries whose keys the document has: `__proto__` is a key like others. */
+/** An object from entries whose keys a peer chose: the key `__proto__` becomes a member like other keys. */
 export const fromEntries = (entries: Iterable<readonly [string, unknown]>): JsonObject => Object.fromEntries(entries)
 
-export const omit = (schema: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
-  fromEntries(Object.entries(schema).filter(([key]) => !keys.includes(key)))
+/** The object without the members of these names. */
+export const omit = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
+  fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 
-/** The object that a JSON pointer in the fragment of a reference leads to; `undefined` for other references. */
+/**
+ * The object in `root` that a reference such as `#/$defs/pet` names by a JSON pointer; `undefined` for references to other
+ * documents, and where the pointer leads to no object.
+ */
 export const target = (root: JsonObject, reference: unknown): JsonObject | undefined => {
   if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined
   let at: unknown = root
@@ -28,10 +33,3 @@ export const target = (root: JsonObject, reference: unknown): JsonObject | undef
 }
 
 const decoded = (text: string): string => Either.getOrElse(Either.try(() => decodeURIComponent(text)), () => text)
-
-/** The text with "\uFFFD" in place of each half of a character, for which the APIs of models refuse a whole request. */
-export const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\uFFFD")
-
-/** At most so many characters; a cut text ends with "…". */
-export const shortened = (text: string, limit: number): string =>
-  wellFormed(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`)

@@ -1,13 +1,15 @@
 /**
- * The dialect of "strict" functions and structured outputs: every property is required, no other is allowed, and an optional
- * one may be null. A schema that cannot be said in it has no strict form.
+ * The dialect of OpenAI's "strict" functions and structured outputs: every property is required, no further property is allowed, and an
+ * optional property may be null. Some schemas have no strict form. The module also removes nulls from the arguments that a model wrote
+ * by the strict form, and completes schemas for functions that are not strict.
  *
- * The input has no references; `Inlining` replaced them.
+ * The input has no references: `Inlining` has replaced them.
  *
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
+import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Parts from "./Parts.js"
+import * as Keywords from "./Keywords.js"
 
 const MAX_DEPTH = 10
 const MAX_PROPERTIES = 5000
@@ -34,22 +36,22 @@ export const make = (root: JsonObject): JsonObject | undefined => {
   let count = 0
 
   const visit = (schema: unknown, depth: number): JsonObject | undefined => {
-    if (!Parts.isSchema(schema) || depth > MAX_DEPTH) return undefined
-    const alternatives = [...Parts.schemas(schema.anyOf), ...Parts.schemas(schema.oneOf)]
-    const rest = Parts.inWords(
-      Parts.fromEntries(Object.entries(schema).filter(([key]) => kept.includes(key))),
+    if (!SchemaParts.isObject(schema) || depth > MAX_DEPTH) return undefined
+    const alternatives = [...Keywords.schemas(schema.anyOf), ...Keywords.schemas(schema.oneOf)]
+    const rest = Keywords.inWords(
+      SchemaParts.fromEntries(Object.entries(schema).filter(([key]) => kept.includes(key))),
       schema,
       formats.includes(schema.format as string) ? inWords : [...inWords, "format"]
     )
     if (alternatives.length > 0) {
-      // Alternatives stand alone here: the properties beside them would be lost, and a call without them is refused.
-      if (Parts.properties(schema).size > 0 || Parts.strings(schema.required).length > 0) return undefined
+      // The dialect ignores keywords beside `anyOf`: the model would leave out the properties, and the server refuse the call.
+      if (Keywords.properties(schema).size > 0 || SchemaParts.strings(schema.required).length > 0) return undefined
       const anyOf = alternatives.map((one) => visit(one, depth + 1))
       return anyOf.includes(undefined)
         ? undefined
         : { ...(rest.description === undefined ? undefined : { description: rest.description }), anyOf }
     }
-    const given = Parts.types(schema)
+    const given = Keywords.types(schema)
     if (given.length === 0) return "enum" in schema || "const" in schema ? rest : undefined
     if (given.includes("object")) return object(schema, rest, depth)
     if (given.includes("array")) {
@@ -60,14 +62,14 @@ export const make = (root: JsonObject): JsonObject | undefined => {
   }
 
   const object = (schema: JsonObject, rest: JsonObject, depth: number): JsonObject | undefined => {
-    const named = Parts.properties(schema)
-    const isMap = schema.patternProperties !== undefined || Parts.isSchema(schema.additionalProperties) ||
+    const named = Keywords.properties(schema)
+    const isMap = schema.patternProperties !== undefined || SchemaParts.isObject(schema.additionalProperties) ||
       schema.additionalProperties === true
-    // A tool without properties has no arguments. An object inside of the arguments that names no properties may have any.
+    // A root without properties means no arguments. Any other object without properties may have any members.
     if (isMap || (named.size === 0 && depth > 0 && schema.additionalProperties !== false)) return undefined
     count += named.size
     if (count > MAX_PROPERTIES) return undefined
-    const required = new Set(Parts.strings(schema.required))
+    const required = new Set(SchemaParts.strings(schema.required))
     const entries: Array<[string, JsonObject]> = []
     for (const [name, property] of named) {
       const one = visit(property, depth + 1)
@@ -76,7 +78,7 @@ export const make = (root: JsonObject): JsonObject | undefined => {
     }
     return {
       ...rest,
-      properties: Parts.fromEntries(entries),
+      properties: SchemaParts.fromEntries(entries),
       required: [...named.keys()],
       additionalProperties: false
     }
@@ -85,55 +87,57 @@ export const make = (root: JsonObject): JsonObject | undefined => {
   return visit(root, 0)
 }
 
-/** The same schema where every array says what it has: without `items` the API refuses it. */
+/** The schema, with `items` in every array: the API refuses an array without `items`. */
 export const withItems = (schema: JsonObject): JsonObject =>
-  Parts.fromEntries(
+  SchemaParts.fromEntries(
     Object.entries(
-      Parts.types(schema).includes("array") && schema.items === undefined ? { ...schema, items: {} } : schema
+      Keywords.types(schema).includes("array") && schema.items === undefined ? { ...schema, items: {} } : schema
     )
       .map(([key, value]) => [key, eachWithItems(key, value)])
   )
 
 const eachWithItems = (key: string, value: unknown): unknown =>
-  key === "properties" && Parts.isSchema(value)
-    ? Parts.fromEntries(Object.entries(value).map(([name, one]) => [name, Parts.isSchema(one) ? withItems(one) : one]))
-    : (key === "items" || key === "additionalProperties") && Parts.isSchema(value)
+  key === "properties" && SchemaParts.isObject(value)
+    ? SchemaParts.fromEntries(
+      Object.entries(value).map(([name, one]) => [name, SchemaParts.isObject(one) ? withItems(one) : one])
+    )
+    : (key === "items" || key === "additionalProperties") && SchemaParts.isObject(value)
     ? withItems(value)
     : (key === "anyOf" || key === "oneOf") && Array.isArray(value)
-    ? value.map((one) => Parts.isSchema(one) ? withItems(one) : one)
+    ? value.map((one) => SchemaParts.isObject(one) ? withItems(one) : one)
     : value
 
 const nullable = (schema: JsonObject): JsonObject => {
-  if (Parts.types(schema).includes("null")) return schema
+  if (Keywords.types(schema).includes("null")) return schema
   if (schema.type === undefined || "const" in schema) {
     const { description, ...rest } = schema
     return {
       ...(description === undefined ? undefined : { description }),
-      anyOf: [...(schema.anyOf === undefined ? [rest] : Parts.schemas(schema.anyOf)), { type: "null" }]
+      anyOf: [...(schema.anyOf === undefined ? [rest] : Keywords.schemas(schema.anyOf)), { type: "null" }]
     }
   }
   return {
     ...schema,
-    type: [...Parts.types(schema), "null"],
+    type: [...Keywords.types(schema), "null"],
     ...(Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : undefined)
   }
 }
 
 /**
- * The arguments that a model wrote by the strict form, as the original schema has them: without each null that stands for an
- * optional property. The schema has no references.
+ * The arguments that a model wrote by the strict form, without the nulls that stand for absent properties. `schema` is the original
+ * schema, without references.
  */
 export const withoutNulls = (value: unknown, schema: JsonObject): unknown => {
   if (Array.isArray(value)) {
     const { items } = schema
-    return Parts.isSchema(items) ? value.map((item) => withoutNulls(item, items)) : value
+    return SchemaParts.isObject(items) ? value.map((item) => withoutNulls(item, items)) : value
   }
-  if (!Parts.isSchema(value)) return value
-  const all = [schema, ...Parts.schemas(schema.anyOf), ...Parts.schemas(schema.oneOf)].map((one) => ({
-    named: Parts.properties(one),
-    required: new Set(Parts.strings(one.required))
+  if (!SchemaParts.isObject(value)) return value
+  const all = [schema, ...Keywords.schemas(schema.anyOf), ...Keywords.schemas(schema.oneOf)].map((one) => ({
+    named: Keywords.properties(one),
+    required: new Set(SchemaParts.strings(one.required))
   }))
-  return Parts.fromEntries(
+  return SchemaParts.fromEntries(
     Object.entries(value).flatMap(([name, member]): Array<[string, unknown]> => {
       const owners = all.filter(({ named }) => named.has(name))
       const [first, ...others] = owners.map(({ named }) => named.get(name)!)
@@ -147,7 +151,7 @@ export const withoutNulls = (value: unknown, schema: JsonObject): unknown => {
 }
 
 const allowsNull = (schema: JsonObject): boolean =>
-  Parts.types(schema).includes("null") || schema.const === null || schema.nullable === true ||
+  Keywords.types(schema).includes("null") || schema.const === null || schema.nullable === true ||
   (Array.isArray(schema.enum) && schema.enum.includes(null)) ||
-  [...Parts.schemas(schema.anyOf), ...Parts.schemas(schema.oneOf)].some(allowsNull) ||
-  (Parts.types(schema).length === 0 && !["enum", "const", "anyOf", "oneOf"].some((key) => key in schema))
+  [...Keywords.schemas(schema.anyOf), ...Keywords.schemas(schema.oneOf)].some(allowsNull) ||
+  (Keywords.types(schema).length === 0 && !["enum", "const", "anyOf", "oneOf"].some((key) => key in schema))

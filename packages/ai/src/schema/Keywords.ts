@@ -1,0 +1,58 @@
+/**
+ * Reads keywords of JSON Schemas (properties, types, lists of schemas), merges several schemas into one, and says in words what keywords
+ * say. The modules of this folder use it beside `SchemaParts`. A peer wrote the schemas, so no function throws.
+ */
+import { fromEntries, isObject, omit, strings } from "@effect-mcp/definition/unstable/SchemaParts"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+
+export const schemas = (u: unknown): ReadonlyArray<JsonObject> => Array.isArray(u) ? u.filter(isObject) : []
+
+/** The schemas of properties by name. The schema `true` becomes `{}`; a property with the schema `false` is left out. */
+export const properties = ({ properties }: JsonObject): ReadonlyMap<string, JsonObject> =>
+  new Map(
+    isObject(properties)
+      ? Object.entries(properties).flatMap(([name, one]): Array<[string, JsonObject]> =>
+        isObject(one) ? [[name, one]] : one === true ? [[name, {}]] : []
+      )
+      : []
+  )
+
+export const types = ({ type }: JsonObject): ReadonlyArray<string> => typeof type === "string" ? [type] : strings(type)
+
+/**
+ * One schema for values that conform to all schemas. It has the properties and requirements of each schema; every other keyword comes
+ * from the first schema that has the keyword.
+ */
+export const merge = (all: ReadonlyArray<JsonObject>): JsonObject => {
+  const named = new Map<string, Array<JsonObject>>()
+  for (const one of all) {
+    for (const [name, property] of properties(one)) {
+      const others = named.get(name)
+      if (others === undefined) named.set(name, [property])
+      else others.push(property)
+    }
+  }
+  const merged = [...named].map(([name, [first, ...others]]) =>
+    [name, others.length === 0 ? first : merge([first!, ...others])] as const
+  )
+  const required = [...new Set(all.flatMap((one) => strings(one.required)))]
+  const first: JsonObject = Object.assign({}, ...[...all].reverse())
+  // A property that one schema does not allow may belong to another schema.
+  const isOpen = all.length > 1 && all.some((one) => one.additionalProperties === false)
+  return {
+    ...(isOpen ? omit(first, "additionalProperties") : first),
+    ...(merged.length === 0 ? undefined : { properties: fromEntries(merged) }),
+    ...(required.length === 0 ? undefined : { required })
+  }
+}
+
+/** The schema, with a description that also says what the keywords of `from` say. */
+export const inWords = (schema: JsonObject, from: JsonObject, keywords: ReadonlyArray<string>): JsonObject => {
+  const lost = keywords
+    .filter((keyword) => from[keyword] !== undefined)
+    .map((keyword) => `${keyword}: ${JSON.stringify(from[keyword])}`)
+    .filter((text) => text.length <= 200)
+  if (lost.length === 0) return schema
+  const before = typeof schema.description === "string" ? `${schema.description} ` : ""
+  return { ...schema, description: `${before}(${lost.join(", ")})` }
+}

@@ -1,0 +1,32 @@
+/**
+ * Names of tools that every known model API accepts: letters, digits, "_" and "-", at most 64 characters, and no name twice in a
+ * list. `ModelText` makes other text for models.
+ */
+import * as Hash from "effect/Hash"
+
+const MAX_LENGTH = 64
+
+/** A name that begins with a letter or "_". A name that is cut ends with a hash, so that two long names stay different. */
+export const legal = (name: string): string => {
+  const safe = name.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
+  if (safe.length <= MAX_LENGTH) return safe
+  const end = `_${(Hash.string(name) >>> 0).toString(36)}`
+  return safe.slice(0, MAX_LENGTH - end.length) + end
+}
+
+/** Gives each tool of a list a legal name, and adds the name to `taken`. A name that is taken gets a number. */
+export const unique = (taken: Set<string>): (wanted: string) => string => {
+  // The last number of each name, so that a list that repeats one name many times causes no long search.
+  const numbers = new Map<string, number>()
+  return (wanted) => {
+    const base = legal(wanted)
+    let name = base
+    while (taken.has(name)) {
+      const number = (numbers.get(base) ?? 1) + 1
+      numbers.set(base, number)
+      name = `${base.slice(0, MAX_LENGTH - 1 - String(number).length)}_${number}`
+    }
+    taken.add(name)
+    return name
+  }
+}
