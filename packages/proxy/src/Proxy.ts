@@ -1,9 +1,10 @@
 /**
- * Passes an upstream MCP server on as features of a server: its tools, resources, prompts and completions, its progress and log
- * messages, and its questions to the client. Both sides may be of any revision.
+ * Passes an upstream MCP server on as features of a server: tools, resources, prompts and completions, progress and log messages,
+ * and questions to the client. The client and the upstream may speak any revision.
  *
- * Features of the application stand beside it, and so do other proxies. Where names are equal, clients get the application's own
- * entry, and of two proxies that of the one which has listed it first. A fault of the upstream costs the calls of its own entries and nothing else.
+ * An application may have features of its own and further proxies beside a proxy. Where names are equal, clients get the entry of
+ * the application, and among proxies the entry of the proxy that has listed the name first. A fault of the upstream costs the calls of
+ * its own entries and nothing else.
  *
  * @since 0.1.0
  */
@@ -28,19 +29,20 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Forward from "./calls/Forward.js"
-import * as KeptCalls from "./calls/KeptCalls.js"
+import * as WaitingCalls from "./calls/WaitingCalls.js"
 import * as Mirror from "./entries/Mirror.js"
 import * as Subscriptions from "./entries/Subscriptions.js"
 import type { ProxyOptions } from "./ProxyOptions.js"
-import * as Followed from "./upstream/Followed.js"
 import * as Link from "./upstream/Link.js"
 import * as Links from "./upstream/Links.js"
+import * as ListFollower from "./upstream/ListFollower.js"
+import * as ListingLink from "./upstream/ListingLink.js"
 import * as Questions from "./upstream/Questions.js"
 import * as UpstreamError from "./upstream/UpstreamError.js"
 
 /**
- * The features of an upstream. The server starts when the upstream has listed what it has, or could not be reached in time;
- * then the proxy goes on trying, and clients are notified when the lists come.
+ * The features of an upstream. The server starts when the upstream has listed its entries, or when the upstream could not be reached
+ * in time. In the second case the proxy goes on connecting, and the server notifies clients when the entries come.
  *
  * @example
  * ```ts
@@ -66,7 +68,8 @@ export const layer = <R = never>(
   ))
 
 /**
- * As `layer`, but it waits for the lists of the upstream, and fails when the upstream cannot be reached at the start.
+ * The features of an upstream, as `layer` has them. Waits for the lists of the upstream, and fails when the upstream cannot be
+ * reached at the start.
  *
  * @category layers
  */
@@ -130,12 +133,12 @@ const make = <R>(
         }
       )
 
-    // Sessions with the upstream close at the same time.
+    // All sessions with the upstream close at the same time.
     const closing = yield* Effect.acquireRelease(
       Edition.childOf(scope, "parallel"),
       (closing, exit) => Scope.close(closing, exit)
     )
-    const supervisor = yield* Links.supervise({
+    const supervisor = yield* ListingLink.make({
       name,
       open: open(Questions.all, () => undefined),
       connectTimeout,
@@ -161,7 +164,7 @@ const make = <R>(
             yield* Effect.addFinalizer(() =>
               Effect.zipRight(Deferred.succeed(listed, undefined), mirror.setOwn(link, undefined, []))
             )
-            const following = yield* Followed.make(
+            const following = yield* ListFollower.make(
               name,
               link.session,
               (lists, reported) => mirror.setOwn(link, lists, reported),
@@ -190,7 +193,10 @@ const make = <R>(
           (link) => isEach(link.session) ? Effect.scoped(links.of(session)) : Effect.succeed(undefined)
         )
 
-    /** A client that is subscribed may send nothing, so its session is opened again, after the first wait of the schedule. */
+    /**
+     * Opens the session of a subscribed client again, after the first wait of the schedule. The client may only listen, so no request
+     * of the client would open the session.
+     */
     const openAgain = (client: ServerSessionService): Effect.Effect<void> =>
       Effect.suspend(() => {
         let isEnded = true
@@ -203,7 +209,7 @@ const make = <R>(
         return Effect.ignore(Effect.retry(attempt, reconnect))
       })
 
-    // Clients whose own session did not list in time: they get the lists of all until it does.
+    // Clients whose own session did not list in time: until it does, these clients see the entries of all sessions.
     const slow = new WeakSet<object>()
     const owner = (session: ServerSessionService): Effect.Effect<object | undefined> => {
       const { key, sessionScope } = session.client
@@ -237,7 +243,7 @@ const make = <R>(
       extensions,
       link: linkOf,
       era: Effect.map(supervisor.link, ({ session }) => session.era),
-      kept: yield* KeptCalls.make({
+      kept: yield* WaitingCalls.make({
         name,
         max: options.waiting?.max ?? 1000,
         ttl: options.waiting?.ttl ?? "10 minutes"
@@ -300,12 +306,13 @@ const make = <R>(
 
 const OFFERS = ["tools", "resources", "prompts", "completions"] as const
 
-/** How much of the instructions of an upstream is passed on, in characters. */
+/** The most characters of an upstream's instructions that are passed on. */
 const MAX_INSTRUCTIONS = 65_536
 
 /**
- * What the proxy adds to the description of its server, until the scope closes. Before the upstream was reached, everything: a client
- * keeps the capabilities of its handshake, and must be able to use what the upstream turns out to have. Then what a session says.
+ * Adds capabilities and instructions of the upstream to the description of the server, until the scope closes. Before the upstream was
+ * reached, the server offers all four kinds of entries: a client keeps the capabilities of its handshake, and must be able to use what
+ * the upstream turns out to have. The effect that this gives sets what a session with the upstream declares.
  */
 const describing = (
   registry: RegistryService,
@@ -328,7 +335,7 @@ const describing = (
       })
   })
 
-/** The connector with the services that the layer has. */
+/** The connector, with the services that it requires from the context of the layer. */
 const provided = <R>(connector: Connector<R>): Effect.Effect<Connector, never, Exclude<R, Scope.Scope>> =>
   Effect.map(Effect.context<Exclude<R, Scope.Scope>>(), (context) => ({
     ...connector,

@@ -1,6 +1,6 @@
 /**
- * An entry of an upstream's lists, for the functions of an application that rename and filter entries. `ProxyOptions` takes
- * these functions.
+ * An entry of an upstream's lists: a tool, a prompt, a resource or a resource template. The options `rename` and `filter` of a proxy
+ * get entries; `ProxyOptions` has these options.
  *
  * @since 0.1.0
  */

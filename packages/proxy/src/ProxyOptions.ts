@@ -1,6 +1,6 @@
 /**
- * The options of a proxy: which entries of the upstream clients get, and under which names; with which sessions the upstream is
- * called; and what bounds the faults of the upstream.
+ * The options of a proxy: which entries of the upstream clients get, and under which names; whether clients share a session with
+ * the upstream; and the limits and deadlines that bound the faults of the upstream. `Proxy` takes the options.
  *
  * @since 0.1.0
  */
@@ -11,13 +11,13 @@ import type { ProxyEntry } from "./ProxyEntry.js"
 
 /** @category models */
 export interface ProxyOptions {
-  /** The name of the upstream in errors and logs; clients see it. Default: that of the connector, without a query. */
+  /** The name of the upstream in errors and logs; clients see this name. Default: the name of the connector, without a query. */
   readonly name?: string | undefined
-  /** What the names of tools and prompts begin with. Default: nothing. */
+  /** The beginning of the names that tools and prompts have for clients. Default: none. */
   readonly prefix?: string | undefined
   /**
-   * The name that clients know for an entry, in place of the `prefix` and the upstream's name. A resource template must keep
-   * its variables. Of two entries with the same name, clients get the first.
+   * Gives an entry its name for clients, in place of `prefix` and the upstream's name. A renamed resource template must keep its
+   * variables. Of two entries with the same name, clients get the first.
    */
   readonly rename?: ((entry: ProxyEntry) => string) | undefined
   /**
@@ -33,19 +33,19 @@ export interface ProxyOptions {
    * for an upstream of 2026-07-28, which asks in the call itself.
    */
   readonly sessions?: "each" | "shared" | undefined
-  /** How many clients may have a session with the upstream; more are refused. Default: 1,000. */
+  /** How many clients may have a session with the upstream; the calls of further clients fail. Default: 1,000. */
   readonly maxSessions?: number | undefined
-  /** After which time without requests the session of a client of 2026-07-28 closes. Default: 1 minute. */
+  /** How long the session of a client of 2026-07-28 stays open without requests. Default: 1 minute. */
   readonly idleSession?: Duration.DurationInput | undefined
   /** Whether the server's instructions include those of the upstream. Default: true. */
   readonly instructions?: boolean | undefined
-  /** The limit of the entries that clients get; the upstream's others are left out with a warning. Default: 10,000. */
+  /** The most entries that clients get; further entries of the upstream are left out, with a warning. Default: 10,000. */
   readonly maxEntries?: number | undefined
   /** How long connecting may take, and how long the server waits with its start. Default: 10 seconds. */
   readonly connectTimeout?: Duration.DurationInput | undefined
   /**
-   * When to connect again after the connection has ended or failed. It begins anew after a connection of a minute. Default: after
-   * half a second, then after twice the time, up to every 30 seconds.
+   * When to connect again after the connection has ended or failed. The schedule begins anew after a connection of one minute.
+   * Default: after half a second, then each time after twice the time, at most 30 seconds.
    */
   readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
   /**
@@ -57,8 +57,8 @@ export interface ProxyOptions {
     readonly ttl?: Duration.DurationInput | undefined
   } | undefined
   /**
-   * Options of the clients that call the upstream. Default of `timeout`: 5 minutes, which progress restarts; lists have a
-   * minute. `extensions` are those that the proxy passes on: tasks, and the requests and notifications of clients.
+   * The options of the clients that call the upstream. `timeout` is 5 minutes by default, and each progress restarts it; a list
+   * has one minute. The proxy passes on the extensions in `extensions`: tasks, and the requests and notifications of clients.
    */
   readonly client?: Omit<Client.Options, "checkOutputs" | "features" | "onNotification" | "prior"> | undefined
 }

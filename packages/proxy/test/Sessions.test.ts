@@ -255,7 +255,7 @@ describe("An upstream up to 2025-11-25", () => {
       const hanging = yield* Effect.fork(bob.callTool("hang"))
       yield* Deferred.await(begun)
       const error = yield* Effect.flip(ada.callTool("asking", { who: "a" }))
-      assert.include(error.message, "belongs to no call, or not to one client alone")
+      assert.include(error.message, "no call runs, or calls of several clients run")
       yield* Fiber.interrupt(hanging)
     }))
 
@@ -307,7 +307,7 @@ describe("A call of a client of 2026-07-28 at an upstream up to 2025-11-25", () 
       assert.include(text(done as never), "Ada")
       const again = yield* Effect.flip(call({ inputResponses: response(key), requestState }))
       assert.deepInclude(again, { _tag: "InvalidParams" })
-      assert.include(again.message, "has ended; call again")
+      assert.include(again.message, "has ended, or runs in another process")
     }))
 
   it.scopedLive("waits for answers only as many times as waiting.max", () =>
@@ -320,7 +320,7 @@ describe("A call of a client of 2026-07-28 at an upstream up to 2025-11-25", () 
       const call = rounds(session)
       assert.strictEqual((yield* call()).resultType, "input_required")
       const error = yield* Effect.flip(call())
-      assert.include(error.message, "waits for answers in 1 calls already")
+      assert.include(error.message, "has 1 calls already that wait for answers of clients")
     }))
 
   it.scoped("ends when its client does not answer in time", () =>
@@ -343,7 +343,7 @@ describe("A call of a client of 2026-07-28 at an upstream up to 2025-11-25", () 
       yield* Deferred.await(ended)
       const [key] = Object.keys(inputRequests as JsonObject)
       const error = yield* Effect.flip(rounds(session)({ inputResponses: response(key!), requestState }))
-      assert.include(error.message, "has ended; call again")
+      assert.include(error.message, "has ended, or runs in another process")
     }))
 
   it.scopedLive("is cancelled at the upstream when the client cancels it", () =>

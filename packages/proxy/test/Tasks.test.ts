@@ -195,6 +195,6 @@ describe("A tool of an upstream that runs as a task", () => {
       )
       const session = yield* client(yield* gatewayOf(upstream, Layer.empty), ["2025-11-25"], false)
       assert.include((yield* Effect.flip(session.callTool("many"))).message, "sent no valid answer")
-      assert.include((yield* Effect.flip(session.callTool("often"))).message, "asks too many times")
+      assert.include((yield* Effect.flip(session.callTool("often"))).message, "asks too many questions")
     }), 30_000)
 })

@@ -1,9 +1,10 @@
 /**
- * Sends a request of a client to the upstream and gives the result as it came. The parameters, `_meta` and progress go with it;
- * interrupting it cancels the request at the upstream. What the upstream asks meanwhile is asked of the client, in whichever
- * way the eras of both sides have.
+ * Sends a request of a client to the upstream, and gives the result as the upstream sent it. Parameters, `_meta` and progress are
+ * passed on; interrupting the effect cancels the request at the upstream. Questions of the upstream go to the client, in the way that
+ * the eras of both sides have. Requests and notifications of extensions are passed on in the same way.
  *
- * `Link` chooses the client that gets a question; `KeptCalls` keeps the calls of clients that answer with another request.
+ * `Link` chooses the client that gets a question; `WaitingCalls` keeps the calls of clients that answer with another request;
+ * `UpstreamTask` waits for the tasks that calls become.
  */
 import { extension as tasks } from "@effect-mcp/client/Tasks"
 import type { RequestId } from "@effect-mcp/jsonrpc/Message"
@@ -25,22 +26,22 @@ import type * as Scope from "effect/Scope"
 import type { Link, Running } from "../upstream/Link.js"
 import * as Questions from "../upstream/Questions.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
-import type { KeptCalls } from "./KeptCalls.js"
 import * as UpstreamTask from "./UpstreamTask.js"
+import type { WaitingCalls } from "./WaitingCalls.js"
 
 export interface Options {
   readonly name: string
   readonly link: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
   /** The era of the upstream. */
   readonly era: Effect.Effect<Era, McpError>
-  readonly kept: KeptCalls
+  readonly kept: WaitingCalls
   /** The extensions that the proxy passes on. */
   readonly extensions: ReadonlyArray<Extension.Extension.Any>
 }
 
 /**
- * Sends a request to the upstream for the client of `session`. `support` is that of a tool for tasks, as an upstream up to
- * 2025-11-25 lists it.
+ * Sends a request to the upstream for the client of `session`. `support` is the `taskSupport` of a tool, as an upstream up to
+ * 2025-11-25 lists the tool.
  */
 export type Forward = (
   session: ServerSessionService,
@@ -49,7 +50,7 @@ export type Forward = (
   support?: "optional" | "required"
 ) => Effect.Effect<JsonObject, McpError>
 
-/** In `_meta`: how many proxies of this library a request has passed. */
+/** The key of `_meta` that counts how many proxies of this library a request has passed. */
 export const HOPS = "io.github.effect-mcp/hops"
 
 const MAX_HOPS = 16
@@ -72,8 +73,8 @@ export const make = (options: Options): Forward => {
   const runsTasks = extensions.some(({ id }) => id === tasks.id)
   const always = extensions.filter(addsNothing).map(({ id }) => id)
   /**
-   * The proxy itself takes part in tasks. Any other extension is declared as the client declares it: with the requests that it
-   * adds, or with each request when it adds none.
+   * The capabilities that a request declares to the upstream. The proxy declares tasks itself. It declares another extension as the
+   * client does: only in the requests that the extension adds, or in every request when the extension adds no requests.
    */
   const declared = (session: ServerSessionService, method: string): ClientCapabilities => {
     const { capabilities } = session.client
@@ -99,7 +100,7 @@ export const make = (options: Options): Forward => {
   ): Effect.Effect<JsonObject, McpError> => {
     const { client: { logLevel }, meta, version } = session()
     const isModern = link.session.era === "modern"
-    // A client of 2026-07-28 sends its level with each request.
+    // A client of 2026-07-28 sends its log level with each request.
     const leveled = isModern || logLevel === undefined || isLegacy(version) ? Effect.void : link.setLevel(logLevel)
     const requested = Effect.catchAll(
       link.session.request(method, params, {
@@ -123,7 +124,7 @@ export const make = (options: Options): Forward => {
 
   const invalid = (method: string) => UpstreamError.of(name, `sent no valid result of "${method}"`)
 
-  /** An upstream of 2026-07-28, which asks by its result. */
+  /** A call at an upstream of 2026-07-28, which asks by its result. */
   const modern = (
     link: Link,
     session: ServerSessionService,
@@ -131,12 +132,12 @@ export const make = (options: Options): Forward => {
     method: string,
     params: JsonObject
   ): Effect.Effect<JsonObject, McpError> => {
-    /** The call has become a task at the upstream. `responses` are those to questions of this task. */
+    /** Waits for the task that the call has become. `responses` are the client's answers to questions of the task. */
     const awaited = (taskId: string, responses: JsonObject | undefined): Effect.Effect<JsonObject, McpError> => {
       const waiting = UpstreamTask.modern(link.session, taskId, {
         start: session.startTask,
         ask: Questions.ask(session),
-        // The client of a call that is no task goes on with it by another request.
+        // A client whose call is no task answers with another request, which goes on with the call.
         pass: () => {
           const now = session.round
           return now === undefined ? undefined : (questions) => now.pass(questions, JSON.stringify({ task: taskId }))
@@ -191,9 +192,9 @@ export const make = (options: Options): Forward => {
     )
   }
 
-  /** An upstream up to 2025-11-25, which asks while the call runs. */
+  /** A call at an upstream up to 2025-11-25, which asks while the call runs. */
   const legacy = (link: Link, method: string, params: JsonObject, support: Support) => (running: Running) => {
-    // A task has no limit of time; and a connection that is lost in the middle does not end it.
+    // A task has no time-out, and goes on when the connection is lost.
     const isTask = declares(link.session.serverCapabilities, "tasks.requests.tools.call") &&
       (support === "required" || (support === "optional" && Session.isTask(running.session())))
     return link.during(
@@ -222,7 +223,7 @@ export const make = (options: Options): Forward => {
     const hops = typeof before === "number" ? before + 1 : NaN
     if (!(hops >= 1 && hops <= MAX_HOPS)) {
       return Effect.fail(
-        new InvalidRequest({ message: `The request has passed ${MAX_HOPS} proxies: they may form a circle` })
+        new InvalidRequest({ message: `The request has passed ${MAX_HOPS} proxies: a proxy may be its own upstream` })
       )
     }
     const sent = { ...params, _meta: { ...passedMeta(session.meta), [HOPS]: hops } }
@@ -241,7 +242,7 @@ export const make = (options: Options): Forward => {
         Effect.scoped(Effect.flatMap(options.link(session), (link) => legacy(link, method, sent, support)(running)))
     )
     return id === undefined
-      // An upstream of 2026-07-28 remembers nothing between the rounds: its state goes with the client's.
+      // An upstream of 2026-07-28 keeps nothing between the rounds: its state travels in the sealed state of the client.
       ? Effect.flatMap(options.era, (era) => era === "modern" ? Effect.scoped(calling) : keeping)
       : keeping
   }
@@ -251,13 +252,13 @@ const reportTo =
   (session: () => ServerSessionService) => ({ message, progress, total }: Progress): Effect.Effect<void> =>
     Effect.suspend(() => session().progress(progress, { total, message }))
 
-/** Whether an extension is settings and metadata only: then there is nothing of it that a proxy could not pass on. */
+/** Whether an extension consists of settings and metadata only, all of which a proxy passes on. */
 const addsNothing = ({ notifications, requests, results }: Extension.Extension.Any): boolean =>
   [notifications, requests, results].every((parts) => Object.keys(parts).length === 0)
 
 const isLegacy = (version: string): boolean => version < "2026-07-28"
 
-/** What this module has put into the state of the round before. */
+/** The state that this module gave the client in the round before. */
 const stateOf = (
   round: PassedRound | undefined
 ): { readonly kept?: string; readonly state?: string; readonly task?: string } =>
@@ -268,7 +269,7 @@ const retry = (inputResponses: JsonObject | undefined, requestState: string | un
   ...(requestState === undefined ? undefined : { requestState })
 })
 
-/** `_meta` of a request without what belongs to one connection. */
+/** `_meta` of a request without the members that belong to one connection. */
 const passedMeta = (meta: JsonObject): JsonObject => {
   const passed = { ...meta }
   for (const key of own) delete passed[key]
@@ -277,24 +278,25 @@ const passedMeta = (meta: JsonObject): JsonObject => {
 
 const own = [keys.progressToken, keys.protocolVersion, keys.clientCapabilities, keys.clientInfo, keys.logLevel, HOPS]
 
-/** A result without the task of the upstream that it comes from. */
+/** A result without the id of the upstream's task that the result comes from. */
 const withoutTask = ({ _meta, ...result }: JsonObject): JsonObject => {
   const { [keys.relatedTask]: _, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
 }
 
-/** A result without its type and the name of the upstream: the server writes its own. */
+/** A result without its type and without the name of the upstream: the server writes its own. */
 const withoutStamp = ({ _meta, resultType: _, ...result }: JsonObject): JsonObject => {
   const { [keys.serverInfo]: __, ...meta } = (_meta ?? {}) as JsonObject
   return Object.keys(meta).length === 0 ? result : { ...result, _meta: meta }
 }
 
-/** The object behind both services is the same. */
+/** The service of `RequestContext` is the object that implements `ServerSession`, too. */
 const requestSession = RequestContext as unknown as Effect.Effect<ServerSessionService, never, RequestContext>
 
 /**
- * The requests and notifications that extensions let clients send, to clients that have declared the extensions. What servers send
- * by extensions, and the results that extensions add to other methods, is not passed on.
+ * Passes on the requests and notifications that extensions let clients send, for clients that have declared the extensions. The
+ * notifications and requests that extensions let servers send are not passed on, nor are the results that extensions add to other
+ * methods.
  */
 export const extensionRequests = (
   extensions: ReadonlyArray<Extension.Extension.Any>,

@@ -1,8 +1,8 @@
 /**
- * Waits for a task that a call has become at the upstream, and gives the result of the call. What the task asks meanwhile goes
- * to the client whose call it is. Interrupting it cancels the task.
+ * Waits for the task that a call has become at the upstream, and gives the result of the call. Questions of the task go to the client
+ * of the call. Interrupting the effect cancels the task.
  *
- * `Forward` decides which calls become tasks; the task of the client is one of the proxy's own server.
+ * `Forward` decides which calls become tasks. A task that the client sees is a task of the proxy's own server, not the task here.
  */
 import { TooManyRounds } from "@effect-mcp/client/ClientError"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
@@ -25,32 +25,32 @@ import type { Ask } from "../upstream/Questions.js"
 import * as Questions from "../upstream/Questions.js"
 import type { ProxyFailure } from "../upstream/UpstreamError.js"
 
-/** How long the upstream may take to acknowledge that it cancels a task. */
+/** How long a cancellation waits for the acknowledgement of the upstream. */
 const CANCEL_WAIT = "1 second"
 
-/** A task of 2025-11-25. The client's features of the session answer its questions. */
+/** Waits for a task of 2025-11-25. Its questions are requests, which `Link` passes on. */
 export const legacy = ({ tasks }: ClientSessionService, taskId: string): Effect.Effect<JsonObject, ProxyFailure> =>
   Effect.flatMap(
     tasks.attach(taskId),
     (task) => cancelling(task.result as Effect.Effect<any, ProxyFailure>, task.cancel)
   )
 
-/** How the client of a call takes part in a task of the extension. */
+/** What the client of a call does for a task of the extension. */
 export interface Client {
-  /** Runs first: the call becomes a task of the client, where it runs tasks. */
+  /** Runs first: makes the call a task of the proxy's server, where the client wants a task. */
   readonly start: Effect.Effect<void, AskError>
   readonly ask: Ask
   /**
-   * Ends the request with the questions, which the client answers with another request. `undefined` where the client is asked
-   * while it waits.
+   * Ends the request of the client with the questions; the client answers with another request. `undefined` where `ask` asks the
+   * client while its request waits.
    */
   readonly pass: () => ((questions: Questions.Questions) => Effect.Effect<never, McpError.McpError>) | undefined
-  /** What the client has answered to questions that were passed. */
+  /** The answers of the client to questions that `pass` has sent. */
   readonly responses: JsonObject | undefined
   readonly capabilities: ClientCapabilities
 }
 
-/** A task of the extension. The client of the call answers its questions, each once. */
+/** Waits for a task of the extension. The client of the call answers each question of the task once. */
 export const modern = (
   { request }: ClientSessionService,
   taskId: string,
@@ -136,12 +136,14 @@ const outcome = ({ error, result, status }: JsonObject): Effect.Effect<JsonObjec
     ? Effect.fail(McpError.fromWire(new JsonRpcError(error as never)))
     : invalid
 
-const invalid = Effect.fail(new TransportError({ reason: "Decode", message: "The upstream sent no valid task" }))
+const invalid = Effect.fail(
+  new TransportError({ reason: "Decode", message: "The upstream sent no valid state of a task" })
+)
 
-/** Has the upstream cancel the task when nothing waits for it any more. */
+/** Cancels the task at the upstream when the effect is interrupted. */
 const cancelling = <A, E>(result: Effect.Effect<A, E>, cancel: Effect.Effect<unknown, unknown>): Effect.Effect<A, E> =>
   Effect.onInterrupt(result, () => bounded(cancel))
 
-/** Does not wait long for an upstream that does not answer. */
+/** Waits at most `CANCEL_WAIT` for the acknowledgement. */
 const bounded = (cancel: Effect.Effect<unknown, unknown>): Effect.Effect<void> =>
   Effect.ignore(Effect.timeoutOption(Effect.interruptible(Effect.disconnect(cancel)), CANCEL_WAIT))

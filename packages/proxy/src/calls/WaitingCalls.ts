@@ -1,10 +1,11 @@
 /**
- * Calls at an upstream up to 2025-11-25 whose client is of 2026-07-28. The upstream asks in the middle of a call and waits; the
- * client answers with another request. So the call runs on a fiber of its own: each request of the client brings
- * answers and waits for what comes next, the result or more questions. Between two requests the call is kept here, for a limited time
- * and in limited number, and its id is in the sealed state that the client sends back.
+ * Keeps calls at an upstream up to 2025-11-25 whose client is of 2026-07-28. The upstream asks in the middle of a call and waits; the
+ * client answers with another request. So a call runs on a fiber of its own. Each request of the client brings answers, and
+ * waits for the result of the call or for more questions. Between two requests this module keeps the call, for a limited time and in
+ * limited number; the sealed state that the client sends back has the id of the call.
  *
- * The call lives in this process: another instance of the server does not find it, and the client has to call again.
+ * A call lives in this process: another instance of the server does not find the call, and the client has to call again. `Forward`
+ * runs the calls.
  */
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
@@ -21,10 +22,10 @@ import type { Running } from "../upstream/Link.js"
 import type { Question } from "../upstream/Questions.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
 
-export interface KeptCalls {
+export interface WaitingCalls {
   /**
-   * Runs a call of the client, or goes on with the one that its request belongs to. `call` gets the client, which changes from
-   * request to request.
+   * Runs a new call of the client, or goes on with the waiting call whose id is `kept`. `call` gets the session of the client's
+   * latest request.
    */
   readonly serve: (
     session: ServerSessionService,
@@ -44,14 +45,14 @@ interface Call {
   session: ServerSessionService
   /** The questions that wait for an answer, by their keys. */
   readonly asked: Map<string, Asked>
-  /** Open while a question waits that the client has not received. */
+  /** Open while a question waits that was not sent to the client. */
   readonly isAsking: Effect.Latch
   readonly fiber: Fiber.RuntimeFiber<JsonObject, McpError>
 }
 
 export const make = (
   options: { readonly name: string; readonly max: number; readonly ttl: Duration.DurationInput }
-): Effect.Effect<KeptCalls, never, Scope.Scope> =>
+): Effect.Effect<WaitingCalls, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { max, name, ttl } = options
     const fork = yield* FiberSet.makeRuntime<never, any, any>()
@@ -71,7 +72,7 @@ export const make = (
             const key = `question-${++count}`
             const answer = Edition.deferred<JsonObject, AskError>()
             asked.set(key, { question, answer })
-            // The upstream may take its question back.
+            // The upstream may cancel its question.
             return Effect.ensuring(
               Effect.zipRight(isAsking.open, Deferred.await(answer)),
               Effect.sync(() => asked.delete(key))
@@ -83,7 +84,7 @@ export const make = (
         session,
         asked,
         isAsking,
-        // It begins after this step: `running` uses `call`, which has no value yet.
+        // The fiber begins after this step, because `running` uses `call`, which has no value yet.
         fiber: fork(Effect.zipRight(Effect.yieldNow(), Effect.suspend(() => run(running))))
       }
       return call
@@ -108,7 +109,8 @@ export const make = (
         if (found === undefined) {
           return Effect.fail(
             new InvalidParams({
-              message: "Invalid params: the call that requestState belongs to has ended; call again"
+              message:
+                "Invalid params: the call of this requestState has ended, or runs in another process; call again without requestState"
             })
           )
         }
@@ -121,7 +123,7 @@ export const make = (
       Effect.flatMap(
         raceFirst(
           Effect.asSome(Fiber.join(call.fiber)),
-          // Questions that are asked at the same time leave together.
+          // Questions that come at the same time are sent together.
           Effect.zipRight(Effect.zipRight(call.isAsking.await, Effect.yieldNow()), Effect.succeedNone)
         ),
         (result) => {
@@ -133,7 +135,11 @@ export const make = (
               Effect.forEach([...call.asked.values()], ({ answer }) => Deferred.fail(answer, error), { discard: true }),
               next(call, round)
             )
-          if (!keep(call)) return refuse(UpstreamError.of(name, `waits for answers in ${max} calls already`))
+          if (!keep(call)) {
+            return refuse(
+              UpstreamError.of(name, `has ${max} calls already that wait for answers of clients; try again later`)
+            )
+          }
           const questions = Object.fromEntries([...call.asked].map(([key, { question }]) => [key, question]))
           return Effect.catchAll(
             round.pass(questions, JSON.stringify({ kept: call.id })),
@@ -158,7 +164,7 @@ export const make = (
             if (call.asked.size > 0) yield* call.isAsking.open
             return yield* Effect.onInterrupt(
               restore(next(call, round)),
-              // The client has cancelled the request, unless the call is kept for its answer.
+              // A call that is kept waits for the client's answer. Any other call was cancelled by the client.
               () => kept.has(call.id) ? Effect.void : Fiber.interruptFork(call.fiber)
             )
           })

@@ -1,6 +1,7 @@
 /**
- * Registers one entry of an upstream with the server: what the server lists, and how a call of a client goes on to the upstream
- * and its result comes back. `Mirror` decides which entries are registered, and until when.
+ * Registers one entry of an upstream with the server: what the server lists for the entry, and a handler that sends the calls of
+ * clients to the upstream and checks the results. It also registers handlers for the tools and resources that the upstream serves
+ * but does not list. `Mirror` decides which entries are registered, and until when; `Forward` sends the calls.
  */
 import * as Apps from "@effect-mcp/apps/Apps"
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
@@ -38,13 +39,13 @@ export interface Options extends Pick<Naming.Options, "rename"> {
   readonly isEach: () => boolean
   /** Whether the upstream completes arguments. */
   readonly completes: () => boolean
-  /** How each call of a tool becomes a task, where the upstream decides that; `undefined` where it does not. */
+  /** How calls of a tool become tasks where the upstream decides for each call; `undefined` where the upstream runs no such tasks. */
   readonly startsTasks: () => RegisteredTool["task"]
   /** Begins a subscription to a resource of the upstream. */
   readonly subscribe: (uri: string) => NonNullable<Subscribable["subscribe"]>
 }
 
-/** What holds for all entries of the upstream. `Mirror` changes it. */
+/** The state of all entries of the upstream. `Mirror` changes the state. */
 export interface State {
   /** Whether lists include the entries. */
   isListed: boolean
@@ -52,14 +53,16 @@ export interface State {
   uris: Uris.Uris
 }
 
-/** What registers an entry, until the scope closes. */
+/** Each member registers features until the scope closes. */
 export interface EntryRegistration {
   readonly register: (named: Naming.Named) => Effect.Effect<void, never, Scope.Scope>
+  /** For resources that the upstream serves and does not list, where clients may read everything that the upstream serves. */
   readonly unlistedResources: Effect.Effect<void, never, Scope.Scope>
+  /** For tools that the upstream does not list. The upstream may have the tool; otherwise its error goes to the client. */
   readonly unlistedTools: Effect.Effect<void, never, Scope.Scope>
 }
 
-/** The services of the request are there when the check runs. */
+/** A check of visibility. The server runs the check with the services of the request. */
 const visible = (check: Effect.Effect<boolean, never, ServerSession | RequestContext>) => ({
   _tag: "Visibility" as const,
   check: check as Effect.Effect<boolean>
@@ -125,7 +128,7 @@ export const make = (
           isListed: state.isListed,
           around: check === undefined ? around : [visible(check), ...around ?? []],
           context,
-          // A client without tasks can call each tool: the proxy waits for the task of the upstream.
+          // A client without tasks can call the tool, because the proxy waits for the task of the upstream.
           advertised: {
             ...entry.listed,
             name: own,
@@ -189,7 +192,6 @@ export const make = (
     }
   }
 
-  /** Resources that the upstream serves and does not list, where clients may read all that it has. */
   const unlistedResources = Effect.suspend(() => {
     let variable = "uri"
     for (let n = 2; registry.templates.has(`{+${variable}}`); n++) variable = `uri${n}`
@@ -206,7 +208,6 @@ export const make = (
     })
   })
 
-  /** Tools that the upstream does not list. It may have them all the same; if not, its error goes to the client. */
   const unlistedTools = Effect.suspend(() =>
     registry.tools.register({
       isListed: false,
@@ -221,7 +222,7 @@ export const make = (
   return { register, unlistedResources, unlistedTools }
 }
 
-/** The methods whose results are checked before they go on. */
+/** The methods whose results are checked before they are passed on. */
 type CheckedMethod = "tools/call" | "prompts/get" | "resources/read"
 
 const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
@@ -231,24 +232,24 @@ const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
 }
 
 /**
- * The result to send on; `undefined` when it is not a result of the method. A result with kinds of content that this
- * library does not know goes on as it is, because the client may know them.
+ * The result to pass on; `undefined` when the value is no result of the method. A result with kinds of content that this library
+ * does not know is passed on unchanged, because the client may know the kinds.
  */
 const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | undefined => {
   const conforms = checks[method]
   return conforms(result) || conforms(readable(method, result)) ? Handler.unchecked(result) : undefined
 }
 
-/** The result with text in place of each kind of content that is not known. */
+/** The result with an empty text in place of each content of an unknown kind. */
 const readable = (method: CheckedMethod, result: JsonObject): unknown => {
   if (method === "tools/call") {
-    // A tool that has structured content only is a mistake that clients forgive.
+    // Clients accept a result that has structured content and no `content`, so the proxy does, too.
     return { ...result, content: Array.isArray(result.content) ? result.content.map(known) : result.content ?? [] }
   }
   if (method === "prompts/get" && Array.isArray(result.messages)) {
     return {
       ...result,
-      messages: result.messages.map((one) => isObject(one) ? { ...one, content: known(one.content) } : one)
+      messages: result.messages.map((one) => Predicate.isRecord(one) ? { ...one, content: known(one.content) } : one)
     }
   }
   return result
@@ -257,15 +258,13 @@ const readable = (method: CheckedMethod, result: JsonObject): unknown => {
 const kinds: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link"])
 
 const known = (content: unknown): unknown =>
-  isObject(content) && typeof content.type === "string" && !kinds.has(content.type)
+  Predicate.isRecord(content) && typeof content.type === "string" && !kinds.has(content.type)
     ? { type: "text", text: "" }
     : content
 
-const isObject = (value: unknown): value is JsonObject => Predicate.isRecord(value)
-
 /**
- * The check of visibility of a tool, for a proxy with these extensions; `undefined` for tools that every client may get. A client that
- * has not declared MCP Apps does not get tools for views only: it could give them to its model.
+ * The check of visibility of a tool, for a proxy with these extensions; `undefined` for a tool that every client may get. A client
+ * that has not declared MCP Apps does not get tools that are for views only, because the client could give them to its model.
  */
 const visibilityOf = (
   tool: Tool,

@@ -1,10 +1,10 @@
 /**
- * Keeps the entries that are registered with the server equal to what an upstream lists: what is new is added, what has gone is
- * removed, what has changed is both, and the server notifies its clients. While the upstream cannot be reached, its entries are
- * not listed, but a client that calls them gets an error with the name of the upstream. `EntryRegistration` registers each.
+ * Keeps the entries that are registered with the server equal to the lists of an upstream. It adds new entries, removes entries
+ * that have gone, and replaces entries that have changed; the server notifies its clients. While the upstream cannot be reached, the
+ * server does not list the entries, but a client that calls an entry gets an error with the name of the upstream.
  *
- * What the upstream lists may differ from session to session. The entries of all sessions are registered, and a client whose
- * session with the upstream is its own sees those of that session.
+ * The lists may differ from session to session. The entries of all sessions are registered, and a client with a session of its own
+ * sees the entries of its session. `Naming` chooses and names the entries, `EntryRegistration` registers each.
  */
 import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
@@ -23,22 +23,25 @@ import * as Uris from "./Uris.js"
 
 export interface Options extends EntryRegistration.Options, Naming.Options {
   readonly maxEntries: number
-  /** The owner, for `setOwn`, of the session that a client has; waits until its lists are set. */
+  /** The owner, as `setOwn` knows it, of the session of a client. Waits until the lists of the owner are set. */
   readonly ownerOf: (session: ServerSessionService) => Effect.Effect<object | undefined>
   /** Whether the upstream has resources, listed or not. */
   readonly hasResources: () => boolean
 }
 
 export interface Mirror {
-  /** Sets what the upstream lists to all clients; `undefined` while it cannot be reached. It has `reported` these changes. */
+  /**
+   * Sets what the upstream lists in the session of all clients; `undefined` while the upstream cannot be reached. `reported` are the
+   * changes that the upstream has notified.
+   */
   readonly set: (lists: ServerLists | undefined, reported: ReadonlyArray<Kind>) => Effect.Effect<void>
-  /** Sets what the upstream lists in the session of one client; `undefined` when the session has ended. */
+  /** As `set`, for the session of one client; `undefined` when the session has ended. */
   readonly setOwn: (
     owner: object,
     lists: ServerLists | undefined,
     reported: ReadonlyArray<Kind>
   ) => Effect.Effect<void>
-  /** The URI that clients know for one of the upstream. */
+  /** The URI that clients know for a URI of the upstream. */
   readonly toOwn: (uri: string) => string
 }
 
@@ -144,7 +147,7 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
         if (lists === undefined) sources.delete(owner)
         else sources.set(owner, lists)
         const before = reported.map(revisionOf)
-        // A change that the lists do not show any more was reported all the same.
+        // The upstream has notified a change, but the lists are the same again: clients are notified in any case.
         const silent = Effect.suspend(() =>
           Effect.forEach(
             reported.filter((kind, i) => revisionOf(kind) === before[i]),
@@ -168,10 +171,10 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
     }
   })
 
-/** The owner of the lists that clients without a session of their own get. */
+/** The owner of the lists for clients without a session of their own. */
 const everyone = {}
 
-/** The entries of all lists; of equal ones the first. */
+/** The entries of all lists. Of entries with the same name, the first. */
 const union = (all: ReadonlyArray<ServerLists>): ServerLists => ({
   tools: joined(all.map(({ tools }) => tools), ({ name }) => name),
   prompts: joined(all.map(({ prompts }) => prompts), ({ name }) => name),
@@ -192,7 +195,7 @@ const joined = <A>(lists: ReadonlyArray<ReadonlyArray<A>>, keyOf: (one: A) => st
 
 const texts = new WeakMap<object, string>()
 
-/** What is listed as text, which is written once: the lists of other clients leave it as it is. */
+/** The JSON text of an entry. Each entry is written once, however often the lists of clients change. */
 const textOf = (listed: object): string => {
   let text = texts.get(listed)
   if (text === undefined) texts.set(listed, text = JSON.stringify(listed))

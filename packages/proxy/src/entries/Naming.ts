@@ -1,6 +1,7 @@
 /**
- * Chooses the entries of an upstream that clients get, and their names. A name that a rename gives twice stays with the first
- * entry. An entry for which a function of the application throws is left out.
+ * Chooses the entries of an upstream that clients get, and the names that clients know. When `rename` gives two entries the same
+ * name, clients get the first entry. An entry for which `filter` or `rename` throws is left out. `Uris` changes the URIs in results
+ * accordingly.
  */
 import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
 import * as Either from "effect/Either"
@@ -18,13 +19,13 @@ export interface Named {
   readonly entry: ProxyEntry
 }
 
-/** An entry that `filter` or `rename` could not take, and what it threw. */
+/** An entry for which `filter` or `rename` has thrown, and the error. */
 export interface Failed {
   readonly entry: ProxyEntry
   readonly error: unknown
 }
 
-/** The entries that clients get, at most `max`, and how many are left out for the limit. */
+/** The entries that clients get, at most `max`; `left` counts the entries beyond `max`. */
 export const named = (
   lists: ServerLists,
   options: Options,

@@ -1,8 +1,10 @@
 /**
- * The subscriptions of clients to resources of the upstream. A client that has a session with the upstream of its own
- * subscribes in that; all other clients share one subscription of each resource. When a session with the upstream is opened
- * anew, its subscriptions are too, and count as changed: what happened meanwhile was not reported. A session that the transport
- * itself replaces, as over HTTP up to 2025-11-25, is not seen here: the upstream has forgotten its subscriptions.
+ * The subscriptions of clients to resources of the upstream. A client with a session of its own subscribes in that session; all other
+ * clients share one subscription of each resource. When a session with the upstream is opened again, this module subscribes again and
+ * notifies the clients, because the upstream could report no change meanwhile.
+ *
+ * A session that the transport replaces by itself, as over HTTP up to 2025-11-25, is not noticed: the subscriptions of the old session
+ * are lost.
  */
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { McpError } from "@effect-mcp/protocol/McpError"
@@ -13,16 +15,16 @@ import * as Stream from "effect/Stream"
 import type { Link } from "../upstream/Link.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
 
-/** The resources that one session with the upstream is subscribed to, and how many clients want each. */
+/** The resources that one session with the upstream subscribes to, and how many clients have subscribed to each. */
 type Wanted = Map<string, number>
 
 export interface Options {
   readonly name: string
-  /** The link of the client, if the client has one of its own while it is connected. */
+  /** The link that the client owns; `undefined` for a client that shares the link of all. */
   readonly own: (session: ServerSessionService) => Effect.Effect<Link | undefined, McpError>
-  /** The session of such a client that is open now. */
+  /** The open session of a client that owns a link. */
   readonly ownNow: (session: ServerSessionService) => ClientSessionService | undefined
-  /** The link of all other clients. */
+  /** The link that all other clients share. */
   readonly shared: Effect.Effect<Link, McpError>
   readonly sharedNow: () => ClientSessionService | undefined
   /** Runs an effect for which no client waits. */
@@ -34,9 +36,9 @@ export interface Options {
 
 export interface Subscriptions {
   readonly begin: (uri: string, session: ServerSessionService) => Effect.Effect<void, McpError, Scope.Scope>
-  /** Follows the shared link, which was opened now. */
+  /** Subscribes again in the shared link, which was just opened, and passes its updates on. */
   readonly follow: (link: Link) => Effect.Effect<void, never, Scope.Scope>
-  /** Follows the link of a client, which was opened now. */
+  /** Subscribes again in the link of a client, which was just opened, and passes its updates on. */
   readonly followOwn: (link: Link, client: ServerSessionService) => Effect.Effect<void, never, Scope.Scope>
   /** Whether the client is subscribed in a session of its own. */
   readonly wantsOwn: (client: ServerSessionService) => boolean
@@ -73,7 +75,7 @@ export const make = (options: Options): Subscriptions => {
           ))),
         () =>
           Effect.sync(() => {
-            // Clients that came meanwhile rely on this subscription.
+            // Clients that have subscribed meanwhile rely on this subscription.
             const session = remove(wanted, uri) ? undefined : now()
             if (session !== undefined) run(Effect.ignore(session.subscribeResource(uri)))
           })
@@ -117,7 +119,7 @@ export const make = (options: Options): Subscriptions => {
   }
 }
 
-/** Gives whether no client wants the resource any more. */
+/** Counts one client less; `true` when no client is subscribed to the resource any more. */
 const remove = (wanted: Wanted, uri: string): boolean => {
   const count = (wanted.get(uri) ?? 1) - 1
   if (count > 0) wanted.set(uri, count)

@@ -1,6 +1,6 @@
 /**
- * The URIs of resources on both sides of a proxy that renames them. A template is renamed with its variables, so a URI that it
- * matches on one side is expanded by its counterpart on the other.
+ * Converts URIs of resources between the upstream and the clients of a proxy that renames resources. A renamed template keeps its
+ * variables: a URI that matches the template of one side is converted by the values of its variables. `Naming` gives the names.
  */
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -8,22 +8,22 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 
-/** The names of one resource or template: at the upstream, and at the proxy. */
+/** The URI, or the URI template, at the upstream and at the proxy. */
 export interface Renamed {
   readonly upstream: string
   readonly own: string
 }
 
 export interface Uris {
-  /** The URI that clients know for one of the upstream. */
+  /** The URI that clients know for a URI of the upstream. */
   readonly toOwn: (uri: string) => string
-  /** The URI of the upstream for one that a client has read through a template. */
+  /** Converts URIs that clients read through a template to URIs of the upstream. */
   readonly toUpstream: (template: Renamed) => (uri: string) => string
-  /** A result of the upstream with the URIs that clients know. */
+  /** The result of the upstream, with the URIs that clients know in the place of the upstream's. */
   readonly inResult: (result: JsonObject) => JsonObject
 }
 
-/** The same URIs on both sides. */
+/** For a proxy that renames no resources. */
 export const same: Uris = { toOwn: (uri) => uri, toUpstream: () => (uri) => uri, inResult: (result) => result }
 
 export const make = (resources: ReadonlyArray<Renamed>, templates: ReadonlyArray<Renamed>): Uris => {
@@ -48,13 +48,13 @@ export const make = (resources: ReadonlyArray<Renamed>, templates: ReadonlyArray
   }
 }
 
-/** Converts the URIs that a template matches to those of another template with the same variables. */
+/** Converts URIs that match the template `from` to URIs of the template `to`, which has the same variables. */
 const converter = (from: string, to: string): (uri: string) => string | undefined =>
   Either.match(Either.all([UriTemplate.parse(from), UriTemplate.parse(to)]), {
     onLeft: () => () => undefined,
     onRight: ([source, target]) => (uri) =>
       Option.getOrUndefined(Option.map(UriTemplate.match(source, uri), (values) =>
-        // A prefix is added or cut off, so that the rest stays as it is.
+        // Where the templates differ by a prefix, the rest of the URI stays as the client or the upstream wrote it.
         from.endsWith(to)
           ? uri.slice(from.length - to.length)
           : to.endsWith(from)
@@ -62,12 +62,12 @@ const converter = (from: string, to: string): (uri: string) => string | undefine
           : UriTemplate.expand(target, values)))
   })
 
-/** The contents of a resource, and the resources and links of tools and prompts. */
+/** Converts the URIs of contents, of embedded resources, and of resource links. */
 const inResult = (result: JsonObject, convert: (uri: string) => string): JsonObject => {
   const content = (one: unknown): unknown => {
-    if (!isObject(one)) return one
+    if (!Predicate.isRecord(one)) return one
     if (one.type === "resource_link") return withUri(one, convert)
-    return one.type === "resource" && isObject(one.resource)
+    return one.type === "resource" && Predicate.isRecord(one.resource)
       ? { ...one, resource: withUri(one.resource, convert) }
       : one
   }
@@ -76,15 +76,13 @@ const inResult = (result: JsonObject, convert: (uri: string) => string): JsonObj
     ...result,
     ...(Array.isArray(result.content) ? { content: result.content.map(content) } : undefined),
     ...(Array.isArray(contents)
-      ? { contents: contents.map((one) => isObject(one) ? withUri(one, convert) : one) }
+      ? { contents: contents.map((one) => Predicate.isRecord(one) ? withUri(one, convert) : one) }
       : undefined),
     ...(Array.isArray(messages)
-      ? { messages: messages.map((one) => isObject(one) ? { ...one, content: content(one.content) } : one) }
+      ? { messages: messages.map((one) => Predicate.isRecord(one) ? { ...one, content: content(one.content) } : one) }
       : undefined)
   }
 }
 
 const withUri = (one: JsonObject, convert: (uri: string) => string): JsonObject =>
   typeof one.uri === "string" ? { ...one, uri: convert(one.uri) } : one
-
-const isObject = (value: unknown): value is JsonObject => Predicate.isRecord(value)

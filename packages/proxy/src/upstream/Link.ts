@@ -1,9 +1,9 @@
 /**
- * One session with the upstream, and the calls of clients that run in it. A question or a log message of the upstream goes to
- * the client whose call runs. Where calls of several clients run, and the upstream does not say which one it means, it goes to
- * none of them: what belongs to one client must not reach another.
+ * A link is one session with the upstream and the calls of clients that run in the session. The link passes a question or a log
+ * message of the upstream to the client whose call runs. While calls of several clients run, the upstream does not say which call a
+ * message belongs to. Then the message reaches no client: what belongs to one client must not reach another.
  *
- * `Links` opens a link for each client, and keeps the link open that lists the entries; `Forward` runs calls in links.
+ * `Links` has the links of clients, `ListingLink` the link that lists the entries; `Forward` runs calls in links.
  */
 import * as Client from "@effect-mcp/client/Client"
 import type { ConnectError } from "@effect-mcp/client/ClientError"
@@ -30,16 +30,19 @@ import * as Questions from "./Questions.js"
 
 /** A call of a client that waits for the upstream. */
 export interface Running {
-  /** The request of the client. It changes when the client sends the request again with an answer. */
+  /** The session of the client's request. A client that answers a question sends a new request, which has a new session. */
   readonly session: () => ServerSessionService
   readonly ask: Ask
 }
 
 export interface Link {
   readonly session: ClientSessionService
-  /** Runs a call; meanwhile its client gets the questions of the upstream. */
+  /** Runs a call. While the call runs, its client gets the questions and log messages of the upstream. */
   readonly during: <A, E>(running: Running, call: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Runs a call, and reports the progress that arrives with the token that the call gives. All of it comes before the result. */
+  /**
+   * Runs a call, and reports the progress of the token that the call passes to `listen`. All progress is reported before the call
+   * ends.
+   */
   readonly reporting: <A, E>(
     report: (progress: Progress.Progress) => Effect.Effect<void>,
     call: (listen: (token: RequestId) => void) => Effect.Effect<A, E>
@@ -55,11 +58,11 @@ export interface Options {
   readonly connector: Connector
   readonly client: Client.Options
   readonly capabilities: ClientCapabilities
-  /** The session that reached the upstream before, which spares this one the search for the era. */
+  /** An earlier session with the upstream, whose era and revision the new session uses. */
   readonly prior?: ClientSessionService | undefined
   /** Whether clients share the link. */
   readonly isShared: boolean
-  /** The client of the link outside of its calls; `undefined` when the link has no client of its own. */
+  /** The client that owns the link, for messages outside of any call; `undefined` when clients share the link. */
   readonly standalone: () => ServerSessionService | undefined
 }
 
@@ -67,7 +70,7 @@ export interface Options {
 export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
     const running = new Set<Running>()
-    // The level that was sent last; it counts as set until the upstream does not acknowledge it.
+    // The level that was sent last. The level counts as set, unless the upstream does not acknowledge it.
     let level: LoggingLevel | undefined
     let acknowledged: LoggingLevel | undefined
     const rootsChanges = yield* Queue.sliding<void>(1)
@@ -84,7 +87,10 @@ export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.
     const ask: Ask = (question) =>
       Effect.suspend(() =>
         target()?.ask(question) ?? Effect.fail(
-          new InvalidRequest({ message: `"${question.method}" belongs to no call, or not to one client alone` })
+          new InvalidRequest({
+            message:
+              `The proxy cannot tell which client "${question.method}" is for: no call runs, or calls of several clients run`
+          })
         )
       )
     const logs = yield* passLogs(() => target()?.session())
@@ -107,7 +113,7 @@ export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.
       session.diagnostics,
       (one) => Effect.logDebug(`The upstream "${options.name}":`, one)
     )))
-    // The listeners have started when this returns.
+    // Lets the listeners start before the link is used.
     yield* Effect.yieldNow()
     return {
       session,
@@ -115,7 +121,7 @@ export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.
       during: (one, call) =>
         Effect.acquireUseRelease(
           Effect.sync(() => running.add(one)),
-          // A log message belongs before the answer: some clients receive none after it.
+          // Sends log messages before the answer: some clients receive no log message of a call after its answer.
           () =>
             Effect.tap(call, () => logs.isIdle() ? Effect.void : raceFirst(logs.flush, Effect.ignore(session.ended))),
           () => Effect.sync(() => running.delete(one))
@@ -147,12 +153,12 @@ interface Logs {
   readonly flush: Effect.Effect<void>
 }
 
-/** How many messages wait for clients. */
+/** How many log messages of a session may wait for clients. */
 export const MAX_LOGS = 256
 
 /**
- * Passes the log messages of one session on, in their order, to the client that they are for when they arrive. While a client reads
- * slowly, a limited number waits; later ones are dropped.
+ * Passes the log messages of one session on, in their order. `target` gives the client of a message when the message arrives. While a
+ * client reads slowly, `MAX_LOGS` messages wait, and later messages are dropped.
  */
 export const passLogs = (
   target: () => ServerSessionService | undefined
@@ -180,7 +186,7 @@ export const passLogs = (
 
 const isLogMessage = SchemaCheck.compile(LoggingMessage)
 
-/** How much progress waits for a slow client, before the oldest is dropped. */
+/** How many progress notifications of a call wait for a slow client, before the oldest is dropped. */
 const MAX_PROGRESS = 256
 
 interface TaskProgress extends Pick<Link, "reporting"> {
@@ -188,8 +194,8 @@ interface TaskProgress extends Pick<Link, "reporting"> {
 }
 
 /**
- * The progress of calls that have become tasks at an upstream up to 2025-11-25: it arrives when the call has been answered, with the
- * token of the call.
+ * Reports the progress of calls that have become tasks at an upstream up to 2025-11-25. The progress arrives after the call was
+ * answered, so the client's own progress of a call has ended; the notifications have the token of the call.
  */
 const taskProgressOf = (): TaskProgress => {
   const listeners = new Map<unknown, (progress: Progress.Progress) => void>()

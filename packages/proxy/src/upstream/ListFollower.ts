@@ -1,6 +1,7 @@
 /**
- * The lists of one session with the upstream: read once, and again whenever the upstream reports a change. What cannot be read
- * stays as it was, and is read again after a while.
+ * Follows the lists of one session with the upstream: reads the lists once, and again after each change that the upstream reports. A
+ * list that cannot be read stays as it was, and is read again later. `ServerLists` of the client reads a list and bounds how
+ * often lists are read.
  */
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { Change } from "@effect-mcp/client/Notifications"
@@ -15,8 +16,8 @@ import * as Stream from "effect/Stream"
 const SUBSCRIPTION_WAIT = "5 seconds"
 
 /**
- * Follows the lists until the session ends. `onFirst` runs once, when the upstream has listed what it has, or refused.
- * Listening begins when the effect that this gives is made.
+ * Begins to listen for changes, and gives an effect that follows the lists until the session ends. `onFirst` runs once, after the
+ * first attempt to read the lists.
  */
 export const make = (
   name: string,

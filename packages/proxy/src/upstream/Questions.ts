@@ -1,6 +1,7 @@
 /**
- * Passes a question of the upstream on to a client of the proxy: the parameters and the answer stay as they are. The server
- * checks that the client has declared the capability that the question needs.
+ * Passes questions of the upstream (elicitation, sampling, roots) on to a client of the proxy. The parameters and the answer are not
+ * changed. `ServerSession` checks that the client has declared the capability that a question needs. The module also says which
+ * capabilities of a client the upstream sees, and makes the features of the client that calls the upstream.
  */
 import * as ClientFeatures from "@effect-mcp/client/Features"
 import { type ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
@@ -22,7 +23,7 @@ export interface Questions {
   readonly [key: string]: Question
 }
 
-/** How many questions a result, or a task, may have at once: as many as a client answers. */
+/** How many questions a result or a task may have at once. A client answers as many. */
 export const MAX = 1000
 
 export type Ask = (question: Question) => Effect.Effect<JsonObject, AskError>
@@ -58,7 +59,7 @@ const requirementOf = (kind: ServerQuestion<unknown>["kind"], params: JsonObject
   }
 }
 
-/** The questions of a result or of a task; `undefined` when they are not valid. */
+/** The questions of a result or of a task; `undefined` when the value is not valid. */
 export const of = (requests: unknown): Questions | undefined => {
   if (requests === undefined) return {}
   const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
@@ -75,7 +76,7 @@ export const all: ClientCapabilities = {
   roots: { listChanged: true }
 }
 
-/** Of what a client has declared, the part that a proxy passes on. */
+/** The capabilities of a client that a proxy declares to the upstream. */
 export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
   ...(declares(declared, "sampling")
     ? {
@@ -94,7 +95,7 @@ export const passed = (declared: ClientCapabilities): ClientCapabilities => ({
   ...(declared.roots === undefined ? undefined : { roots: {} })
 })
 
-/** The features of a client that passes each request of the upstream on. `rootsChanges` is a stream. */
+/** Features of a client that pass each question of the upstream to `ask`. `rootsChanges` has a value for each change of the roots. */
 export const features = (
   declared: ClientCapabilities,
   ask: Ask,

@@ -1,7 +1,7 @@
 /**
- * The error that a client gets when its request failed at the upstream. An error that the upstream sent goes on as it is. Of a
- * failure on the way there, the client gets the name of the upstream, and only the log has the rest: a transport's text may
- * hold secrets.
+ * The errors that a client gets when its request failed at the upstream. An error that the upstream sent is passed on unchanged. When
+ * the request or the answer was lost on the way, the client learns the name of the upstream and what happened; only the log has the
+ * cause, because the text of a transport may contain secrets.
  */
 import type { ClientError, ConnectError } from "@effect-mcp/client/ClientError"
 import { InternalError, isMcpError, type McpError, MethodNotFound } from "@effect-mcp/protocol/McpError"
@@ -9,12 +9,12 @@ import { forOperator } from "@effect-mcp/server/ClientLogger"
 import type { AskError } from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"
 
-/** How a request to the upstream fails, or a question to the client meanwhile. */
+/** The failures of a request to the upstream, and of the questions to the client that the request causes. */
 export type ProxyFailure = ClientError | AskError
 
-/** Fails with the error for the client, and logs what that leaves out. */
+/** Fails with the error for the client, and logs the cause that the error leaves out. */
 export const fail = (upstream: string, method: string, error: ProxyFailure): Effect.Effect<never, McpError> => {
-  // The last answer of many servers that shut down.
+  // Many servers that shut down answer with this error.
   if (isMcpError(error) && error.message === "Connection closed") {
     return Effect.fail(of(upstream, sentences.ConnectionClosed(method)))
   }
@@ -36,17 +36,17 @@ const sentences = {
   RequestTimeout: (method: string) => `did not answer "${method}" in time`,
   ConnectionClosed: (method: string) => `closed the connection before it answered "${method}"`,
   SessionExpired: (method: string) => `lost the session before it answered "${method}"`,
-  NoBackChannel: (method: string) => `cannot be sent "${method}"`,
+  NoBackChannel: (method: string) => `has no connection that could carry "${method}"`,
   TaskEnded: (method: string) => `has no result of the task that "${method}" has become`,
-  TooManyRounds: (method: string) => `asks too many times in order to serve "${method}"`,
+  TooManyRounds: (method: string) => `asks too many questions to serve "${method}"`,
   TransportError: (method: string) => `was not reached, or sent no valid answer to "${method}"`
 } as const
 
-/** The error of an upstream: `does` says what it did. */
+/** The error for a client. `does` is the end of a sentence whose subject is the upstream. */
 export const of = (upstream: string, does: string): InternalError =>
   new InternalError({ message: `The upstream "${upstream}" ${does}` })
 
-/** The error of a request that cannot be sent, because there is no connection. */
+/** Fails with the error of a request that could not be sent because the upstream could not be connected; logs the cause. */
 export const unconnected = (upstream: string, error: ConnectError): Effect.Effect<never, McpError> =>
   Effect.zipRight(
     forOperator(Effect.logWarning(`The upstream "${upstream}" could not be connected: ${error.message}`)),

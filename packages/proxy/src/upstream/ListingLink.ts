@@ -1,0 +1,152 @@
+/**
+ * Keeps the one link open that lists the entries of the upstream. It connects, follows the lists until the session ends, and
+ * connects again as the schedule `reconnect` says. A call waits while a connection is being opened, and fails at once after the
+ * last attempt has failed. A defect ends all attempts and is logged.
+ *
+ * `ListFollower` reads the lists; `Links` has the links of clients.
+ */
+import type { ConnectError } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import type { Change } from "@effect-mcp/client/Notifications"
+import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
+import type { McpError } from "@effect-mcp/protocol/McpError"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type { Link } from "./Link.js"
+import * as ListFollower from "./ListFollower.js"
+import * as UpstreamError from "./UpstreamError.js"
+
+export interface Options {
+  readonly name: string
+  readonly open: Effect.Effect<Link, ConnectError, Scope.Scope>
+  /** How long a call waits for a link that is being opened. */
+  readonly connectTimeout: Duration.DurationInput
+  readonly reconnect: Schedule.Schedule<unknown, unknown>
+}
+
+export interface Follower {
+  /** Runs when a link is open, before its lists are read. */
+  readonly onOpen: (link: Link) => Effect.Effect<void, never, Scope.Scope>
+  /** What the upstream lists now; `undefined` while the upstream cannot be reached. */
+  readonly onLists: (lists: ServerLists | undefined, reported: ReadonlyArray<Change>) => Effect.Effect<void>
+}
+
+export interface Supervisor {
+  /** The open link. Waits while the upstream is being connected. */
+  readonly link: Effect.Effect<Link, McpError>
+  /** The session of the open link; `undefined` while no link is open. */
+  readonly session: () => ClientSessionService | undefined
+  /** Waits until the upstream has listed its entries for the first time. Fails when the first attempt to connect fails. */
+  readonly started: Effect.Effect<void, ConnectError>
+  /** Connects, and connects again after each end, until the scope closes. */
+  readonly run: (follower: Follower) => Effect.Effect<void, never, Scope.Scope>
+}
+
+type State =
+  | { readonly _tag: "Opening"; readonly opened: Deferred.Deferred<Link, McpError> }
+  | { readonly _tag: "Open"; readonly link: Link }
+  | { readonly _tag: "Down"; readonly why: McpError }
+
+/** How long clients keep the entries of an upstream after its session has ended: an upstream that restarts loses no entry. */
+const KEPT = "5 seconds"
+
+/** After a session of this length, the schedule `reconnect` begins anew. */
+const RESET_AFTER = Duration.minutes(1)
+
+export const make = (options: Options): Effect.Effect<Supervisor> =>
+  Effect.gen(function*() {
+    const { connectTimeout, name, open, reconnect } = options
+    const opening = (): State => ({ _tag: "Opening", opened: Effect.runSync(Deferred.make<Link, McpError>()) })
+    const unconnected = UpstreamError.of(name, "is not connected")
+    const failed = UpstreamError.of(name, "is not connected any more: the proxy has failed")
+    let state = opening()
+    const started = yield* Deferred.make<void, ConnectError>()
+    const change = (next: State, outcome: Effect.Effect<Link, McpError>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const before = state
+        state = next
+        return before._tag === "Opening" ? Effect.asVoid(Deferred.complete(before.opened, outcome)) : Effect.void
+      })
+
+    /** One connection, from its beginning to its end. */
+    const connection = ({ onLists, onOpen }: Follower) =>
+      Effect.gen(function*() {
+        const link = yield* open
+        const following = yield* ListFollower.make(name, link.session, onLists, Deferred.succeed(started, undefined))
+        yield* change({ _tag: "Open", link }, Effect.succeed(link))
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            state = opening()
+          })
+        )
+        yield* onOpen(link)
+        yield* following
+        yield* Effect.logWarning(`The upstream "${name}" has ended the session; it is connected again`)
+      }).pipe(Effect.scoped)
+
+    /** Takes the lists away when the upstream does not come back soon. */
+    const gone = ({ onLists }: Follower) =>
+      Effect.zipRight(
+        Effect.sleep(KEPT),
+        Effect.suspend(() => state._tag === "Open" ? Effect.void : onLists(undefined, []))
+      )
+
+    const lasted = (follower: Follower) =>
+      Effect.matchEffect(Effect.timed(connection(follower)), {
+        onFailure: (error) =>
+          Effect.gen(function*() {
+            yield* change({ _tag: "Down", why: unconnected }, UpstreamError.unconnected(name, error))
+            yield* follower.onLists(undefined, [])
+            yield* Deferred.fail(started, error)
+            return Duration.zero
+          }),
+        onSuccess: ([duration]) => Effect.as(Effect.forkScoped(gone(follower)), duration)
+      })
+
+    /** After a defect nothing connects again: calls fail with a message that says so, and `started` dies with the defect. */
+    const broken = ({ onLists }: Follower, cause: Cause.Cause<never>) =>
+      Effect.logError(`The proxy of the upstream "${name}" has failed, and does not connect again`, cause).pipe(
+        Effect.zipRight(change({ _tag: "Down", why: failed }, Effect.fail(failed))),
+        Effect.zipRight(Deferred.failCause(started, cause)),
+        Effect.zipRight(onLists(undefined, []))
+      )
+
+    const repeating = Schedule.resetWhen(
+      Schedule.passthrough(Schedule.mapInput(reconnect, (_: Duration.Duration) => undefined)),
+      Duration.greaterThanOrEqualTo(RESET_AFTER)
+    )
+    return {
+      link: Effect.suspend(() => {
+        switch (state._tag) {
+          case "Open":
+            return Effect.succeed(state.link)
+          case "Opening":
+            return Effect.timeoutFail(Deferred.await(state.opened), {
+              duration: connectTimeout,
+              onTimeout: () => unconnected
+            })
+          case "Down":
+            return Effect.fail(state.why)
+        }
+      }),
+      session: () => state._tag === "Open" ? state.link.session : undefined,
+      started: Deferred.await(started),
+      run: (follower) =>
+        Effect.zipRight(
+          Effect.repeat(lasted(follower), repeating),
+          Effect.zipRight(
+            change({ _tag: "Down", why: unconnected }, Effect.fail(unconnected)),
+            follower.onLists(undefined, [])
+          )
+        ).pipe(
+          Effect.tapErrorCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.void : broken(follower, cause)),
+          Effect.interruptible,
+          Effect.forkScoped,
+          Effect.asVoid
+        )
+    }
+  })
