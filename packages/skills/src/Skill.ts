@@ -1,6 +1,6 @@
 /**
- * A skill as a value: its front matter and its files, with their digests and sizes, and the errors that making and reading it
- * can have. `SkillsServer` makes skills and serves them.
+ * A skill as a value, as a server has it: the front matter, and the files with their digests and sizes. Also the errors of making a
+ * skill and of reading a file. `SkillsServer` makes and serves skills; `Skills` has the entries that clients get.
  *
  * @see https://agentskills.io/specification
  * @since 0.1.0
@@ -14,7 +14,7 @@ import type { Frontmatter } from "./Skills.js"
 export interface SkillFile<out R = never> {
   readonly uri: string
   readonly mimeType: string
-  /** Of its bytes, as entries have them; `undefined` for a file whose content is generated when it is read. */
+  /** The digest and the size in the entry of the skill; `undefined` for a file whose content is generated for each client. */
   readonly stored: { readonly digest: string; readonly size: number } | undefined
   readonly read: Effect.Effect<Uint8Array, SkillChanged | Fails, R>
 }
@@ -28,14 +28,14 @@ export interface Skill<out R = never> {
   /** The URI of its `SKILL.md`. */
   readonly uri: string
   readonly frontmatter: Frontmatter
-  /** Without those of skills in directories of this one: entries add these. */
+  /** The files of the skill, without the files of skills in directories below. The entry of the skill has both. */
   readonly files: ReadonlyArray<SkillFile<R>>
-  /** The URIs of its directories in which there is no file. */
+  /** The URIs of directories of the skill that contain no file. */
   readonly emptyDirectories: ReadonlyArray<string>
 }
 
 /**
- * A skill cannot be served. The message names the file, and the line if it has one.
+ * A skill cannot be served. The message names the file, and the line in the file where it is known.
  *
  * @category errors
  */
@@ -51,7 +51,7 @@ export class SkillError extends Data.TaggedError("SkillError")<{
 }
 
 /**
- * A file is not the one any more that the server has the digest of. The client is told so, and gets no content.
+ * A file has changed since the server computed its digest. The client gets an error and no content.
  *
  * @category errors
  */

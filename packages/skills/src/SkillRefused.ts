@@ -1,6 +1,6 @@
 /**
- * Why a client does not use a skill, or a file of one: its entry breaks the rules, or what the server sent is not what the
- * entry says. `SkillsClient` fails with it before it gives any content to the application.
+ * The error of a client that does not use a skill or a file of a skill: the entry of the skill breaks a rule, or the content that the
+ * server sent differs from the entry. `SkillsClient` fails with this error before the application gets any content.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#integrity-and-verification
  * @since 0.1.0
@@ -10,12 +10,12 @@ import * as Data from "effect/Data"
 /**
  * - `Entry`: the entry of the skill breaks a rule of the extension.
  * - `TooLarge`: the skill, or its front matter, exceeds a limit of this client.
- * - `Dynamic`: the entry has no digests, and the client was not told to accept that.
+ * - `Dynamic`: the entry has no digests, and the option `allowDynamic` is not set.
  * - `Unlisted`: the entry does not have the file.
- * - `Content`: the server answered with something else than the one file that was requested.
- * - `Size`, `Digest`: the content is not the one that the entry describes.
- * - `FrontMatter`: that of `SKILL.md` is not the one of the entry.
- * - `Directory`: the server listed something that is not in the directory.
+ * - `Content`: the server did not answer with exactly the file that was requested.
+ * - `Size`, `Digest`: the content has another size or digest than the entry.
+ * - `FrontMatter`: the front matter of `SKILL.md` is not valid, or differs from the entry.
+ * - `Directory`: the server listed a resource that is not in the directory.
  *
  * @category models
  */
@@ -33,7 +33,7 @@ export type Reason =
 /** @category errors */
 export class SkillRefused extends Data.TaggedError("SkillRefused")<{
   readonly reason: Reason
-  /** Of the skill or the file, as the server or the application wrote it. */
+  /** The URI of the skill or the file, as the server or the application wrote it. */
   readonly uri: string
   readonly problem: string
 }> {

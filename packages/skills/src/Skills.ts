@@ -1,8 +1,9 @@
 /**
- * The extension `io.modelcontextprotocol/skills`: a server lists skills, directories of instructions and files for a model,
- * and the client reads their files as resources. An entry has the digest and the size of each file of its skill.
+ * The vocabulary of the extension `io.modelcontextprotocol/skills`. A skill is a directory with instructions and files for a model. A
+ * server lists entries of skills, and a client reads the files as resources. The entry of a skill has the digest and the size of
+ * each file.
  *
- * `SkillsServer` serves skills, `SkillsClient` reads and verifies them: import the one that the program needs.
+ * `SkillsServer` serves skills, `SkillsClient` reads and verifies them: import the half that the program needs.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  * @since 0.1.0
@@ -36,7 +37,7 @@ export const SkillResource = Schema.Struct({
 export interface Frontmatter extends Schema.Schema.Type<typeof Frontmatter> {}
 
 /**
- * The YAML at the beginning of `SKILL.md` as JSON, with all members that its author wrote.
+ * The YAML at the beginning of `SKILL.md`, as JSON. It keeps all members that the author wrote.
  *
  * @category schemas
  */
@@ -57,11 +58,11 @@ export const Skill = Schema.Struct({
   /** The URI of its `SKILL.md`. */
   uri: Uri,
   frontmatter: Frontmatter,
-  /** All files of the skill, `SKILL.md` among them; `dynamic` when its content is generated and has no digests. */
+  /** All files of the skill, with `SKILL.md`; `dynamic` for a skill with generated content, which has no digests. */
   resources: Schema.Union(Schema.Array(SkillResource), Schema.Literal("dynamic"))
 })
 
-/** The hints for caches, which results have from 2026-07-28 on. */
+/** The hints for caches that results have from 2026-07-28 on. */
 const hintFields = {
   ttlMs: Schema.optional(Schema.Finite),
   cacheScope: Schema.optional(Schema.Literal("public", "private"))
@@ -70,7 +71,7 @@ const hintFields = {
 const UriParams = { uri: Uri, ...Meta.request }
 
 /**
- * The extension. A server declares in its settings whether it lists directories.
+ * The extension. The settings of a server declare whether it lists directories.
  *
  * @category constants
  */
@@ -117,7 +118,7 @@ export const FILE = "SKILL.md"
 export const DIRECTORY = "inode/directory"
 
 /**
- * What every client must accept of one skill, and no server should exceed.
+ * The size of a skill that every client must accept, and that no server should exceed.
  *
  * @category constants
  */

@@ -1,10 +1,10 @@
 /**
- * The skills of a server: lists them, loads one, and reads its files. Every content is compared with the digest and the size
- * in the entry of its skill before the application gets it. Nothing is read that the application has not requested, and all
- * that is read comes from the server of the session, whatever a URI looks like.
+ * Lists the skills of a server, loads a skill, and reads its files. A content is compared with the digest and the size in the entry
+ * of the skill before the application gets the content. The client reads only what the application requests, and only from the server
+ * of the session, whatever a URI looks like.
  *
- * What a skill says is the word of its server, not of the application: a digest shows that content and entry belong together,
- * and not that one of them can be trusted.
+ * A digest shows that a content belongs to an entry. It does not show that the server can be trusted: the text of a skill comes from
+ * the server, not from the application.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  * @since 0.1.0
@@ -45,8 +45,8 @@ export interface Options {
   /** How many characters the front matter of a `SKILL.md` may have. Default: 16,384. */
   readonly maxFrontMatter?: number | undefined
   /**
-   * Whether skills are loaded whose content is generated: nothing can be verified of them but their front matter. Default:
-   * false, `load` fails with reason `Dynamic`.
+   * Whether skills with generated content are loaded; the client can verify their front matter only. Default: false, `load` fails
+   * with the reason `Dynamic`.
    */
   readonly allowDynamic?: boolean | undefined
 }
@@ -57,7 +57,7 @@ export interface Options {
  * @category models
  */
 export interface SkillFile {
-  /** Below the directory of the skill. */
+  /** The path in the directory of the skill. */
   readonly path: string
   readonly uri: string
   /** In bytes. */
@@ -75,7 +75,7 @@ export interface SkillContent {
 }
 
 /**
- * A skill whose `SKILL.md` was read and verified. Its files are those of the entry that it was loaded from.
+ * A skill whose `SKILL.md` was read and verified. The files are the files of the entry that was loaded.
  *
  * @category models
  */
@@ -86,8 +86,8 @@ export interface LoadedSkill {
   /** Empty when the content of the skill is generated. */
   readonly files: ReadonlyArray<SkillFile>
   /**
-   * Reads a file by its path in the skill, as the skill itself refers to it. Fails with `SkillRefused` when the entry does not
-   * have the file, and when the content is not the one of the entry: then `get` gives the entry of the skill as it is now.
+   * Reads a file by its path in the skill, as the instructions of the skill name the file. Fails with `SkillRefused` when the entry
+   * does not have the file, and when the content differs from the entry: then `get` gives the present entry.
    */
   readonly read: (path: string, options?: CallOptions) => Effect.Effect<SkillContent, ClientError | SkillRefused>
 }
@@ -95,28 +95,28 @@ export interface LoadedSkill {
 /** @category models */
 export interface SkillsService {
   /**
-   * The skills that the server lists, page after page; it may have more than it lists. Entries that break the rules of the
-   * extension are left out, with a warning in the log; `get` tells more of one of them.
+   * The skills that the server lists, page after page; a server may have further skills. Entries that break a rule of the extension
+   * are left out, with a warning in the log. `get` fails with the reason for one entry.
    */
   readonly list: Stream.Stream<Protocol.Skill, ClientError>
-  /** The entry of a skill as it is now, by the URI of its `SKILL.md`. */
+  /** The present entry of a skill, by the URI of its `SKILL.md`. */
   readonly get: (uri: string, options?: CallOptions) => Effect.Effect<Protocol.Skill, ClientError | SkillRefused>
-  /** Reads the `SKILL.md` of a skill, and verifies it and its front matter. */
+  /** Reads the `SKILL.md` of a skill, and verifies its content and its front matter. */
   readonly load: (
     entry: Protocol.Skill,
     options?: CallOptions
   ) => Effect.Effect<LoadedSkill, ClientError | SkillRefused>
   /**
-   * The children of a directory, by its URI without a slash at the end, as they are now. A file that the entry of a skill does
-   * not have is not a file of the skill. Fails with `NotNegotiated` when the server does not list directories.
+   * The present children of a directory, by the URI of the directory without a slash at the end. A child that the entry of a skill
+   * does not have is no file of the skill. Fails with `NotNegotiated` when the server does not list directories.
    */
   readonly readDirectory: (uri: string) => Stream.Stream<Resources.Resource, ClientError | SkillRefused>
 }
 
 /**
- * What identifies the content of a skill, for an approval by the user: it changes when a file is added, removed or changed.
- * Store it with the name that the application gives the server. `None` for a skill whose content is generated: an approval
- * cannot be bound to it.
+ * Identifies the content of a skill, so that an application can bind an approval of the user to the content. The id changes when a
+ * file is added, removed or changed. Store the id with the name that the application gives the server. `None` for a skill with
+ * generated content, to which no approval can be bound.
  *
  * @category utils
  */
@@ -160,7 +160,11 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
     Either.match(decodeEntry(given), {
       onLeft: () =>
         Either.left(
-          new SkillRefused({ reason: "Entry", uri, problem: "its entry needs uri, frontmatter and resources" })
+          new SkillRefused({
+            reason: "Entry",
+            uri,
+            problem: "its entry is not valid: it needs uri, frontmatter and resources"
+          })
         ),
       onRight: (entry) => {
         const refused = SkillCheck.refusal(entry, limits)
@@ -170,7 +174,7 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
 
   const page = (cursor: string | undefined) =>
     Effect.flatMap(
-      // By its name, so that an entry that is not valid costs only itself.
+      // Requested by the name of the method, without a schema, so that one entry that is not valid does not spoil the page.
       session.request(list.name, cursor === undefined ? {} : { cursor }),
       ({ nextCursor, skills }): Effect.Effect<Page, ClientError> =>
         Array.isArray(skills) && (nextCursor === undefined || typeof nextCursor === "string")
@@ -216,10 +220,11 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
         const root = SkillUri.root(uri)!
         const remaining = yield* Ref.make(limits.maxBytes)
         if (resources === "dynamic" && options.allowDynamic !== true) {
-          const problem = "its content is generated, so that nothing of it can be verified: load it with allowDynamic"
+          const problem =
+            "its content is generated and cannot be verified: to load the skill anyway, set the option allowDynamic"
           return yield* new SkillRefused({ reason: "Dynamic", uri, problem })
         }
-        /** A file without a digest. All that is read counts. */
+        /** Reads a file without a digest. The bytes of all such files count against `maxBytes`. */
         const unverified = (uri: string, call: CallOptions | undefined) =>
           Effect.flatMap(Ref.get(remaining), (max) =>
             Effect.tap(read(uri, max, call), ({ bytes }) => Ref.update(remaining, (left) => left - bytes.length)))
@@ -237,7 +242,7 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
           ({ line, problem }) => new SkillRefused({ reason: "FrontMatter", uri, problem: `line ${line}: ${problem}` })
         )
         if (!FrontMatter.isEqual(fields, frontmatter)) {
-          const problem = "its front matter is not the one of its entry: get the entry again, and do not use this one"
+          const problem = "its front matter differs from its entry: discard the entry, and get it again"
           return yield* new SkillRefused({ reason: "FrontMatter", uri, problem })
         }
         const files = Array.from(byUri.values(), ({ size, uri }) => ({ path: SkillUri.within(root, uri)!, uri, size }))
@@ -252,7 +257,7 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
               const uri = resources === "dynamic" ? uriBelow(root, below) : byPath.get(below)
               if (uri === undefined) {
                 const problem =
-                  "the entry of the skill has no such file: give its path in the skill, as in forms/large.md"
+                  "the entry of the skill has no such file: give a path in the skill, as in forms/large.md"
                 return yield* new SkillRefused({ reason: "Unlisted", uri: path, problem })
               }
               const { bytes, mimeType } = yield* readFile(uri, call)
@@ -279,7 +284,11 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
         ).pipe(Stream.mapEffect((child) => {
           const path = SkillUri.within(uri, child.uri)
           return path === undefined || path.includes("/")
-            ? new SkillRefused({ reason: "Directory", uri, problem: "the server listed what is not in the directory" })
+            ? new SkillRefused({
+              reason: "Directory",
+              uri,
+              problem: "the server listed a resource that is not in the directory"
+            })
             : Effect.succeed(child)
         }))
       }))
@@ -306,8 +315,10 @@ const differs = (reason: "Size" | "Digest", uri: string) =>
     reason,
     uri,
     problem:
-      `the ${reason === "Size" ? "size" : "digest"} of the content is not the one in the entry of the skill: it may ` +
-      "have changed since, so get the entry again"
+      `the ${
+        reason === "Size" ? "size" : "digest"
+      } of the content differs from the entry of the skill: the file may have ` +
+      "changed, so get the entry again"
   })
 
 const uriBelow = (root: string, path: string): string | undefined => {

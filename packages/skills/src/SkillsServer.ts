@@ -1,8 +1,8 @@
 /**
- * Serves skills: directories with instructions and files for a model, from the disk or defined in code. Clients list them with
- * digests and sizes, and read their files as resources when a model needs them.
+ * Serves skills, which are directories with instructions and files for a model. Skills come from the disk or are defined in code.
+ * Clients list skills with the digests and sizes of their files, and read the files as resources when a model needs them.
  *
- * `layer` is among the features of a server, and `extension` among its `extensions`.
+ * A server needs `layer` among its features and `extension` among its `extensions`.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  * @since 0.1.0
@@ -39,12 +39,12 @@ export const extension: typeof Protocol.extension = Extension.declare(Protocol.e
 })
 
 /**
- * The limits of skills. A skill that is larger than the defaults may be one that no client accepts.
+ * The limits of skills. Clients need not accept a skill that exceeds the defaults of `maxFiles` and `maxBytes`.
  *
  * @category models
  */
 export interface Limits {
-  /** How many files a skill may have, those of skills inside of it included. Default: 512. */
+  /** How many files a skill may have, with the files of skills in directories below. Default: 512. */
   readonly maxFiles?: number | undefined
   /** How many bytes the files of a skill may have together. Default: 16 MiB. */
   readonly maxBytes?: number | undefined
@@ -54,7 +54,7 @@ export interface Limits {
 
 /** @category models */
 export interface FilesOptions extends Limits {
-  /** What comes before the paths in the URIs: with `acme/billing`, `refunds` has `skill://acme/billing/refunds/SKILL.md`. */
+  /** The beginning of all paths in URIs: with `acme/billing`, `refunds` has `skill://acme/billing/refunds/SKILL.md`. */
   readonly prefix?: string | undefined
 }
 
@@ -62,7 +62,7 @@ export interface FilesOptions extends Limits {
 export interface DirectoryOptions extends FilesOptions {
   /** Whether files and directories are served whose names begin with a dot. Default: false. */
   readonly dotfiles?: boolean | undefined
-  /** How many files and directories are looked at, also those that belong to no skill. Default: 10,000. */
+  /** How many files and directories there may be, with those that belong to no skill. Default: 10,000. */
   readonly maxEntries?: number | undefined
 }
 
@@ -87,13 +87,13 @@ const build = <R>(
 }
 
 /**
- * The skills in a directory: each directory below it that has a `SKILL.md`, however deep, or the directory itself. The names
- * of the directories become the URI of the skill, and the last one must be the `name` in its front matter.
+ * The skills in a directory. Each directory below with a `SKILL.md`, however deep, is a skill; or the directory itself is. The names
+ * of the directories become the URI of the skill, and the last name must be the `name` in the front matter.
  *
- * Links are not followed. Their targets, special files, and files outside of skills are not served. Contents are read again
- * for each client, and compared with the digest that clients have.
+ * Links are not followed: targets of links, special files, and files outside of skills are not served. A file is read again for each
+ * client, and compared with the digest in the entry of its skill.
  *
- * Fails with a `SkillError` that names the file, and the line in its front matter.
+ * Fails with a `SkillError` that names the file, and the line in the front matter.
  *
  * @category constructors
  */
@@ -120,8 +120,8 @@ export const fromDirectory = (
   )
 
 /**
- * The skills among files that the program has, such as those that a bundler has put into it, by their paths:
- * `refunds/SKILL.md`. Fails as `fromDirectory` does.
+ * The skills among files that are part of the program, for example because a bundler has included them. `files` has the contents by
+ * path: `refunds/SKILL.md`. Fails as `fromDirectory` does.
  *
  * @category constructors
  */
@@ -137,7 +137,7 @@ export const fromFiles = (
   )
 
 /**
- * The content of a file, or an effect that makes it anew for each client that reads it.
+ * The content of a file, or an effect that makes the content for each client that reads the file.
  *
  * @category models
  */
@@ -152,19 +152,19 @@ export interface Options<
 > extends Limits {
   /** What the skill does and when to use it, for the model that chooses among skills: at most 1,024 characters. */
   readonly description: string
-  /** What the model reads when it uses the skill, in Markdown. */
+  /** The Markdown that the model reads when it uses the skill. */
   readonly instructions: Instructions
   /** The other fields of the front matter, `license` for example. */
   readonly frontmatter?: { readonly [field: string]: unknown } | undefined
-  /** The other files of the skill, by their paths in it. */
+  /** The other files of the skill, by their paths in the skill. */
   readonly files?: Files | undefined
 }
 
 /**
- * A skill that is defined in code. `path` is its name, after names that group skills: `acme/billing/refunds`.
+ * A skill that is defined in code. `path` ends with the name of the skill; names before it group skills: `acme/billing/refunds`.
  *
- * Where a content is an effect, clients get no digests of the skill, and many of them refuse such skills. The effect may require
- * what handlers of resources may.
+ * Where a content is an effect, the entry of the skill has no digests, and many clients refuse the skill. The effect may require the
+ * services that handlers of resources may require.
  *
  * @example
  * ```ts
@@ -192,7 +192,7 @@ export const make = <
 ): Effect.Effect<Skill<ContextOf<Instructions> | ContextOf<Files[keyof Files]>>, SkillError> => {
   const { description, frontmatter, instructions } = options
   const name = path.slice(path.lastIndexOf("/") + 1)
-  // JSON is YAML.
+  // Each JSON text is valid YAML.
   const fields = Object.entries({ name, description, ...frontmatter }).flatMap(([field, value]) =>
     value === undefined ? [] : [`${JSON.stringify(field)}: ${JSON.stringify(value)}\n`]
   )
@@ -208,7 +208,7 @@ export const make = <
   return files.some(([file]) => file.endsWith(`/${Protocol.FILE}`))
     ? new SkillError({
       file: main,
-      problem: `the files of a skill have no ${Protocol.FILE}: give it as "instructions"`
+      problem: `the option "files" must not contain a ${Protocol.FILE}: give it as "instructions"`
     })
     : Effect.map(build<any>([[main, source], ...files], [], undefined, options), ([skill]) => skill!)
 }
@@ -259,15 +259,15 @@ export interface LayerOptions<out R = never> {
   /** How many entries a page of `skills/list` has; an entry can have 512 files. Default: 100. */
   readonly pageSize?: number | undefined
   /**
-   * When to read the skills again: after each element of the stream. Clients are notified that the resources have changed.
-   * When reading fails, the server logs why and goes on with the skills that it has. Default: only when a client reads a file
-   * that has changed.
+   * The skills are read again after each element of this stream, and clients are notified when resources have changed. When
+   * reading fails, the server logs the error and keeps the skills of before. Default: the skills are read again only when a client
+   * reads a file that has changed.
    */
   readonly reload?: Stream.Stream<unknown, never, R> | undefined
 }
 
 /**
- * The feature that serves skills. A server may have it several times, each with skills of its own. `Feature.visible` and
+ * The feature that serves skills. A server may have several such features with different skills. `Feature.visible` and
  * `Middleware.around` work for skills as they do for resources.
  *
  * The layer fails when the skills cannot be read, and dies when another feature has a resource of the same URI.
@@ -286,7 +286,7 @@ export const layer = <R = never, E = never, SR = never, RR = never>(
     const registry = yield* Registry
     const context = yield* Effect.context<any>()
     const hints = Cache.toHints(options.cache)
-    // One waits while the skills are read: more would change nothing.
+    // At most one notice waits while the skills are read, because one more reading is enough.
     const noticed = yield* Queue.sliding<void>(1)
     const replace = yield* SkillRegistration.make({
       registry,
@@ -298,7 +298,7 @@ export const layer = <R = never, E = never, SR = never, RR = never>(
     yield* read
     const reload = Effect.catchAllCause(read, (cause) =>
       Effect.zipRight(
-        Effect.logWarning("The skills could not be read again: the server goes on with those that it has", cause),
+        Effect.logWarning("The skills could not be read again: the server keeps the skills that it has", cause),
         Effect.sleep(RELOAD_PAUSE)
       ))
     yield* Stream.merge(Stream.fromQueue(noticed), options.reload ?? Stream.empty).pipe(
@@ -308,5 +308,5 @@ export const layer = <R = never, E = never, SR = never, RR = never>(
     return SkillRequests.layer(registry, { hints, pageSize: options.pageSize ?? 100 })
   })) as Layer.Layer<never, E, any>
 
-/** How long the next attempt waits after one that failed. */
+/** The pause after an attempt to read the skills that has failed. */
 const RELOAD_PAUSE = "1 second"

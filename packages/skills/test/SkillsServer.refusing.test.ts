@@ -15,12 +15,15 @@ describe("What is no skill", () => {
         const [text, expected] of [
           ["# Refunds", "refunds/SKILL.md:1: the file does not begin with a line \"---\""],
           ["---\nname: refunds\n", "refunds/SKILL.md:1: the YAML after the first line has no end"],
-          ["---\nname: refunds\ndescription: [1\n---\n", "refunds/SKILL.md:3: it is not YAML"],
-          ["---\nname: refunds\nname: refunds\ndescription: x\n---\n", "refunds/SKILL.md:3: it is not YAML"],
-          ["---\n- a\n---\n", "refunds/SKILL.md:2: the front matter is not a list of fields"],
-          ["---\n---\n", "refunds/SKILL.md:2: the front matter is not a list of fields"],
-          ["---\nname: refunds\n---\n", "refunds/SKILL.md:1: the front matter needs the field \"description\""],
-          ["---\ndescription: x\nname: 7\n---\n", "refunds/SKILL.md:3: the front matter needs the field \"name\""],
+          ["---\nname: refunds\ndescription: [1\n---\n", "refunds/SKILL.md:3: the front matter is not YAML"],
+          [
+            "---\nname: refunds\nname: refunds\ndescription: x\n---\n",
+            "refunds/SKILL.md:3: the front matter is not YAML"
+          ],
+          ["---\n- a\n---\n", "refunds/SKILL.md:2: the front matter must consist of fields"],
+          ["---\n---\n", "refunds/SKILL.md:2: the front matter must consist of fields"],
+          ["---\nname: refunds\n---\n", "refunds/SKILL.md:1: the front matter needs a field \"description\""],
+          ["---\ndescription: x\nname: 7\n---\n", "refunds/SKILL.md:3: the front matter needs a field \"name\""],
           ["---\ndescription: x\nname: other\n---\n", "refunds/SKILL.md:3: the name is \"other\", but the directory"],
           ["---\ndescription: x\nname: Re--funds\n---\n", "refunds/SKILL.md:3: the name \"Re--funds\" must have"],
           [markdown("refunds", "x".repeat(1025)), "refunds/SKILL.md:3: the description has 1025 characters"],
@@ -28,19 +31,22 @@ describe("What is no skill", () => {
             "---\nname: refunds\ndescription: x\nn: .nan\n---\n",
             "refunds/SKILL.md:4: the field \"n\" cannot be written"
           ],
-          ["---\nname: refunds\ndescription: !date x\n---\n", "refunds/SKILL.md:3: it is not YAML"],
+          ["---\nname: refunds\ndescription: !date x\n---\n", "refunds/SKILL.md:3: the front matter is not YAML"],
           ["---\nname: refunds\ndescription: x\n__proto__: {}\n---\n", "__proto__"],
           ["---\nname: refunds\ndescription: x\na: " + "[".repeat(20_000) + "\n---\n", "refunds/SKILL.md:"],
           [
             "---\nname: refunds\ndescription: x\na: " + "[".repeat(40) + "]".repeat(40) + "\n---\n",
             "nested too deeply"
           ],
-          ["---\nname: refunds\ndescription: x\n" + "# ".repeat(40_000) + "\n---\n", "no end: a line \"---\" within"]
+          [
+            "---\nname: refunds\ndescription: x\n" + "# ".repeat(40_000) + "\n---\n",
+            "no end: no line \"---\" follows within"
+          ]
         ] as const
       ) {
         assert.include(yield* problem(text), expected)
       }
-      assert.include(yield* problem(markdown("x"), "SKILL.md"), "a skill is in a directory that has its name")
+      assert.include(yield* problem(markdown("x"), "SKILL.md"), "a skill needs a directory with the name of the skill")
       const bytes = yield* Effect.flip(Skills.fromFiles({ "a/SKILL.md": Uint8Array.of(0xff) }))
       assert.include(bytes.message, "a/SKILL.md: the file is not UTF-8 text")
     }))

@@ -53,7 +53,7 @@ describe("Skills that are read again", () => {
         yield* Ref.set(files, { "a/SKILL.md": "no front matter" })
         yield* Queue.offer(reload, undefined)
         const message = yield* Queue.take(logged)
-        assert.include(message, "goes on with those that it has")
+        assert.include(message, "keeps the skills that it has")
         assert.include(message, "a/SKILL.md:1: the file does not begin with")
         assert.lengthOf((yield* result("skills/list")).skills, 1)
       }).pipe(

@@ -1,6 +1,6 @@
 /**
- * What a client checks before it uses anything of a skill: that the entry of the skill keeps its rules, and that an answer has the
- * file that was requested and nothing else.
+ * The checks of a client before it uses a skill: the entry of the skill keeps the rules of the extension, and the answer to
+ * `resources/read` has the file that was requested and nothing else. `SkillsClient` compares digests.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension#skill-entries
  */
@@ -18,14 +18,16 @@ export interface Limits {
   readonly maxBytes: number
 }
 
-/** What is wrong with an entry, which needs no request to be known; `undefined` when nothing is. */
+/** The rule that an entry breaks; `undefined` when the entry keeps all rules. */
 export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: Limits): SkillRefused | undefined => {
   const refuse = (problem: string, reason: "Entry" | "TooLarge" = "Entry") => new SkillRefused({ reason, uri, problem })
   const root = SkillUri.root(uri)
   if (root === undefined) return refuse(`it is not the URI of a ${Skills.FILE}`)
   const name = SkillUri.nameOf(root)
   if (!Skills.isName(name)) return refuse("the name of the skill breaks the rules of Agent Skills")
-  if (frontmatter.name !== name) return refuse("the name in the front matter is not the last one in the URI")
+  if (frontmatter.name !== name) {
+    return refuse("the name in the front matter is not the name of the directory in the URI")
+  }
   if (frontmatter.description.trim() === "") return refuse("the front matter has no description")
   if (resources === "dynamic") return undefined
   if (resources.length > limits.maxFiles) {
@@ -55,7 +57,7 @@ export interface FileContent {
   readonly mimeType: string | undefined
 }
 
-/** The bytes of a file in the answer to `resources/read`. Their number is known before they are decoded: at most `max`. */
+/** The bytes of a file in the answer to `resources/read`. A content of more than `max` bytes is refused before it is decoded. */
 export const content = (
   uri: string,
   { contents }: Resources.ReadResourceResult,
@@ -64,7 +66,11 @@ export const content = (
   Effect.suspend(() => {
     const [content] = contents
     if (contents.length !== 1 || content === undefined || content.uri !== uri) {
-      return new SkillRefused({ reason: "Content", uri, problem: "the server did not answer with this file alone" })
+      return new SkillRefused({
+        reason: "Content",
+        uri,
+        problem: "the answer of the server must contain this file and nothing else"
+      })
     }
     const tooLong = new SkillRefused({ reason: "Size", uri, problem: `the file has more than ${max} bytes` })
     if ("text" in content) {

@@ -1,12 +1,12 @@
 /**
- * The bytes of a file: their text, and their digest as entries of skills write it. A digest says that content and entry belong
- * together, not that one of them can be trusted.
+ * The bytes of a file: joining pieces, the text, and the digest as entries of skills write digests. A digest shows that a content
+ * belongs to an entry, not that the content can be trusted.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 
-/** Pieces as one. */
+/** All pieces, one after another. */
 export const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -20,14 +20,14 @@ export const concat = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
 /** `sha256:` and 64 lowercase hexadecimal digits. */
 export const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
   Effect.map(
-    // The bytes of a file never are in shared memory.
+    // The bytes of a file are never in shared memory.
     Effect.promise(() => crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)),
     (digest) => `sha256:${Encoding.encodeHex(new Uint8Array(digest))}`
   )
 
 export const isDigest = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text)
 
-/** The text of bytes, exactly: encoding it gives the same bytes. */
+/** The text of bytes. Encoding the text gives the same bytes. Left: the bytes are not UTF-8. */
 export const text = (bytes: Uint8Array): Either.Either<string, unknown> => Either.try(() => decoder.decode(bytes))
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })

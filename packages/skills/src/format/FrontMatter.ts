@@ -1,6 +1,6 @@
 /**
- * Reads the front matter of a `SKILL.md`: the YAML between two lines `---` at its beginning, as JSON. It accepts what JSON can
- * say: no tags, no keys that are not text, no value that contains itself. The YAML parser is loaded when it is first needed.
+ * Reads the front matter of a `SKILL.md`: the YAML between two lines `---` at the beginning of the file. The result is JSON, so
+ * tags, keys that are not text, and values that contain themselves are refused. The YAML parser is loaded when it is first needed.
  *
  * @see https://agentskills.io/specification#frontmatter
  */
@@ -10,7 +10,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Yaml from "yaml"
 import type { Frontmatter } from "../Skills.js"
 
-/** Why a text has no front matter that can be used, and the line of the text, counted from 1. */
+/** The reason why the front matter of a text cannot be used, and the line of the text, counted from 1. */
 export class Malformed {
   readonly _tag = "Malformed"
   constructor(readonly line: number, readonly problem: string) {}
@@ -18,7 +18,7 @@ export class Malformed {
 
 export interface FrontMatter {
   readonly fields: Frontmatter
-  /** What follows the front matter. */
+  /** The text below the front matter. */
   readonly body: string
   /** The line at which a field stands. */
   readonly lineOf: (field: string) => number
@@ -43,11 +43,14 @@ interface Parts {
 const split = (text: string, maxLength: number): Parts | Malformed => {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0
   const opening = /^---\r?\n/.exec(text.slice(start, start + 5))
-  if (opening === null) return new Malformed(1, `the file does not begin with a line "---" and YAML below it`)
+  if (opening === null) return new Malformed(1, `the file does not begin with a line "---" and YAML below`)
   const from = start + opening[0].length
   const closing = /(?:^|\n)---[ \t]*(?:\r?\n|$)/.exec(text.slice(from, from + maxLength + 8))
   if (closing === null) {
-    return new Malformed(1, `the YAML after the first line has no end: a line "---" within ${maxLength} characters`)
+    return new Malformed(
+      1,
+      `the YAML after the first line has no end: no line "---" follows within ${maxLength} characters`
+    )
   }
   return {
     source: text.slice(from, from + closing.index).replace(/\r$/, ""),
@@ -70,8 +73,8 @@ const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontM
       // The first line of the file is "---".
       return range === undefined || range === null ? 1 : lines.linePos(range[0]).line + 1
     }
-    if (!isObject(value)) {
-      return Effect.fail(new Malformed(2, "the front matter is not a list of fields, as in name: refunds"))
+    if (!Predicate.isRecord(value)) {
+      return Effect.fail(new Malformed(2, "the front matter must consist of fields, as in name: refunds"))
     }
     const unfit = Object.keys(value).find((field) => field === "__proto__" || !isJson(value[field], MAX_DEPTH))
     if (unfit !== undefined) {
@@ -85,7 +88,7 @@ const parse = (yaml: typeof Yaml, { body, source }: Parts): Effect.Effect<FrontM
     for (const field of ["name", "description"]) {
       const given = value[field]
       if (typeof given !== "string" || given.trim() === "") {
-        return Effect.fail(new Malformed(lineOf(field), `the front matter needs the field "${field}", a text`))
+        return Effect.fail(new Malformed(lineOf(field), `the front matter needs a field "${field}" with a text`))
       }
     }
     return Effect.succeed({ fields: value as Frontmatter, body, lineOf })
@@ -108,13 +111,16 @@ const parsed = (
       const [flaw] = [...document.errors, ...document.warnings]
       return flaw === undefined
         ? { value: document.toJS(), contents: document.contents }
-        : new Malformed(lineCounter.linePos(flaw.pos[0]).line + 1, `it is not YAML: ${flaw.message.slice(0, 200)}`)
+        : new Malformed(
+          lineCounter.linePos(flaw.pos[0]).line + 1,
+          `the front matter is not YAML: ${flaw.message.slice(0, 200)}`
+        )
     }),
-    // Too many aliases, or nested too deeply for the stack.
+    // The parser throws for too many aliases, and when it needs more stack than there is.
     () => new Malformed(2, "the YAML is nested too deeply, or repeats too much by aliases")
   )
 
-/** Messages nest at most 64 levels, and an entry stands some levels deep in one. */
+/** A message may have at most 64 levels, and an entry is some levels deep in a message. */
 const MAX_DEPTH = 32
 
 const isJson = (value: unknown, depth: number): boolean => {
@@ -122,14 +128,13 @@ const isJson = (value: unknown, depth: number): boolean => {
   if (typeof value === "number") return Number.isFinite(value)
   if (depth === 0) return false
   if (Array.isArray(value)) return value.every((one) => isJson(one, depth - 1))
-  return isObject(value) && Object.keys(value).every((key) => key !== "__proto__" && isJson(value[key], depth - 1))
+  return Predicate.isRecord(value) &&
+    Object.keys(value).every((key) => key !== "__proto__" && isJson(value[key], depth - 1))
 }
-
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } => Predicate.isRecord(value)
 
 /** Whether two JSON values have the same content, whatever the order of their members. */
 export const isEqual = (one: unknown, other: unknown): boolean =>
-  isObject(one) && isObject(other)
+  Predicate.isRecord(one) && Predicate.isRecord(other)
     ? Object.keys(one).length === Object.keys(other).length &&
       Object.keys(one).every((key) => Object.hasOwn(other, key) && isEqual(one[key], other[key]))
     : Array.isArray(one) && Array.isArray(other)

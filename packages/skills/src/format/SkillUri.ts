@@ -1,6 +1,6 @@
 /**
- * The URIs of skills and of their files. A URI that could be read in two ways is no file of a skill: with an empty name, a
- * `..`, an encoded slash, a query.
+ * The URIs of skills, of their files and of their directories. A URI that can be understood in two ways names no file of a skill:
+ * for example with an empty name, `..`, an encoded slash, or a query.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -12,15 +12,15 @@ export const fromPath = (path: string): string | undefined => {
   return names.every(isSafe) ? `skill://${names.map(encode).join("/")}` : undefined
 }
 
-/** A name that means itself in a path. */
-export const isSafe = (name: string): boolean =>
+/** Whether a name in a path has no special meaning. */
+const isSafe = (name: string): boolean =>
   name !== "" && name !== "." && name !== ".." && !/[/\\\p{Cc}\p{Cs}]/u.test(name)
 
-// The characters of RFC 3986 that a host name and a path may both have.
+// Leaves only the characters of RFC 3986 that are allowed in a host name and in a path.
 const encode = (name: string): string =>
   encodeURIComponent(name).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The URI of the directory of a skill; `undefined` when no `SKILL.md` of a skill has this URI. */
+/** The URI of the directory of a skill, by the URI of its `SKILL.md`; `undefined` when the URI is not that of a `SKILL.md`. */
 export const root = (uri: string): string | undefined => {
   const directory = uri.endsWith(`/${FILE}`) ? uri.slice(0, -FILE.length - 1) : undefined
   return directory !== undefined && namesOf(directory) !== undefined ? directory : undefined
@@ -29,7 +29,18 @@ export const root = (uri: string): string | undefined => {
 /** The last name in the URI of a directory. */
 export const nameOf = (directory: string): string => directory.slice(directory.lastIndexOf("/") + 1)
 
-/** The path of a file below a directory, decoded; `undefined` when the URI is not below it. */
+/** The directories that contain a path or a URI of a skill, the innermost first. */
+export const directories = (path: string): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  const scheme = path.indexOf("://")
+  const first = scheme === -1 ? 0 : scheme + 3
+  for (let end = path.lastIndexOf("/"); end > first; end = path.lastIndexOf("/", end - 1)) {
+    found.push(path.slice(0, end))
+  }
+  return found
+}
+
+/** The decoded path of a file below a directory; `undefined` when the URI of the file is not below the directory. */
 export const within = (directory: string, uri: string): string | undefined =>
   uri.startsWith(`${directory}/`) ? decoded(uri.slice(directory.length + 1))?.join("/") : undefined
 

@@ -1,6 +1,7 @@
 /**
- * The files below a directory of the disk. Links are not followed, so that nothing outside of the directory is served; names
- * that begin with a dot are left out. What is read for a client is compared with the digest that its entry has.
+ * Finds the files below a directory of the disk. Links are not followed, so that nothing outside of the directory is served; names
+ * that begin with a dot are left out by default. A file that is read for a client is compared with the digest in the entry of its
+ * skill. `SkillFiles` makes skills of the files.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -18,7 +19,7 @@ export interface Options {
 }
 
 export interface Found {
-  /** By their paths below the directory, with `/` between the names. */
+  /** The files by their paths below the directory, with `/` between the names. */
   readonly files: ReadonlyMap<string, Source>
   readonly directories: ReadonlyArray<string>
   /** The name of the directory itself. */
@@ -48,8 +49,8 @@ export const find = (
           if (name.startsWith(".") && !dotfiles) continue
           if (++entries > maxEntries) {
             const problem =
-              `the directory has more than ${maxEntries} entries: give the directory that has the skills ` +
-              "and nothing else, or raise the limit with the option maxEntries"
+              `the directory has more than ${maxEntries} entries: give a directory that contains skills ` +
+              "only, or raise the limit with the option maxEntries"
             return yield* tooMuch(directory, problem)
           }
           yield* enter(path.join(real, name), [...names, name])
@@ -59,7 +60,7 @@ export const find = (
     const enter = (own: string, names: ReadonlyArray<string>): Effect.Effect<void, SkillError> =>
       Effect.gen(function*() {
         const label = path.join(directory, ...names)
-        // A link to nothing has no real path.
+        // A link whose target does not exist has no real path.
         const real = yield* Effect.orElseSucceed(fs.realPath(own), () => undefined)
         if (real !== own) return yield* Effect.logWarning(`${label} is a link: it is not served with the skills`)
         const { type } = yield* readable(label, fs.stat(own))
@@ -78,7 +79,7 @@ export const find = (
   })
 
 const sourceOf = (fs: FileSystem.FileSystem, own: string, label: string, maxBytes: number): Source => {
-  /** The bytes of the file, which is still no link; it reads at most one byte more than `max`. */
+  /** The bytes of the file; `undefined` when it has become a link or has more than `max` bytes. Reads at most `max` + 1 bytes. */
   const bytes = (max: number): Effect.Effect<Uint8Array | undefined, PlatformError> =>
     Effect.gen(function*() {
       if ((yield* fs.realPath(own)) !== own) return undefined

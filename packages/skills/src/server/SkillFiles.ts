@@ -1,6 +1,6 @@
 /**
- * Makes skills of files: each directory that contains a `SKILL.md` is one. It reads the front matter, computes digests, and
- * refuses what clients would refuse. Where the files come from is up to its callers.
+ * Makes skills of files: each directory that contains a `SKILL.md` is a skill. It reads the front matter, computes digests, and
+ * refuses skills that clients would refuse. `SkillDirectory` gets the files from the disk; `SkillsServer` has files in memory.
  */
 import type { Fails } from "@effect-mcp/server/Feature"
 import * as Effect from "effect/Effect"
@@ -11,13 +11,13 @@ import * as SkillUri from "../format/SkillUri.js"
 import { type Skill, type SkillChanged, SkillError, type SkillFile } from "../Skill.js"
 import * as Skills from "../Skills.js"
 
-/** A file that may become one of a skill. */
+/** A file that may belong to a skill. */
 export interface Source<out R = never> {
-  /** How error messages name it. */
+  /** The name of the file in error messages. */
   readonly label: string
-  /** Reads it once. Of a generated `SKILL.md` it gives the front matter alone. */
+  /** Reads the file when the skill is made. For a generated `SKILL.md`, gives the front matter only. */
   readonly load: Effect.Effect<Uint8Array, SkillError>
-  /** Reads it for a client. Default: the bytes that `load` gave stay in memory. */
+  /** Reads the file for a client. Default: a client gets the bytes of `load`, which stay in memory. */
   readonly read?:
     | ((uri: string, stored: { readonly digest: string; readonly size: number }) => Effect.Effect<
       Uint8Array,
@@ -25,7 +25,7 @@ export interface Source<out R = never> {
       R
     >)
     | undefined
-  /** Whether its content is generated, so that it has no digest. */
+  /** Whether the content is generated for each client, so that the file has no digest. */
   readonly isDynamic?: boolean | undefined
 }
 
@@ -35,7 +35,7 @@ export interface Limits {
   readonly maxSkills: number
 }
 
-/** The skills among these files, by their paths, and among these directories, which may be empty. */
+/** The skills among files, given by their paths. `directories` may contain no file, and then are empty directories of skills. */
 export const build = <R = never>(
   sources: ReadonlyMap<string, Source<R>>,
   directories: ReadonlyArray<string>,
@@ -43,20 +43,25 @@ export const build = <R = never>(
 ): Effect.Effect<ReadonlyArray<Skill<R>>, SkillError> =>
   Effect.gen(function*() {
     if (sources.has(Skills.FILE)) {
-      return yield* refuse(Skills.FILE, `a skill is in a directory that has its name, as in refunds/${Skills.FILE}`)
+      return yield* refuse(
+        Skills.FILE,
+        `a skill needs a directory with the name of the skill, as in refunds/${Skills.FILE}`
+      )
     }
     const paths = [...sources.keys()].sort()
-    const roots = new Set(paths.flatMap((path) => path.endsWith(`/${Skills.FILE}`) ? [parent(path)] : []))
+    const roots = new Set(
+      paths.flatMap((path) => path.endsWith(`/${Skills.FILE}`) ? SkillUri.directories(path).slice(0, 1) : [])
+    )
     const [first] = roots
     if (roots.size > limits.maxSkills) {
       const problem =
         `there are ${roots.size} skills, more than ${limits.maxSkills}: raise the limit with the option maxSkills`
       return yield* refuse(first!, problem)
     }
-    /** How many files there are in a directory and below, and how many bytes have been read of them. */
+    /** For each directory: how many files it has with those below, and how many bytes of these files have been read. */
     const counts = new Map<string, { files: number; bytes: number }>()
     for (const path of paths) {
-      for (const directory of ancestors(path)) {
+      for (const directory of SkillUri.directories(path)) {
         const count = counts.get(directory)
         if (count === undefined) counts.set(directory, { files: 1, bytes: 0 })
         else count.files++
@@ -67,7 +72,7 @@ export const build = <R = never>(
     }
     const load = (path: string): Effect.Effect<Uint8Array, SkillError> =>
       Effect.tap(sources.get(path)!.load, ({ length }) => {
-        for (const directory of ancestors(path)) {
+        for (const directory of SkillUri.directories(path)) {
           const count = counts.get(directory)!
           count.bytes += length
           if (roots.has(directory) && count.bytes > limits.maxBytes) {
@@ -77,7 +82,7 @@ export const build = <R = never>(
         return Effect.void
       })
     const own = new Map(Array.from(roots, (root) => [root, [] as Array<string>]))
-    const rootOf = (path: string) => ancestors(path).find((directory) => roots.has(directory))
+    const rootOf = (path: string) => SkillUri.directories(path).find((directory) => roots.has(directory))
     for (const path of paths) own.get(rootOf(path) ?? "")?.push(path)
     const empty = directories.filter((directory) => !counts.has(directory))
     return yield* Effect.forEach(own, ([root, files]) =>
@@ -102,7 +107,7 @@ export const build = <R = never>(
   })
 
 const advice = (option: string): string =>
-  `clients need not accept it, so make the skill smaller, or raise the limit with the option ${option}`
+  `clients need not accept such a skill, so make it smaller, or raise the limit with the option ${option}`
 
 const fileOf = <R>(
   path: string,
@@ -145,34 +150,25 @@ const readFrontMatter = (
     return fields
   })
 
-/** As in the specification of Agent Skills. */
+/** The limit in the specification of Agent Skills. */
 const MAX_DESCRIPTION = 1024
 
 const nameProblem = (name: string, directory: string): string | undefined =>
   !Skills.isName(name)
     ? `the name "${name.slice(0, 80)}" must have 1 to 64 lowercase letters, digits and single hyphens, as in pdf-forms`
     : name !== directory
-    ? `the name is "${name}", but the directory of the skill is "${directory}": rename one of them`
+    ? `the name is "${name}", but the directory of the skill is "${directory}": rename the skill or the directory`
     : undefined
 
 const uriOf = (path: string): Effect.Effect<string, SkillError> => {
   const uri = SkillUri.fromPath(path)
   return uri === undefined
-    ? refuse(path, "a name in the path cannot be part of a URI: rename it to letters, digits, hyphens and dots")
+    ? refuse(path, "a name in the path cannot be part of a URI: use letters, digits, hyphens and dots")
     : Effect.succeed(uri)
 }
 
 const refuse = (file: string, problem: string): Effect.Effect<never, SkillError> =>
   Effect.fail(new SkillError({ file, problem }))
-
-const parent = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
-
-/** The directories that a path is in, the innermost first. */
-const ancestors = (path: string): ReadonlyArray<string> => {
-  const found: Array<string> = []
-  for (let directory = parent(path); directory !== ""; directory = parent(directory)) found.push(directory)
-  return found
-}
 
 const mediaTypes: Readonly<Record<string, string>> = {
   bash: "application/x-sh",

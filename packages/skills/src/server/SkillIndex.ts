@@ -1,6 +1,6 @@
 /**
- * What a server knows of its skills: their entries and their directories, computed from the resources that are registered at
- * the moment. A skill is as visible as its `SKILL.md`, and each of its files as the resource of that file.
+ * Computes the entries and the directories of skills from the resources that the server has registered. A skill is as visible as its
+ * `SKILL.md`, and a file is as visible as its resource. `SkillRequests` answers clients from this index.
  */
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as Feature from "@effect-mcp/server/Feature"
@@ -19,7 +19,7 @@ export interface FileResource extends RegisteredResource {
 export const isFile = (resource: RegisteredResource | undefined): resource is FileResource =>
   resource !== undefined && "skill" in resource
 
-/** Whether a resource is the `SKILL.md` that a skill has its URI from. */
+/** Whether a resource is the `SKILL.md` of a skill, whose URI is the URI of the skill. */
 export const isSkill = (resource: RegisteredResource | undefined): resource is FileResource =>
   isFile(resource) && resource.skill.uri === resource.advertised.uri
 
@@ -30,15 +30,15 @@ export interface Index {
   /** In the order of their URIs. */
   readonly skills: ReadonlyArray<readonly [uri: string, skill: FileResource]>
   readonly entryOf: (skill: FileResource) => Skills.Skill
-  /** Whether there are requests that do not see all files. */
+  /** Whether some requests may not see all files. */
   readonly isFiltered: boolean
   readonly directories: Directories
 }
 
-/** The children of directories by the URIs of the directories, and by their own. */
+/** The children of each directory, by the URI of the directory and by the URI of the child. */
 export type Directories = ReadonlyMap<string, ReadonlyMap<string, Resources.Resource>>
 
-/** The index of a registry: the same object until a resource is added or removed. */
+/** The index of a registry. The same object comes back until a resource is added or removed. */
 export const make = ({ resources }: RegistryService): () => Index => {
   let known: Index | undefined
   return () => known?.revision === resources.revision ? known : known = compute(resources.revision, [...resources])
@@ -51,9 +51,9 @@ const compute = (revision: number, all: ReadonlyArray<readonly [string, Register
     skills.map(([uri, skill]) => [SkillUri.root(uri)!, { skill, files: [] as Array<FileResource> }])
   )
   for (const [uri, file] of files) {
-    for (const directory of ancestors(uri)) {
+    for (const directory of SkillUri.directories(uri)) {
       const around = byRoot.get(directory)
-      // A skill inside of another one may be hidden from a request that sees the other one.
+      // A file of a skill below another skill may be hidden from a request that sees the other skill.
       if (around !== undefined && (!Feature.mayBeHidden(file) || file.around === around.skill.around)) {
         around.files.push(file)
       }
@@ -88,7 +88,7 @@ const entryOf = ({ frontmatter, uri }: Skill<any>, files: ReadonlyArray<FileReso
   }
 }
 
-/** The directories that these files are in, with those between and above them. */
+/** All directories of these files, up to the roots of their skills and above. */
 export const directoriesOf = (files: ReadonlyArray<readonly [string, FileResource]>): Directories => {
   const directories = new Map<string, Map<string, Resources.Resource>>()
   const add = (directory: string, child: Resources.Resource): void => {
@@ -97,15 +97,15 @@ export const directoriesOf = (files: ReadonlyArray<readonly [string, FileResourc
     else children.set(child.uri, child)
   }
   const addAncestors = (uri: string): void => {
-    const [, ...above] = ancestors(uri)
-    let child = ancestors(uri)[0]
+    const [innermost, ...above] = SkillUri.directories(uri)
+    let child = innermost
     for (const directory of above) {
       add(directory, { uri: child!, name: decodeURIComponent(SkillUri.nameOf(child!)), mimeType: Skills.DIRECTORY })
       child = directory
     }
   }
   for (const [uri, file] of files) {
-    add(ancestors(uri)[0]!, file.advertised)
+    add(SkillUri.directories(uri)[0]!, file.advertised)
     addAncestors(uri)
     if (!isSkill(file)) continue
     for (const empty of file.skill.emptyDirectories) {
@@ -114,12 +114,4 @@ export const directoriesOf = (files: ReadonlyArray<readonly [string, FileResourc
     }
   }
   return directories
-}
-
-/** The URIs of the directories that a URI is in, the innermost first. */
-const ancestors = (uri: string): ReadonlyArray<string> => {
-  const found: Array<string> = []
-  const first = uri.indexOf("://") + 3
-  for (let end = uri.lastIndexOf("/"); end > first; end = uri.lastIndexOf("/", end - 1)) found.push(uri.slice(0, end))
-  return found
 }

@@ -1,6 +1,7 @@
 /**
- * Registers the files of skills as resources, and replaces the skills that have changed when they are read again. Requests see
- * a skill as it was or as it is: nothing runs between the removal of the one and the registration of the other.
+ * Registers the files of skills as resources, and replaces the skills that have changed when the skills are read again. A request sees
+ * either the old or the new version of a skill, because no other fiber runs between the removal and the registration. `SkillIndex`
+ * finds the files among the resources.
  */
 import * as Resource from "@effect-mcp/definition/Resource"
 import { InternalError } from "@effect-mcp/protocol/McpError"
@@ -20,17 +21,17 @@ import type { FileResource } from "./SkillIndex.js"
 
 export interface Options {
   readonly registry: RegistryService
-  /** That of the layer, for files whose content is generated. */
+  /** The services of the layer, for files whose content is generated. */
   readonly context: Context.Context<never>
   readonly hints: Hints | undefined
-  /** Runs when a file is not the one any more that its entry describes. */
+  /** Runs when a client reads a file that has changed since its digest was computed. */
   readonly onChanged: Effect.Effect<void>
 }
 
-/** Makes these the skills of the feature. Dies when another feature has a resource of the same URI. */
+/** Makes `skills` the skills of the feature. Dies when another feature has a resource of the same URI. */
 export type Replace = (skills: ReadonlyArray<Skill<any>>) => Effect.Effect<void>
 
-/** What has no skill registered yet. What it registers is removed when the scope closes. */
+/** Begins without skills. All skills are removed when the scope closes. */
 export const make = (options: Options): Effect.Effect<Replace, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     let registered: ReadonlyMap<string, Registered> = new Map()
@@ -73,7 +74,7 @@ interface Registered {
   readonly scope: Scope.CloseableScope
 }
 
-/** What clients can see of a skill. */
+/** Everything of a skill that clients can see. */
 interface Content {
   readonly facts: string
   readonly digests: ReadonlyMap<string, string | undefined>
@@ -103,7 +104,7 @@ const register = (
       ...(isMain ? { name, description } : { name: decodeURIComponent(SkillUri.nameOf(uri)) }),
       ...(stored === undefined ? undefined : { size: stored.size })
     },
-    // Clients find the others by the entry of the skill, or by its directories.
+    // Clients find the other files by the entry or the directories of the skill.
     isListed: isMain,
     context,
     hints,

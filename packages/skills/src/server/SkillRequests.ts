@@ -1,6 +1,6 @@
 /**
- * The requests of the extension: `skills/list`, `skills/get` and `resources/directory/read`. They show each request the skills
- * and the files that it sees. The files themselves are resources, read by `resources/read`.
+ * Answers the requests of the extension: `skills/list`, `skills/get` and `resources/directory/read`. An answer contains only skills
+ * and files that are visible to the request. Clients read the files by `resources/read`, which the server answers.
  *
  * @see https://modelcontextprotocol.io/seps/2640-skills-extension
  */
@@ -29,7 +29,7 @@ export const layer = (
   const { get, list, readDirectory } = Skills.extension.requests
   const index = SkillIndex.make(registry)
 
-  /** Adds the hints for caches, which only results of the modern era have; the server adds those that are missing. */
+  /** Adds the hints for caches to a result of the modern era. The server adds the hints that are missing. */
   const hinted = <A extends object>(isPrivate: boolean, result: A) =>
     Effect.map(RequestContext, ({ version }): A & Hints =>
       Version.isModern(version)
@@ -49,7 +49,7 @@ export const layer = (
       Effect.gen(function*() {
         const found = registry.resources.get(uri)
         if (!SkillIndex.isSkill(found) || !(yield* Feature.isVisible(found))) {
-          const message = `No skill is served at ${shortened(uri)}: give the URI of its ${Skills.FILE}`
+          const message = `No skill is served at ${shortened(uri)}: give the URI of the ${Skills.FILE} of a skill`
           return yield* new InvalidParams({ message })
         }
         return yield* hinted(Feature.mayBeHidden(found), { skill: index().entryOf(found) })
@@ -61,7 +61,9 @@ export const layer = (
           uri
         )
         if (children === undefined) {
-          const message = `${shortened(uri)} is no directory of a skill: its URI has no slash at the end`
+          const message = `${
+            shortened(uri)
+          } is no directory of a skill: give the URI of a directory, without a slash at the end`
           return yield* new InvalidParams({ message })
         }
         const { items, ...page } = yield* Page.make("directory", Page.sorted(children), cursor, pageSize)
