@@ -1,6 +1,6 @@
 /**
- * A view of MCP Apps as a value: the resource of an HTML document that hosts show with the results of a tool. Tools name their
- * view in `meta`. `AppsServer` serves views and their tools, `AppsClient` reads them.
+ * Declares a view of MCP Apps: the resource of an HTML document that hosts show with the results of a tool. `meta` makes the metadata by
+ * which a tool names its view. `AppsServer` serves views and their tools, `AppsClient` reads views.
  *
  * @since 0.1.0
  */
@@ -23,7 +23,7 @@ export declare namespace AppView {
 }
 
 /**
- * The description of the resource, and what hosts must know to show the view. Without `csp`, a view reaches no origin.
+ * The description of the resource, and the metadata that hosts need to show the view. Without `csp`, a view reaches no origin.
  *
  * @category models
  */
@@ -32,8 +32,8 @@ export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeTyp
 }
 
 /**
- * Declares a view. Its URI begins with `ui://`; its media type is that of views. `McpServer.resource` serves it: the handler
- * gives the document, as text or bytes. Throws as `Resource.make` does, and when an origin in `csp` is not one.
+ * Declares a view. The URI begins with `ui://`, and the media type is that of views. `McpServer.resource` serves a view with a handler
+ * that gives the document, as text or bytes. Throws as `Resource.make` does, and when `csp` contains a text that is no origin.
  *
  * @example
  * ```ts
@@ -79,7 +79,7 @@ const quoted = (text: string): string => `"${text.length > 100 ? `${text.slice(0
 const decode = Schema.decodeUnknownEither(Apps.ViewUi)
 
 /**
- * What a tool says in its `meta`: the view that shows its results, and which sides may call it.
+ * The `meta` of a tool: the view that shows the results, and the sides that may call the tool.
  *
  * @category utils
  */

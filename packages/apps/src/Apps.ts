@@ -1,16 +1,15 @@
 /**
- * The extension `io.modelcontextprotocol/ui`, MCP Apps: a tool names a view, an HTML document that hosts show with the results
- * of the tool. What tools and views say in `_meta.ui`, and how a client reads it.
+ * The vocabulary of the extension `io.modelcontextprotocol/ui` (MCP Apps): a tool names a view, which is an HTML document that hosts show
+ * with the results of the tool. This module has the schemas of `_meta.ui` in tools and views, and reads `_meta.ui` of servers.
  *
- * `AppView` defines views, `AppsServer` serves them, and `AppsClient` reads them: import the half that the program needs. What a
- * view and its host send each other is not part of this library.
+ * `AppView` declares views, `AppsServer` serves views, and `AppsClient` reads views: import the half that the program needs. The
+ * messages between a view and its host are not part of this library.
  *
  * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
  * @since 0.1.0
  */
 import * as Extension from "@effect-mcp/protocol/Extension"
 import * as Issue from "@effect-mcp/protocol/Issue"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { Tool } from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -21,7 +20,7 @@ import * as Schema from "effect/Schema"
 export const MEDIA_TYPE = "text/html;profile=mcp-app"
 
 /**
- * Whether a media type is that of views, however it is written.
+ * Whether a media type is that of views, in any spelling.
  *
  * @category guards
  */
@@ -52,7 +51,7 @@ export const ViewUri: Schema.Schema<ViewUri> = Schema.typeSchema(
 export type Visibility = "model" | "app"
 
 /**
- * What a tool says in `_meta.ui`.
+ * The `_meta.ui` of a tool.
  *
  * @category models
  */
@@ -67,8 +66,8 @@ export const ToolUi = Schema.Struct({
 })
 
 /**
- * One source of a content security policy: an origin such as `https://api.example.com`, also with a wildcard, as in
- * `https://*.example.com`. It contains no character that would begin another source or directive.
+ * One source of a content security policy: an origin such as `https://api.example.com`, or with a wildcard `https://*.example.com`. A
+ * source contains no character that would begin another source or directive.
  *
  * @category schemas
  */
@@ -84,7 +83,7 @@ const Sources = Schema.Array(Source).pipe(Schema.maxItems(256))
 const sources = Schema.optional(Sources)
 
 /**
- * The origins that a view needs; every other one is blocked.
+ * The origins that a view needs; all other origins are blocked.
  *
  * @category models
  */
@@ -105,7 +104,7 @@ export const Csp = Schema.Struct({
 const permission = Schema.optional(Schema.Struct({}))
 
 /**
- * What a view would like to use in the browser. Hosts may refuse.
+ * The features of the browser that a view requests. Hosts may refuse.
  *
  * @category models
  */
@@ -122,7 +121,7 @@ export const Permissions = Schema.Struct({
 const Domain = Schema.String.pipe(Schema.maxLength(2048))
 
 /**
- * What a view says in `_meta.ui`.
+ * The `_meta.ui` of a view.
  *
  * @category models
  */
@@ -132,14 +131,14 @@ export interface ViewUi extends Schema.Schema.Type<typeof ViewUi> {}
 export const ViewUi = Schema.Struct({
   csp: Schema.optional(Csp),
   permissions: Schema.optional(Permissions),
-  /** An origin of its own for the view. Each host has its own format. */
+  /** A dedicated origin for the view. Each host has its own format. */
   domain: Schema.optional(Domain),
   /** Whether the host should draw a border and a background. */
   prefersBorder: Schema.optional(Schema.Boolean)
 })
 
 /**
- * The extension. A client that is given it declares that it shows views. Tools have `_meta` from 2025-06-18 on.
+ * The extension. A client with this extension declares that it shows views. Tools have `_meta` from 2025-06-18 on.
  *
  * @category utils
  */
@@ -155,32 +154,30 @@ export const extension = Extension.declare(
   { client: { mimeTypes: [MEDIA_TYPE] } }
 )
 
-/** The key of the URI in earlier drafts, which servers still send beside `ui`. */
+/** The key of the view's URI in earlier drafts, which servers still send beside `ui`. */
 const FLAT_KEY = "ui/resourceUri"
 
 /**
- * What a tool names as its view, checked or not.
+ * The URI of the view of a tool, as the server wrote it: any value.
  *
  * @category utils
  */
 export const declaredView = ({ _meta }: Pick<Tool, "_meta">): unknown => {
   const ui = _meta?.ui
-  return (isObject(ui) ? ui.resourceUri : undefined) ?? _meta?.[FLAT_KEY]
+  return (Predicate.isRecord(ui) ? ui.resourceUri : undefined) ?? _meta?.[FLAT_KEY]
 }
-
-const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
 
 const isVisibility = Schema.is(Schema.Literal("model", "app"))
 
 /**
- * What a tool says of its view and of its callers. What is not valid counts as absent.
+ * The `_meta.ui` of a tool. A member that is not valid counts as absent.
  *
  * @category constructors
  */
 export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibility: ReadonlyArray<Visibility> } => {
   const resourceUri = declaredView(tool)
   const ui = tool._meta?.ui
-  const given = isObject(ui) ? ui.visibility : undefined
+  const given = Predicate.isRecord(ui) ? ui.visibility : undefined
   const visibility = typeof given === "string" ? [given] : given
   return {
     ...(isViewUri(resourceUri) ? { resourceUri } : undefined),
@@ -189,20 +186,20 @@ export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibilit
 }
 
 /**
- * Whether a model may get the tool. A host MUST NOT give a model the others.
+ * Whether a model may get the tool. A host MUST NOT give a model other tools.
  *
  * @category guards
  */
 export const isForModel = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("model")
 
 /**
- * Whether views of the same server may call the tool. A host MUST refuse their calls of the others.
+ * Whether views of the same server may call the tool. A host MUST refuse calls of views to other tools.
  *
  * @category guards
  */
 export const isForApp = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("app")
 
-/** What is valid of a value that a server wrote; `undefined` for nothing. It tells `leave` what it leaves out. */
+/** Reads the valid parts of a value; `undefined` when no part is valid. Calls `leave` for each part that is not valid. */
 type Read = (value: unknown, path: string, leave: Leave) => unknown
 
 type Leave = (path: string, why: () => string) => undefined
@@ -217,7 +214,7 @@ const valid = (schema: Schema.Schema<any>): Read => {
 }
 
 const members = (of: Readonly<Record<string, Read>>): Read => (value, path, leave) =>
-  isObject(value)
+  Predicate.isRecord(value)
     ? Object.fromEntries(
       Object.entries(value).map(([name, one]) => {
         const read = Object.hasOwn(of, name) ? of[name] : undefined
@@ -242,12 +239,12 @@ const readView = members({
 const MAX_LEFT_OUT = 10
 
 /**
- * What the `_meta` of a view says, and what was left out of it because it is not valid: the first ten places.
+ * The valid parts of the `_meta.ui` of a view. `leftOut` has the first ten parts that are not valid, with the reasons.
  *
  * @category constructors
  */
 export const ofView = (ui: unknown): { readonly ui: ViewUi; readonly leftOut: ReadonlyArray<string> } => {
-  if (!isObject(ui)) return { ui: {}, leftOut: ["it is not an object"] }
+  if (!Predicate.isRecord(ui)) return { ui: {}, leftOut: ["_meta.ui: was left out: Expected an object"] }
   const leftOut: Array<string> = []
   const read = readView(ui, "", (path, why) => {
     if (leftOut.length < MAX_LEFT_OUT) leftOut.push(`${path}: was left out: ${why()}`)

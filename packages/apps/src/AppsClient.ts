@@ -1,8 +1,8 @@
 /**
- * MCP Apps for hosts: which tools the model gets and which the views, the views themselves, and what the sandbox of a view must
- * allow. Views come from servers: their media type, size and metadata are checked. To show a view is the host's part.
+ * MCP Apps for hosts. The module says which tools models and views may call, reads views, calls tools for views, and says what the
+ * sandbox of a view must allow. The media type, the size and the metadata of a view are checked. The host itself shows the view.
  *
- * A client that shows views is given `extension` among its `extensions`.
+ * A client that shows views needs `extension` among its `extensions`.
  *
  * @since 0.1.0
  */
@@ -22,14 +22,14 @@ import * as Stream from "effect/Stream"
 import * as Apps from "./Apps.js"
 
 /**
- * The extension, for the option `extensions` of a client: it declares that the client shows views.
+ * The extension, for the option `extensions` of a client. It declares that the client shows views.
  *
  * @category constants
  */
 export const extension: typeof Apps.extension = Apps.extension
 
 /**
- * Whether a model may get the tool. A host MUST NOT give a model the others.
+ * Whether a model may get the tool. A host MUST NOT give a model other tools.
  *
  * @category guards
  */
@@ -43,7 +43,7 @@ export const isForModel: (tool: Tools.Tool) => boolean = Apps.isForModel
 export const isForApp: (tool: Tools.Tool) => boolean = Apps.isForApp
 
 /**
- * A view that the client has read and checked. What its server says of it is what the server wants, not what it may.
+ * A view that the client has read and checked. The origins and permissions are what the server requests; the host decides about them.
  *
  * @category models
  */
@@ -51,20 +51,20 @@ export interface View extends Apps.ViewUi {
   readonly uri: Apps.ViewUri
   /** The document, for a sandboxed frame. */
   readonly html: string
-  /** What was left out of the metadata because it is not valid, each with its path. */
+  /** The parts of the metadata that were left out because they are not valid: the path and the reason of each. */
   readonly leftOut: ReadonlyArray<string>
 }
 
 /** @category models */
 export interface ViewOptions extends CallOptions {
-  /** The longest document, in characters; reading a longer one fails. Default: 8 Mi. */
+  /** The most characters of a document; reading a longer document fails. Default: 8 Mi. */
   readonly maxLength?: number | undefined
 }
 
 /**
- * The view of a tool, from the session with the server that lists the tool; `None` for a tool without one. Fails with reason
- * `Decode` when the tool names something else than a view, and when its server gives no document of the media type of views.
- * The metadata of the document comes first. Where it has none, the client looks for that of the resource in the list.
+ * Reads the view of a tool in the session with the server of the tool; `None` for a tool without a view. Fails with the reason `Decode`
+ * when the tool names no URI of a view, and when the server gives no document of the media type of views. The metadata comes from the
+ * document, or from the list of resources when the document has none.
  *
  * @category utils
  */
@@ -81,7 +81,7 @@ export const view = (
 }
 
 /**
- * The view of this URI. Fails as `view` does.
+ * Reads the view of a URI. Fails as `view` does.
  *
  * @category utils
  */
@@ -108,11 +108,11 @@ export const read = (
     return { ...ui, uri, html: html.right, leftOut }
   })
 
-// A text of base64 has three bytes in four characters.
+// Four characters of base64 are three bytes.
 const lengthOf = (content: ResourceContents): number =>
   "text" in content ? content.text.length : Math.floor(content.blob.length * 3 / 4)
 
-/** The metadata in the list of resources, where servers may leave views out. */
+/** The metadata in the list of resources, which need not contain all views. */
 const listed = (session: ClientSessionService, uri: string): Effect.Effect<unknown, ClientError> =>
   session.resources.pipe(
     Stream.filter((resource) => resource.uri === uri),
@@ -125,8 +125,8 @@ const invalid = (message: string): Effect.Effect<never, TransportError> =>
   Effect.fail(new TransportError({ reason: "Decode", message }))
 
 /**
- * Calls a tool for a view of the same server. Fails with `InvalidParams`, and calls nothing, when `tools` has no tool of this
- * name that views may call; give it what the server lists.
+ * Calls a tool for a view of the same server. `tools` are the tools that the server lists. Fails with `InvalidParams`, without a call,
+ * when `tools` has no tool of this name that views may call.
  *
  * @category utils
  */
@@ -141,7 +141,7 @@ export const callTool = (
     : Effect.fail(new InvalidParams({ message: "Invalid params: views may not call this tool" }))
 
 /**
- * The header `Content-Security-Policy` for the document of a view: what its metadata names, and nothing else.
+ * The header `Content-Security-Policy` for the document of a view. It allows the origins in the metadata, and no other origin.
  *
  * @category utils
  */
@@ -165,7 +165,7 @@ export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
 }
 
 /**
- * The attribute `allow` of the frame of a view: the permissions that its metadata names.
+ * The attribute `allow` of the frame of a view, with the permissions that the metadata names.
  *
  * @category utils
  */

@@ -1,8 +1,9 @@
 /**
- * MCP Apps: tools whose results a view shows, an HTML document of the server, in hosts that can. Other clients get the same
- * results as text.
+ * Serves the tools and views of MCP Apps: a host shows the results of a tool in a view, an HTML document of the server. Clients that
+ * show no views get the same results as text.
  *
- * The server needs `extension` among its `extensions`. `McpServer.resource` and `McpServer.implement` serve views, too.
+ * The server needs `extension` among its `extensions`. `McpServer.resource` and `McpServer.implement` serve views, too; `AppView`
+ * declares them.
  *
  * @since 0.1.0
  */
@@ -25,8 +26,8 @@ import * as AppView from "./AppView.js"
 export const extension: typeof Apps.extension = Apps.extension
 
 /**
- * Whether the client of this request shows views: it has declared the extension with their media type, and the server was
- * given the extension.
+ * Whether the client of the request shows views: the client has declared the extension with the media type of views, and the server
+ * has the extension.
  *
  * @category guards
  */
@@ -40,7 +41,7 @@ export const isSupported: Effect.Effect<boolean, never, RequestContext> = Effect
     })
 )
 
-// Without sessions, a server up to 2025-11-25 does not know what its clients have declared.
+// Without a session, a server up to 2025-11-25 does not know what the client has declared.
 const maySupport = Effect.zipWith(
   isSupported,
   RequestContext,
@@ -50,21 +51,21 @@ const maySupport = Effect.zipWith(
 
 /** @category models */
 export interface Options<E = never, R = never> {
-  /** What shows the results of the tool. */
+  /** The view that shows the results of the tool. */
   readonly view: AppView.AppView.Any
-  /** The document of the view: the server serves it, too. Leave it out where the view has a feature of its own. */
+  /** The document of the view, which the server then serves. Leave it out where another feature serves the view. */
   readonly html?: string | Effect.Effect<string | Uint8Array, E, R> & Feature.Declared<E> | undefined
   /**
-   * Which sides may call the tool. One for `["app"]` only exists for clients that show views: others could give it to their
-   * model. It exists for all clients up to 2025-11-25 of an endpoint without sessions, which does not know what they show.
-   * Default: the model and the views of the server.
+   * The sides that may call the tool. A tool for `["app"]` exists only for clients that show views, because other clients could give
+   * the tool to their model. An endpoint without sessions does not know what clients up to 2025-11-25 show: for them the tool always
+   * exists. Default: the model and the views of the server.
    */
   readonly visibility?: ReadonlyArray<Apps.Visibility> | undefined
 }
 
 /**
- * A tool and the view that shows its results. The handler is that of `McpServer.tool`; its result should have text that a
- * model can read, whether or not the client shows views.
+ * A tool, and the view that shows the results. The handler is a handler of `McpServer.tool`. A result should have text that a model can
+ * read, whether or not the client shows views.
  *
  * @example
  * ```ts
@@ -115,7 +116,7 @@ export const tool = <
     visibility === undefined || visibility.includes("model") ? own : Feature.visible(maySupport)(own)
   )
   if (html === undefined) return seen
-  // `Declared` accepts only failures that a resource may have.
+  // The type `Declared` excludes failures that a resource may not have.
   const document = typeof html === "string"
     ? Effect.succeed(html)
     : html as Effect.Effect<string | Uint8Array, never, HR>

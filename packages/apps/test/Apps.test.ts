@@ -51,7 +51,7 @@ describe("Apps.ofView", () => {
     assert.deepStrictEqual(Apps.ofView({}), { ui: {}, leftOut: [] })
     assert.deepStrictEqual<unknown>(Apps.ofView({ domain: null, more: 1 }), { ui: { more: 1 }, leftOut: [] })
     assert.deepStrictEqual(Apps.ofView({ permissions: { camera: true } }).ui, { permissions: {} })
-    assert.deepStrictEqual(Apps.ofView("all"), { ui: {}, leftOut: ["it is not an object"] })
+    assert.deepStrictEqual(Apps.ofView("all"), { ui: {}, leftOut: ["_meta.ui: was left out: Expected an object"] })
     const { leftOut, ui: rest } = Apps.ofView({
       csp: { connectDomains: [7, "https://a.example", "x y"], frameDomains: "https://a.example" },
       permissions: [],
