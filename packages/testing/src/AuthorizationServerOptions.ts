@@ -1,6 +1,6 @@
 /**
- * What a test can choose of a `TestAuthorizationServer`, and the values that the server records and issues. It has types only:
- * `TestAuthorizationServer` makes the server.
+ * The options of a `TestAuthorizationServer`, and the types of the values that the server gets, records and issues. The module has types
+ * only; `TestAuthorizationServer` makes the server.
  *
  * @since 0.1.0
  */
@@ -9,24 +9,24 @@ import type * as Effect from "effect/Effect"
 
 /** @category models */
 export interface Options {
-  /** Where the server is: an origin, or an origin with a path and no slash at its end. Default: "https://auth.test". */
+  /** The address of the server: an origin, or an origin with a path and no slash at its end. Default: "https://auth.test". */
   readonly issuer?: string | undefined
   /** The clients that are registered before the test. */
   readonly clients?: ReadonlyArray<RegisteredClient> | undefined
   /** Whether clients may register themselves. Default: true. */
   readonly dynamicRegistration?: boolean | undefined
   /**
-   * Fetches the metadata document of a client whose id is the URL of a document. Default: the server takes no such client, and
-   * says so in its metadata.
+   * Fetches the metadata document of a client whose id is the URL of a document. Default: the server accepts no such client, and its
+   * metadata says so.
    */
   readonly clientDocument?: ((url: string) => Effect.Effect<unknown, unknown>) | undefined
-  /** The scopes that it knows and publishes; others are refused with `invalid_scope`. Default: any scope. */
+  /** The scopes that the server knows and publishes; it refuses others with `invalid_scope`. Default: any scope. */
   readonly scopes?: ReadonlyArray<string> | undefined
-  /** What the user decides on the page of the server. Default: Ada grants all scopes that the client requests. */
+  /** The decision of the user on the page of the server. Default: Ada grants all scopes that the client requests. */
   readonly consent?: ((request: AuthorizationRequest) => Consent | Effect.Effect<Consent>) | undefined
   /**
-   * What access tokens are: JWTs by RFC 9068, which a protected server verifies with the published keys, or texts that it asks
-   * the introspection endpoint about. Default: "jwt".
+   * The kind of access tokens. `jwt`: a protected server verifies JWTs (RFC 9068) with the published keys. `opaque`: it asks the
+   * introspection endpoint about a token. Default: "jwt".
    */
   readonly accessTokens?: "jwt" | "opaque" | undefined
   /** Further claims of access tokens that are JWTs, such as `email` or `groups`. */
@@ -34,22 +34,25 @@ export interface Options {
   /** The life of an access token. Default: 1 hour. */
   readonly lifetime?: Duration.DurationInput | undefined
   /**
-   * `rotating`: each refresh token is good for one use, and a second use revokes all tokens of that login. `fixed`: a refresh
-   * token stays good. `none`: there are none. Default: "rotating".
+   * `rotating`: each refresh token is valid for one use, and a second use revokes all tokens of the login. `fixed`: a refresh token
+   * stays valid. `none`: the server issues no refresh tokens. Default: "rotating".
    */
   readonly refreshTokens?: "rotating" | "fixed" | "none" | undefined
   /** The algorithm of the signatures. Default: "ES256". */
   readonly algorithm?: "ES256" | "RS256" | "EdDSA" | undefined
-  /** `isRequired`: tokens are issued to clients that prove a key only. `nonces`: proofs need a nonce of this server, for 5 minutes. */
+  /**
+   * `isRequired`: the server issues tokens only to clients that prove a key. `nonces`: a proof needs a nonce of this server, which is
+   * valid for 5 minutes.
+   */
   readonly dpop?: { readonly isRequired?: boolean | undefined; readonly nonces?: boolean | undefined } | undefined
   /**
-   * Whose signatures it takes: the identity provider of an enterprise that issues ID-JAGs, or the platform of a workload.
-   * Another `TestAuthorizationServer` can be one.
+   * The issuers whose assertions the server accepts: the identity provider of an enterprise that issues ID-JAGs, or the platform of a
+   * workload. Another `TestAuthorizationServer` can be an issuer.
    */
   readonly trusts?: ReadonlyArray<Issuer> | undefined
-  /** Members of the metadata document in place of the usual ones; `undefined` leaves one out. */
+  /** Members that replace those of the metadata document; `undefined` removes a member. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** What goes wrong with a request. It runs for each request; `undefined` answers as usual. */
+  /** Runs for each request, and gives what goes wrong with the request; `undefined` answers as usual. */
   readonly fault?: ((request: Received) => Fault | undefined | Effect.Effect<Fault | undefined>) | undefined
 }
 
@@ -61,7 +64,7 @@ export interface Options {
 export type Jwk = Readonly<Record<string, unknown>>
 
 /**
- * A signer of tokens, and its public keys.
+ * An issuer of signed tokens, and its public keys.
  *
  * @category models
  */
@@ -73,18 +76,18 @@ export interface Issuer {
 /** @category models */
 export interface RegisteredClient {
   readonly clientId: string
-  /** Default: none. A client with neither a secret nor a key is public. */
+  /** A client with neither a secret nor a key is public. Default: no secret. */
   readonly secret?: string | undefined
   /** The public key of a client that authenticates with signatures; `keyPair` makes one. */
   readonly publicKey?: Jwk | undefined
-  /** Default: `redirectUri`. The port of a loopback address may differ. */
+  /** The port of a loopback address may differ. Default: `redirectUri`. */
   readonly redirectUris?: ReadonlyArray<string> | undefined
   /** The ids of this client at other authorization servers, by issuer, for ID-JAGs. Default: the same id. */
   readonly idsElsewhere?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * What the page of the server shows the user.
+ * The request for authorization that the page of the server shows the user.
  *
  * @category models
  */
@@ -98,7 +101,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * The user grants `scopes`, or those that were requested; or the client gets `error`, such as "access_denied".
+ * The decision of the user. The user grants `scopes`, by default all that the client requests; or the client gets `error`, such as
+ * "access_denied".
  *
  * @category models
  */
@@ -112,14 +116,14 @@ export interface Consent {
 /** @category models */
 export interface AccessToken {
   readonly clientId: string
-  /** The user, or the client where it acts for itself. */
+  /** The user; the client itself, where it acts for no user. */
   readonly subject: string
-  /** The protected server that it is for: the `aud` of a JWT. */
+  /** The protected server that the token is for: the `aud` of a JWT. */
   readonly resource: string
   readonly scopes: ReadonlyArray<string>
   /** In milliseconds. */
   readonly expiresAt: number
-  /** The thumbprint of the key that it is bound to with DPoP. */
+  /** The thumbprint of the key that the token is bound to with DPoP. */
   readonly thumbprint: string | undefined
   /** The client that acts for the subject, after an exchange of tokens. */
   readonly actor: string | undefined
@@ -140,7 +144,7 @@ export interface Received {
 }
 
 /**
- * What goes wrong with one request. Members can be combined: a late response with a wrong status.
+ * A fault of the server in one request. Members can be combined, for example to a late response with a wrong status.
  *
  * @category models
  */
@@ -151,11 +155,11 @@ export interface Fault {
   readonly status?: number | undefined
   /** Any other response in place of the server's own, a new one for each request. */
   readonly response?: Response | undefined
-  /** `malformed`: the document ends in the middle. `endless`: it does not end. */
+  /** `malformed`: the document ends in the middle. `endless`: the document does not end. */
   readonly body?: "malformed" | "endless" | undefined
   /** The issuer that a document or an authorization response names. */
   readonly issuer?: string | undefined
-  /** The connection breaks before a response; on a real HTTP server, after its head. */
+  /** The connection breaks before the response; on a real HTTP server, after the head of the response. */
   readonly isDropped?: boolean | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * The laws of every `EventStore`, and those of a store that knows the claims of a `SessionDirectory`.
+ * The laws of every `EventStore`, and further laws of a store that knows the claims of a `SessionDirectory`.
  *
- * Each gets two services that stand on the same engine, and that have no events yet.
+ * A law gets two services that share an engine without events.
  *
  * @since 0.1.0
  */
@@ -12,14 +12,14 @@ import * as Option from "effect/Option"
 import * as Law from "./Law.js"
 
 /**
- * Two services on one engine: the same twice, or one for each node.
+ * Two services that share an engine: the same service twice, or the services of two nodes.
  *
  * @category models
  */
 export type Stores = readonly [EventStoreService, EventStoreService]
 
 /**
- * A store that knows what is claimed in a directory on the same engine.
+ * A store that knows the claims of a directory on the same engine.
  *
  * @category models
  */
@@ -185,7 +185,8 @@ const claimed = Law.make<Nodes>(
 export const laws: ReadonlyArray<Law.Law<Stores>> = [ordered, apart, unfinished, fenced, together]
 
 /**
- * The laws of a store and a directory on the same engine. The memory of a process has two engines, and does not keep them.
+ * The laws of a store and a directory on the same engine. The store and the directory in memory are two engines, and do not keep these
+ * laws.
  *
  * @category constants
  */

@@ -1,7 +1,7 @@
 /**
  * The laws of every `Inbox`.
  *
- * Each gets two services that stand on the same engine, in which no inbox is open.
+ * A law gets two services that share an engine without open inboxes.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import * as Stream from "effect/Stream"
 import * as Law from "./Law.js"
 
 /**
- * Two services on one engine: the same twice, or one for each node.
+ * Two services that share an engine: the same service twice, or the services of two nodes.
  *
  * @category models
  */
@@ -98,27 +98,27 @@ const full = Law.make<Inboxes>(
       yield* send("three", "to another inbox")
       const read = yield* receive(two, 2)
       yield* expect(read.join("|") === "1234567890|and one more", `it received ${read.join("|")}`)
-      // What was read may be removed a little later.
+      // An engine may remove the texts that were read a little later.
       yield* Effect.retry(three.send("two", "later"), { times: 1000 })
     })
 )
 
 /**
- * All laws, but for `bounded`.
+ * All laws except those in `bounded`.
  *
  * @category constants
  */
 export const laws: ReadonlyArray<Law.Law<Inboxes>> = [ordered, early, gone]
 
 /**
- * The options of the inboxes that `bounded` is for.
+ * The options of inboxes that the laws in `bounded` expect.
  *
  * @category constants
  */
 export const small = { maxSize: 10 } as const
 
 /**
- * The laws of inboxes that are `small`.
+ * The laws of inboxes with the options `small`.
  *
  * @category constants
  */

@@ -1,6 +1,6 @@
 /**
- * A law that every implementation of a service keeps, as an effect for any test runner. The modules whose names end in `Laws`
- * have the laws of one service each. Authors of implementations run them in their tests.
+ * A law is a check that every implementation of a service must pass, as an effect for any test runner. Each module whose name ends in
+ * `Laws` has the laws of one service. Authors of implementations run the laws in their tests.
  *
  * @since 0.1.0
  */
@@ -17,21 +17,21 @@ export class LawBroken extends Data.TaggedError("LawBroken")<{ readonly law: str
 export interface Law<in Subject> {
   /** A sentence for the name of a test. */
   readonly name: string
-  /** Checks what `make` makes. Fails with the law that is broken, also when an operation fails or dies. */
+  /** Checks an implementation, which `make` makes. Fails when the law is broken, and when an operation fails or dies. */
   readonly check: <E, R>(
     make: Effect.Effect<Subject, E, R | Scope.Scope>
   ) => Effect.Effect<void, E | LawBroken, Exclude<R, Scope.Scope>>
 }
 
 /**
- * Fails with `message`, unless the law is kept.
+ * Fails with `message` when `isKept` is false.
  *
  * @category models
  */
 export type Expect = (isKept: boolean, message: string) => Effect.Effect<void, LawBroken>
 
 /**
- * `release` closes the scope of the subject before the check ends: for laws about what happens then.
+ * Makes a law. `release` closes the scope of the subject before the check ends, for laws about closing.
  *
  * @category constructors
  */

@@ -1,9 +1,9 @@
 /**
- * Checks messages against the official JSON schema of each revision: one by one, or those of a whole conversation, as
+ * Checks messages against the official JSON schema of a revision: single messages, or the messages of a whole conversation, as
  * `TestTransport` does.
  *
- * It uses the schema file of the specification, and none of the schemas in `@effect-mcp/protocol`: a mistake there cannot
- * hide itself.
+ * The module uses the schema files of the specification and no schema of `@effect-mcp/protocol`, so it finds mistakes in the schemas of
+ * `@effect-mcp/protocol`.
  *
  * @since 0.1.0
  */
@@ -27,13 +27,13 @@ export interface OfficialSchema {
   /** The violations in a request or notification; `undefined` for none, and for a method that the revision lacks. */
   readonly call: (message: Message.Request | Message.Notification) => string | undefined
   /**
-   * The violations in a result of this method; `undefined` for none. A request with the member `task` may be answered with a
-   * task.
+   * The violations in a result of a method; `undefined` for none. `withTask` allows a task as the result, for a request with the
+   * member `task`.
    */
   readonly result: (method: string, result: unknown, withTask?: boolean) => string | undefined
   /**
-   * The violations of JSON-RPC in any message; `undefined` for none. An error without an id is valid: it answers a message
-   * that could not be read.
+   * The violations of JSON-RPC in any message; `undefined` for none. An error without an id is valid, as the answer to a message that
+   * could not be read.
    */
   readonly message: (message: Message.Message) => string | undefined
 }
@@ -62,7 +62,7 @@ const documents: Readonly<Record<Version, () => Promise<{ readonly default: unkn
 const compiled = new Map<Version, OfficialSchema>()
 
 /**
- * The schema of a revision, read and compiled on first use.
+ * The schema of a revision, which is read and compiled on first use.
  *
  * @category constructors
  */
@@ -99,7 +99,7 @@ const compile = (version: Version, document: Document): OfficialSchema => {
   const byMethod = new Map<string, string>()
   for (const [name, { properties }] of Object.entries(definitions)) {
     const method = properties?.method?.const
-    // The modern schema has a second name for one definition.
+    // The modern schema has two names for one definition: the first counts.
     if (method !== undefined && !byMethod.has(method)) byMethod.set(method, name)
   }
   return {
@@ -121,40 +121,40 @@ const compile = (version: Version, document: Document): OfficialSchema => {
     },
     message: (message) =>
       check("JSONRPCMessage", withId(message)) ??
-        // A request whose id is not valid is a valid notification.
+        // The schema accepts a request with an invalid id as a notification, so requests are checked once more.
         ("method" in message && "id" in message ? check("JSONRPCRequest", message) : undefined)
   }
 }
 
-// `InputRequiredResult` accepts any result with a type, so the type decides which schema applies.
+// `InputRequiredResult` accepts every result with a type, so the value of the type decides which schema applies.
 const isInputRequired = (result: unknown): boolean =>
   (result as { readonly resultType?: unknown } | null)?.resultType === "input_required"
 
 const canRequireInput = (response: Definition | undefined): boolean =>
   response?.properties?.result?.anyOf?.some(({ $ref }) => $ref.endsWith("/InputRequiredResult")) === true
 
-// Before 2025-11-25 the schemas require an id in errors; JSON-RPC does not.
+// Before 2025-11-25 the schemas require an id in errors, but JSON-RPC does not.
 const withId = (message: Message.Message): Message.Message =>
   Message.isResponse(message) && !Message.isSuccess(message) && (message.id === undefined || message.id === null)
     ? { ...message, id: 0 }
     : message
 
 /**
- * The check of a conversation, as far as it has come.
+ * The check of a conversation that goes on.
  *
  * @category models
  */
 export interface Check {
   /** Checks the next message of one side. `shown` is the message as reports show it. Default: the message itself. */
   readonly observe: (from: Transcript.Entry["from"], sent: Message.Incoming, shown?: Message.Message) => void
-  /** The messages so far that the schema does not allow, each with the reason. */
+  /** The messages so far that the schema does not allow, with the reasons. */
   readonly violations: ReadonlyArray<string>
 }
 
 /**
- * Checks the messages of both sides, or of one, each against the schema of its own revision. The schemas do not know the
- * types of results of `extensions`: of such a result only what all responses have in common is checked. When the scope
- * closes, it dies with all violations.
+ * Checks the messages of both sides, or of one side, each against the schema of its revision. The schemas do not have the types of
+ * results of `extensions`: of such a result, only the members that all responses have in common are checked. Closing the scope dies
+ * with all violations.
  *
  * @category utils
  */
@@ -173,7 +173,7 @@ export const check = (
         : Effect.dieMessage(`The specification does not allow:\n${violations.join("\n")}`)
   )
 
-/** What to do when the type of a result is not one of the specification. */
+/** A hint for a result whose type is not a type of the specification. */
 const hint = (result: JsonObject | null): string => {
   const { resultType } = result ?? {}
   return resultType === undefined || resultType === "complete" || resultType === "input_required"
@@ -181,11 +181,11 @@ const hint = (result: JsonObject | null): string => {
     : "\n    Is its \"resultType\" of an extension? Then name the extension in the option \"extensions\" of the test"
 }
 
-/** A request, and the schema that its response must conform to. */
+/** A request without a response yet, and the schema for the response. */
 interface Requested {
   readonly method: string
   readonly schema: OfficialSchema
-  /** Whether it may be answered with a task. */
+  /** Whether the response may be a task. */
   readonly withTask: boolean
   /** How many requests with this id have no response yet. */
   open: number
@@ -204,10 +204,10 @@ const checkBy = (
     server: new Map<Message.RequestId, Requested>()
   }
   const violations: Array<string> = []
-  /** The schema of the handshake; before it, that of the last modern request. */
+  /** The schema of the revision of the handshake; before the handshake, of the last modern request. */
   let schema = schemas.get(Versions.latestLegacy)!
   let initialized = false
-  /** The schema of a call: the revision that its own envelope names, or that of the conversation. */
+  /** The schema of a request or notification: of the revision that its `_meta` names, or of the conversation. */
   const schemaOf = ({ method, params }: Message.Request | Message.Notification): OfficialSchema => {
     const meta = params?._meta as Record<string, unknown> | null | undefined
     const named = method === "initialize" ? undefined : schemas.get(meta?.[Meta.keys.protocolVersion] as string)
@@ -216,7 +216,7 @@ const checkBy = (
     }
     return named ?? (meta?.[Meta.keys.subscriptionId] === undefined ? schema : schemas.get(Versions.latestModern)!)
   }
-  /** Whether its id is new. */
+  /** Remembers a request. Gives whether its id is new. */
   const requestedBy = (
     from: Transcript.Entry["from"],
     { id, method, params }: Message.Request,

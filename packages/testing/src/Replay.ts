@@ -1,11 +1,11 @@
 /**
- * Plays a recorded conversation again, as the peer of the side under test: as the server of a client, or as the client of a
- * server, in every revision. The peer sends the recorded messages of its side, and expects those of the other side.
+ * Plays a recorded conversation as the peer of the side under test: as the server of a client, or as the client of a server, in every
+ * revision. The peer sends the recorded messages of its side, and expects the recorded messages of the other side.
  *
- * Values that the side under test chooses anew in each conversation may differ from the recorded ones: the ids of its
- * requests, progress tokens, request states, cursors, and its name and version. Requests that follow each other without a
- * message of the peer between them may come in another order, and so may responses, and notifications of different methods.
- * A cancellation may come that was not recorded. Any other difference is a failure that names its first place.
+ * Values that the side under test chooses for each conversation may differ: ids of requests, progress tokens, request states, cursors,
+ * its name and version. The order may differ for requests without a message of the peer between them, for responses, and for
+ * notifications of different methods. A cancellation may come that was not recorded. Any other difference fails the test, and the
+ * error names the first place.
  *
  * @since 0.1.0
  */
@@ -27,9 +27,9 @@ import type * as TestTransport from "./TestTransport.js"
 import * as Transcript from "./Transcript.js"
 
 /**
- * The recorded server, for a client under test, which connects once. A request of the client that differs from the recorded
- * one gets the difference as its error, and the connection closes. Closing the scope dies with the difference, and when the
- * client has not sent all that it sent in the recorded conversation.
+ * The recorded server, for a client under test that connects once. A request that differs from the recorded request gets an error with
+ * the difference, and the connection closes. Closing the scope dies with the difference, or when the client has not sent all of its
+ * recorded messages.
  *
  * @example
  * ```ts
@@ -85,8 +85,8 @@ export const client = (
   Effect.scoped(Effect.flatMap(TestPeer.client(options), (peer) => play(peer, "client", transcript)))
 
 /**
- * Plays one side of a conversation through a peer, which may have sent and received other messages before. Dies as `client`
- * does.
+ * Plays one side of a conversation through a peer, which may have sent and received other messages before. Dies with the first
+ * difference, as `client` does.
  *
  * @category utils
  */
@@ -109,12 +109,12 @@ const run = (
 ): Effect.Effect<void, ReplayError> => {
   const tested = side === "client" ? "server" : "client"
   const values = ChosenValues.make(tested)
-  /** The messages that the other side has yet to send, and their places in the conversation. */
+  /** The recorded messages that the other side has not sent yet, with their places in the conversation. */
   const missing = new Map([...entries.entries()].filter(([, { from }]) => from === tested).map(([i, one]) => [one, i]))
-  /** The recorded ids of the requests of the other side that have come. */
+  /** The recorded ids of requests that the other side has sent. */
   const requested = new Set<unknown>()
 
-  /** The recorded messages that this one may be. A request may not come earlier than it was recorded. */
+  /** The recorded messages that a message may correspond to. A request must not come earlier than it was recorded. */
   const candidates = (message: Message.Message, due: ReadonlyArray<Transcript.Entry>) => {
     const alike = (Message.isRequest(message) ? due : [...missing.keys()]).filter((one) =>
       isAlike(one.message, message)
@@ -152,7 +152,7 @@ const run = (
         if (!Arr.isNonEmptyReadonlyArray(due)) break
         yield* receive(due)
       }
-      // At the end of a conversation, the other side may have closed the connection already.
+      // The other side may close the connection before it has received the last messages.
       if (from === side) {
         yield* Effect.catchAll(peer.send(values.current(entries[i]!)), (error) =>
           Effect.suspend(() => {
@@ -164,7 +164,7 @@ const run = (
   })
 }
 
-/** Waits until the client has closed the connection, and fails when it sends a message before. */
+/** Waits until the client has closed the connection. Fails when the client sends a message before. */
 const silence = (
   peer: TestPeer.TestPeer,
   { redact }: Pick<Transcript.Transcript, "redact">
@@ -179,7 +179,7 @@ const silence = (
     yield* silence(peer, { redact })
   })
 
-/** Fails with the text. A request gets it as its error. */
+/** Fails with the text. A request gets the text as its error. */
 const refuse = (peer: TestPeer.TestPeer, message: Message.Message, text: string): Effect.Effect<never, ReplayError> =>
   Effect.zipRight(
     Message.isRequest(message)
@@ -188,7 +188,7 @@ const refuse = (peer: TestPeer.TestPeer, message: Message.Message, text: string)
     Effect.fail(new ReplayError({ message: text, isEnd: false }))
   )
 
-/** A client cancels a modern request over HTTP by closing its stream: the transcript then has no message for it. */
+/** Over HTTP, a client cancels a modern request by closing its stream, so the transcript has no message for the cancellation. */
 const isCancellation = (message: Message.Message): boolean =>
   Message.isNotification(message) && message.method === "notifications/cancelled"
 

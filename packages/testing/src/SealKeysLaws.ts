@@ -1,6 +1,6 @@
 /**
- * The laws of every `SealKeys`. Each gets two nodes that share their keys, and that have none yet; a key seals for a day and opens
- * for one more hour. The laws move the `TestClock`.
+ * The laws of every `SealKeys`. A law gets two nodes that share their keys and have no key yet. A key must seal for a day and open for one
+ * more hour, as `rotation` says. The laws move the `TestClock`.
  *
  * @since 0.1.0
  */
@@ -13,14 +13,14 @@ import * as TestClock from "effect/TestClock"
 import * as Law from "./Law.js"
 
 /**
- * Two nodes: the same service twice, or two services that stand on the same engine.
+ * Two nodes: the same service twice, or two services that share an engine.
  *
  * @category models
  */
 export type Nodes = readonly [SealKeysService, SealKeysService]
 
 /**
- * The rotation that the laws expect.
+ * The rotation of keys that the laws expect.
  *
  * @category constants
  */

@@ -1,8 +1,8 @@
 /**
- * The laws of what serves one message at a time, without a conversation: `serve` of a `Dispatcher`, and each transport of an
- * application that stands on it.
+ * The laws of serving one message at a time, without a conversation: for `serve` of a `Dispatcher`, and for each transport of an
+ * application that uses `serve`.
  *
- * A law starts servers of its own, and moves the `TestClock`.
+ * A law starts its own servers, and moves the `TestClock`.
  *
  * @since 0.1.0
  */
@@ -30,21 +30,21 @@ import * as Law from "./Law.js"
 import * as TestPeer from "./TestPeer.js"
 
 /**
- * Serves the text of one message, well formed or not: the notifications of a request, and its answer.
+ * Serves the text of one message, which may be malformed. The stream has the notifications of a request and its answer.
  *
  * @category models
  */
 export type Serve = (text: string) => Stream.Stream<Message.Message, unknown>
 
 /**
- * Starts what is tested, for a server. The scope ends both.
+ * Starts the implementation under test with a server. Closing the scope closes both.
  *
  * @category models
  */
 export type Entrance = (server: Layer.Layer<Dispatcher>) => Effect.Effect<Serve, unknown, Scope.Scope>
 
 /**
- * `serve` of a `Dispatcher`.
+ * The entrance that is `serve` of a `Dispatcher`.
  *
  * @category utils
  */
@@ -56,7 +56,7 @@ export const dispatcher: Entrance = (server) =>
 
 const Work = Tool.make("work", { success: Schema.String })
 
-/** Starts a server whose one tool runs this effect. */
+/** Starts a server with one tool, whose handler is `handler`. */
 const start = (
   entrance: Entrance,
   handler: Effect.Effect<string, never, RequestContext>,
@@ -84,7 +84,7 @@ const isError = (message: Message.Message | undefined): message is Message.Failu
 
 const shown = (messages: ReadonlyArray<Message.Message>) => JSON.stringify(messages)
 
-/** A handler that ends when `gate` completes, and tells how it goes. */
+/** A handler that waits until `open` runs, with effects that tell when the handler has started and how it has ended. */
 const waiting = Effect.gen(function*() {
   const started = yield* Deferred.make<void>()
   const gate = yield* Deferred.make<void>()
@@ -97,7 +97,7 @@ const waiting = Effect.gen(function*() {
   return { handler, started: Deferred.await(started), open: Deferred.succeed(gate, undefined), ended }
 })
 
-/** Lets everything that can go on do so, until it holds: for many steps of the fibers, and some turns of the event loop. */
+/** Lets other fibers and the event loop run until `holds` is true, for at most `steps` steps. */
 const turnUntil = (holds: () => boolean, steps = 10_000): Effect.Effect<void> =>
   Effect.asVoid(Effect.iterate(0, {
     while: (step) => step < steps && !holds(),

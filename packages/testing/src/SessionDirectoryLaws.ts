@@ -1,7 +1,7 @@
 /**
  * The laws of every `SessionDirectory`.
  *
- * Each gets two services that stand on the same engine, and that hold no sessions yet.
+ * A law gets two services that share an engine without sessions.
  *
  * @since 0.1.0
  */
@@ -11,10 +11,10 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Law from "./Law.js"
-import { isSame } from "./laws/Found.js"
+import { isSame } from "./laws/StoredJson.js"
 
 /**
- * Two services on one engine: the same twice, or one for each node.
+ * Two services that share an engine: the same service twice, or the services of two nodes.
  *
  * @category models
  */
@@ -27,7 +27,7 @@ const facts = (n: number) => ({
   nested: { constructor: "x" }
 })
 
-/** Joins as a node that ends with its own scope. */
+/** Joins as a node. `leave` ends the node. */
 const joined = (directory: SessionDirectoryService, node: string) =>
   Effect.gen(function*() {
     const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))

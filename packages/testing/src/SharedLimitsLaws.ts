@@ -1,7 +1,7 @@
 /**
  * The laws of every `SharedLimits`.
  *
- * Each gets two nodes that count together, and that have counted nothing yet.
+ * A law gets two nodes that count together and have counted nothing yet.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Law from "./Law.js"
 
 /**
- * Two nodes: the same service twice, or two services that stand on the same engine.
+ * Two nodes: the same service twice, or two services that share an engine.
  *
  * @category models
  */
@@ -52,8 +52,8 @@ const whole = Law.make<Nodes>("takes all or nothing", ([{ take }], expect) =>
 
 const refilled = Law.make<Nodes>("allows one more after each interval", ([{ take }], expect) =>
   Effect.gen(function*() {
-    // So fast that the real clock of an engine refills the burst during the test, and so many that no slow machine refills it between
-    // two refusals.
+    // The interval is short, so that the real clock of an engine refills the burst during the test. The burst is large, so that a slow
+    // machine does not refill the burst between two calls.
     const rate = { burst: 100, every: "1 millis" } as const
     const awaited: Effect.Effect<void, unknown> = Effect.flatMap(take("refilled", rate, 100), (wait) =>
       wait === 0
@@ -103,14 +103,14 @@ const apart = Law.make<Nodes>(
 )
 
 /**
- * All laws.
+ * All laws except those in `timed`.
  *
  * @category constants
  */
 export const laws: ReadonlyArray<Law.Law<Nodes>> = [burst, whole, once, apart]
 
 /**
- * The laws about time: for engines whose clock is real, or that is moved while they run.
+ * The laws about time, for an engine with a real clock, or with a clock that the test moves while the laws run.
  *
  * @category constants
  */

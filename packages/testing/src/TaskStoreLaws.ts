@@ -1,7 +1,7 @@
 /**
  * The laws of every `TaskStore`.
  *
- * Each gets two services that stand on the same engine, and that have no tasks yet.
+ * A law gets two services that share an engine without tasks.
  *
  * @since 0.1.0
  */
@@ -12,10 +12,10 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Law from "./Law.js"
-import { isSame } from "./laws/Found.js"
+import { isSame } from "./laws/StoredJson.js"
 
 /**
- * Two services on one engine: the same twice, or one for each node.
+ * Two services that share an engine: the same service twice, or the services of two nodes.
  *
  * @category models
  */
@@ -141,7 +141,7 @@ const pages = Law.make<Stores>(
         const page = yield* two.list("ada", { after, limit: 10 })
         yield* expect(page.tasks.length <= 10, `a page has ${page.tasks.length} tasks, and the limit is 10`)
         for (const { taskId } of page.tasks) listed.push(taskId)
-        // Created and changed between two pages: neither moves a task that was there.
+        // Tasks that are created or changed between two pages must not move other tasks.
         yield* one.create(task(`later-${listed.length}`, now, { owner: "bob" }))
         yield* one.replace(next(task(listed[0]!, now), { version: 1 + Math.ceil(listed.length / 10) }))
         after = page.next

@@ -1,17 +1,16 @@
 /**
- * A small authorization server for tests of protected servers and of the clients that log in to them: strict, in memory, with
- * the time of `TestClock`, and with faults. It follows OAuth 2.1 and the extensions that MCP uses.
+ * An authorization server in memory, for tests of protected servers and of clients that log in to them. It is as strict as OAuth 2.1
+ * and the extensions that MCP uses, runs by the time of `TestClock`, and can have faults. An `HttpClient` without sockets connects the
+ * server, the client and other hosts of a test.
  *
- * It is for tests: it asks no user for a password, and forgets everything when it closes.
+ * The server is for tests only: it asks no user for a password. The folder `authorization` has the endpoints.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  * @since 0.1.0
  */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type * as HttpApp from "@effect/platform/HttpApp"
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientError from "@effect/platform/HttpClientError"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
@@ -20,7 +19,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import * as Jose from "jose"
 import * as Clients from "./authorization/Clients.js"
 import * as Endpoints from "./authorization/Endpoints.js"
@@ -31,26 +29,26 @@ export interface TestAuthorizationServerService extends Issuer {
   /** Answers a request. Fails when a fault breaks the connection. */
   readonly handle: (request: Request) => Effect.Effect<Response, unknown>
   /**
-   * Does what the user's browser does: opens the address of an authorization request, and gives the parameters that the server
-   * sends it back with. It is the `open` of `Browser.layer`. Dies when the server shows a page in place of that.
+   * Acts as the user's browser: opens the address of an authorization request, and gives the parameters of the redirect to the client.
+   * It is the `open` of `Browser.layer`. Dies when the server shows a page and does not redirect.
    */
   readonly login: (url: URL) => Effect.Effect<URLSearchParams>
   /** An access token for a test that needs no login. */
   readonly issue: (token: IssueOptions) => Effect.Effect<string>
-  /** A JWT with any claims, signed by the newest key: an identity token, the token of a workload, or one with an error. */
+  /** A JWT with any claims, signed by the newest key: an identity token, the token of a workload, or a token with an error. */
   readonly sign: (
     claims: Readonly<Record<string, unknown>>,
     header?: Readonly<Record<string, unknown>>
   ) => Effect.Effect<string>
   /** The access token, while it is valid. */
   readonly verify: (token: string) => Effect.Effect<AccessToken | undefined>
-  /** Makes all access tokens, or all refresh tokens, invalid. A JWT stays valid for those that do not ask this server. */
+  /** Revokes all access tokens or all refresh tokens. A JWT stays valid for servers that verify it without introspection. */
   readonly revokeAll: (kind: "access" | "refresh") => Effect.Effect<void>
   /** Forgets all clients. */
   readonly forgetClients: Effect.Effect<void>
-  /** Signs with a new key from now on. `withdraw` no longer publishes the old ones. */
+  /** Makes a new key, which signs from now on. With `withdraw`, the old keys are no longer published. */
   readonly rotateKeys: (options?: { readonly withdraw?: boolean | undefined }) => Effect.Effect<void>
-  /** The requests so far, the newest 10,000. */
+  /** The newest 10,000 requests. */
   readonly requests: Effect.Effect<ReadonlyArray<Received>>
   /** All codes, tokens and secrets that the server has issued or received: no log and no error may hold one. */
   readonly secrets: Effect.Effect<ReadonlySet<string>>
@@ -75,7 +73,7 @@ export class TestAuthorizationServer extends Context.Tag("@effect-mcp/testing/Te
 >() {}
 
 /**
- * Where a client receives responses unless it has redirect URIs of its own. Nothing listens there.
+ * The redirect URI of clients that have none of their own. No server listens at this address.
  *
  * @category constants
  */
@@ -181,25 +179,31 @@ export const layer = (options?: Options): Layer.Layer<TestAuthorizationServer> =
   Layer.effect(TestAuthorizationServer, make(options))
 
 /**
- * An HTTP client that reaches the authorization server and these hosts, without sockets. A request to any other origin fails as
- * if nothing listened there.
+ * An HTTP client that reaches the authorization server and `hosts`, without sockets. A request to any other origin fails like a
+ * request to an address at which no server listens.
  *
  * @category layers
  */
 export const layerHttpClient = <E = never, R = never>(
   hosts: Hosts | Effect.Effect<Hosts, E, R> = {}
 ): Layer.Layer<HttpClient.HttpClient, E, R | TestAuthorizationServer> =>
-  Layer.effect(
-    HttpClient.HttpClient,
-    Effect.gen(function*() {
-      const { handle, issuer } = yield* TestAuthorizationServer
-      const others = Effect.isEffect(hosts) ? yield* hosts : hosts
-      return networkOf(new Map([[new URL(issuer).origin, handle], ...Object.entries(others)]))
-    })
+  Layer.provide(
+    // A program may have several networks.
+    Layer.fresh(FetchHttpClient.layer),
+    Layer.effect(
+      FetchHttpClient.Fetch,
+      Effect.gen(function*() {
+        const { handle, issuer } = yield* TestAuthorizationServer
+        const others = Effect.isEffect(hosts) ? yield* hosts : hosts
+        const services = yield* Edition.services
+        return fetchOf(services, new Map([[new URL(issuer).origin, handle], ...Object.entries(others)]))
+      })
+    )
   )
 
 /**
- * The server for `HttpServer.serve` of @effect/platform, where a test needs a real one. Its issuer must be its address.
+ * The server as an application for `HttpServer.serve` of @effect/platform, where a test needs sockets. The option `issuer` must be its
+ * address.
  *
  * @category utils
  */
@@ -210,7 +214,7 @@ export const httpApp: HttpApp.Default<never, TestAuthorizationServer> = Effect.g
 }).pipe(Effect.orDie)
 
 /**
- * The server as a web handler, with the clock of this effect. A fault that breaks the connection rejects.
+ * The server as a web handler, with the clock of this effect. The promise is rejected when a fault breaks the connection.
  *
  * @category utils
  */
@@ -221,7 +225,7 @@ export const webHandler: Effect.Effect<(request: Request) => Promise<Response>, 
     return (request) => Edition.runPromise(services, handle(request), request.signal)
   })
 
-/** A body that breaks off: an application cannot close a connection of the platform otherwise. */
+/** A response whose body fails: an application of the platform has no other way to break a connection. */
 const broken = (): Response =>
   new Response(new ReadableStream({ start: (controller) => controller.error(new Error("The connection breaks")) }))
 
@@ -246,34 +250,13 @@ export const keyPair: Effect.Effect<{
   }))
 )
 
-const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<BodyInit | undefined> => {
-  switch (body._tag) {
-    case "Empty":
-      return Effect.succeed(undefined)
-    case "FormData":
-      return Effect.succeed(body.formData)
-    case "Stream":
-      return Stream.toReadableStreamEffect(Stream.orDie(body.stream))
-    default:
-      // The platform types the body of "Raw" as unknown: it is what the application gave to `fetch`.
-      return Effect.succeed(body.body as BodyInit)
+/** The `fetch` of a network without sockets: a function answers the requests to each origin. */
+const fetchOf =
+  (services: Edition.Services<never>, hosts: ReadonlyMap<string, Host>): typeof fetch => (input, init) => {
+    const request = new Request(input, init)
+    const { origin } = new URL(request.url)
+    const host = hosts.get(origin)
+    if (host === undefined) return Promise.reject(new Error(`Nothing listens at ${origin}`))
+    const answer = host(request)
+    return Effect.isEffect(answer) ? Edition.runPromise(services, answer, request.signal) : answer
   }
-}
-
-/** Each origin is a function that answers web requests. */
-const networkOf = (hosts: ReadonlyMap<string, Host>): HttpClient.HttpClient =>
-  HttpClient.make((request, url, signal) => {
-    const broken = (cause: unknown) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
-    const host = hosts.get(url.origin)
-    if (host === undefined) return Effect.fail(broken(new Error(`Nothing listens at ${url.origin}`)))
-    return Effect.gen(function*() {
-      const body = yield* bodyOf(request)
-      const { "content-length": _, ...headers } = request.headers
-      const init = { method: request.method, headers, signal, ...(body === undefined ? {} : { body, duplex: "half" }) }
-      const answer = host(new Request(url, init))
-      const response = yield* Effect.isEffect(answer)
-        ? Effect.mapError(answer, broken)
-        : Effect.tryPromise({ try: () => answer, catch: broken })
-      return HttpClientResponse.fromWeb(request, response)
-    })
-  })

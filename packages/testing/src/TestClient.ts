@@ -1,5 +1,5 @@
 /**
- * A client under test, connected to a server that the test scripts. `TestServer` is the counterpart: a server under test
+ * Connects a client under test to a server that the test scripts as a `TestPeer`. `TestServer` is the counterpart: a server under test
  * with a real client.
  *
  * @since 0.1.0
@@ -29,23 +29,23 @@ export interface TestClient {
 /** @category models */
 export interface Options<E = never, R = never> extends TestTransport.Options {
   /**
-   * The capabilities of the server. Default: every one but tasks; in the modern era without notifications of changes, for
-   * which the client would open a subscription.
+   * The capabilities of the server. Default: all except tasks; in the modern era without `listChanged`, for which the client would open
+   * a subscription.
    */
   readonly capabilities?: JsonObject | undefined
   /**
-   * The revision that the server supports. With one of the legacy era, client and server make the handshake, and the client
-   * speaks the legacy revisions only, unless it has `versions` of its own. Default: the newest that the client speaks.
+   * The revision that the server supports. With a revision of the legacy era, client and server make the handshake, and the client
+   * speaks legacy revisions only, unless its options have `versions`. Default: the newest revision that the client speaks.
    */
   readonly version?: string | undefined
-  /** Here `checkOutputs` is false by default: a client that checks requests a list that the script may not expect. */
+  /** `checkOutputs` is false by default, because a client that checks outputs requests a list that the script may not expect. */
   readonly client?: Client.Options<E, R> | undefined
 }
 
 /**
- * A client that is connected to a server that has these capabilities: in the modern era, which is the default, the client
- * has discovered the server; in the legacy era both have completed the handshake. All messages of the client are checked
- * against the official schema. Fails with the error of `Client.make`.
+ * Connects a client to a scripted server. In the modern era, which is the default, the client has discovered the server; in the legacy
+ * era client and server have completed the handshake. All messages of the client are checked against the official schema. Fails as
+ * `Client.make` does.
  *
  * @category constructors
  */
@@ -67,7 +67,7 @@ export const make = <E = never, R = never>(
       { concurrency: 2 }
     )
     if (Exit.isFailure(connected)) {
-      // When one side fails, it closes the connection, and the other fails with that: report the first failure.
+      // A side that fails closes the connection, and then the other side fails, too: the first failure is reported.
       const first = Exit.isFailure(accepted) && isClosed(connected.cause) ? accepted : connected
       return yield* Effect.failCause(first.cause)
     }
@@ -78,7 +78,7 @@ const newestOf = (versions: ReadonlyArray<Version.Version> = Version.all): Versi
   versions.reduce((newest, version) => version > newest ? version : newest)
 
 /**
- * A client that connects without a message, because its options tell all that it would find out.
+ * Connects a client whose options spare it the search for the era, so that it sends no message.
  *
  * @category utils
  */

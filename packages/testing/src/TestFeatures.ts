@@ -1,10 +1,9 @@
 /**
- * Features of a client under test that answer the server from a script: the first answer for the first request, the second
- * for the second. Each time the layer is built, the script begins anew.
+ * Features of a client that answer the requests of a server from a script: the first answer for the first request, the second answer for
+ * the second request. The script begins anew each time the layer is built.
  *
- * When a script has no answer left, or its answer does not fit the form, the server gets an error that quotes the request, and
- * the closing of the client dies with the same sentence. It also dies when answers are left that the server did not request,
- * unless the test has failed.
+ * When the script has no answer left, or an answer does not fit the form, the server gets an error that quotes the request, and closing
+ * the client dies with the same sentence. Closing the client also dies when answers are left, unless the test has failed.
  *
  * @since 0.1.0
  */
@@ -20,8 +19,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 
 /**
- * One answer, or an effect of it, which may wait or refuse: `new McpError.InvalidRequest({ message: "No" })` is such an
- * effect.
+ * An answer, or an effect that gives an answer. The effect may wait, or fail to refuse the request:
+ * `new McpError.InvalidRequest({ message: "No" })` is such an effect.
  *
  * @category models
  */
@@ -33,7 +32,7 @@ export type Step<A> = A | Effect.Effect<A, McpError>
  * @category models
  */
 export interface Scripted<out Params> extends Layer.Layer<never, never, Features.Features> {
-  /** The requests of the server so far, in order, of all clients that have this feature. */
+  /** The requests so far, in their order, of the servers of all clients with this feature. */
   readonly requests: Effect.Effect<ReadonlyArray<Params>>
 }
 
@@ -69,7 +68,7 @@ export const elicitation = (
   )
 
 /**
- * Opens web pages, or does not.
+ * Answers requests to open a web page.
  *
  * @category utils
  */
@@ -85,7 +84,7 @@ export const urlElicitation = (
   )
 
 /**
- * Samples from a model. A text is an answer of the assistant that ends its turn.
+ * Answers sampling requests. A text is a message of the assistant that ends its turn.
  *
  * @category utils
  */
@@ -101,7 +100,7 @@ export const sampling = (
   )
 
 /**
- * Answers every request for the roots with these; a text is a URI. `Features.roots` changes them.
+ * Answers every request for the roots with the same roots; a text is a URI. For roots that change, use `Features.roots`.
  *
  * @category utils
  */
@@ -124,7 +123,7 @@ const scripted = <Params, A>(
   answers: ReadonlyArray<Step<A>>,
   textOf: (params: Params) => string,
   feature: (handler: (params: Params) => Effect.Effect<A, McpError>) => Features.Feature,
-  /** Why the client would not send the answer; empty when it would. */
+  /** Why the client would refuse to send the answer; empty when the client sends it. */
   misfit: (params: Params, answer: A) => string = () => ""
 ): Scripted<Params> => {
   const all: Array<Params> = []
@@ -143,7 +142,7 @@ const scripted = <Params, A>(
       return left > 0 && Exit.isSuccess(exit)
         ? Effect.dieMessage(
           `The script of TestFeatures.${name} has ${count(answers.length, "answer")}, and the server sent ` +
-            `${count(mine.length, "request")}: remove the answers that it does not need`
+            `${count(mine.length, "request")}: remove the answers that the test does not need`
         )
         : Effect.void
     })

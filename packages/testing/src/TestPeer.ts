@@ -1,6 +1,6 @@
 /**
- * Scripts the peer of the side under test, message by message: `client` scripts a client of a server, `server` a server for
- * a client. `TestClient` does the beginning of a conversation for a client under test; `Replay` plays a recorded one.
+ * Scripts the peer of the side under test, message by message: `client` scripts a client of a server, `server` scripts a server for a
+ * client. `TestClient` also makes the handshake with a client under test; `Replay` plays a recorded conversation.
  *
  * @since 0.1.0
  */
@@ -8,31 +8,31 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as TestTransport from "./TestTransport.js"
 import * as Transcript from "./Transcript.js"
 
 /**
- * The peer of the side under test. It sends what the test gives it, valid or not, and answers nothing by itself. It receives
- * the messages of the other side one by one, in the order in which they were sent: each `expect…` takes the next one, and
- * dies with it when it is another than the test expects. None of them times out: where a message may not come, the test
- * decides how long it waits.
+ * The peer of the side under test. It sends the messages of the test, valid or not, and answers nothing by itself. It receives the
+ * messages of the other side one by one, in their order: each `expect…` takes the next message, and dies when the message is not the
+ * expected one. No `expect…` times out: where a message may not come, the test decides how long it waits.
  *
- * A script receives all messages: the closing of the scope dies with those that it has not received, unless the test has
- * failed. It dies as well when the other side sent what the official schema does not allow.
+ * A script must receive all messages: closing the scope dies with the messages that the script has not received, unless the test has
+ * failed. Closing the scope also dies when the other side has sent a message that the official schema does not allow.
  *
- * A conversation up to revision 2025-11-25 begins with `initialize` of a client or `initialized` of a server. From 2026-07-28
- * on, each request of a client has its revision in `_meta`: `modern` gives a client that sends it. `discovered` answers a
- * client that looks for the era.
+ * A conversation up to revision 2025-11-25 begins with `initialize` of a client or `initialized` of a server. From 2026-07-28 on, each
+ * request of a client has its revision in `_meta`, which `modern` adds. `discovered` answers a client that looks for the era of the
+ * server.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export interface TestPeer {
     id?: Message.RequestId
   ) => Effect.Effect<Message.RequestId, LocalError.TransportError>
   readonly notify: (method: string, params?: JsonObject) => Effect.Effect<void, LocalError.TransportError>
-  /** Waits for the next message. Dies when it is malformed, and when the connection is closed. */
+  /** Waits for the next message. Dies when the message is malformed, and when the connection is closed. */
   readonly next: Effect.Effect<Message.Message>
   /** The next message, which must be a request of this method; dies otherwise. */
   readonly expectRequest: (method: string) => Effect.Effect<Message.Request>
@@ -87,8 +87,8 @@ export interface TestPeer {
    */
   readonly expectSilence: Effect.Effect<void, LocalError.TransportError>
   /**
-   * The same peer as a client of 2026-07-28: the `_meta` of each request and notification has what `requestMeta` gives for
-   * these options. A member that the message has in its own `_meta` stays.
+   * The same peer as a client of 2026-07-28: each request and notification gets the `_meta` that `requestMeta` makes of the options.
+   * Members in the `_meta` of the message itself come first.
    *
    * @example
    * ```ts
@@ -127,7 +127,7 @@ export interface TestPeer {
 }
 
 /**
- * What a client of 2026-07-28 sends with each request.
+ * The metadata that a client of 2026-07-28 sends with each request.
  *
  * @category models
  */
@@ -142,7 +142,7 @@ export interface ModernOptions {
 }
 
 /**
- * The `_meta` of a request from 2026-07-28 on: revision, client info, capabilities, and what else the options have.
+ * The `_meta` of a request from 2026-07-28 on: revision, client info, capabilities, and the other members of the options.
  *
  * @category utils
  */
@@ -156,7 +156,7 @@ export const requestMeta = (
   ...(progressToken === undefined ? undefined : { [Meta.keys.progressToken]: progressToken })
 })
 
-/** A client refuses to call what a server does not declare. */
+/** Every capability, because a client refuses to call methods whose capability the server does not declare. */
 const everyCapability = {
   completions: {},
   logging: {},
@@ -165,7 +165,7 @@ const everyCapability = {
   tools: { listChanged: true }
 }
 
-/** Without `listChanged`: a client subscribes to the changes that a modern server declares. */
+/** Every capability without `listChanged`, because a client would subscribe to the changes that a modern server declares. */
 const everyModernCapability = { completions: {}, logging: {}, prompts: {}, resources: {}, tools: {} }
 
 /**
@@ -175,36 +175,30 @@ const everyModernCapability = { completions: {}, logging: {}, prompts: {}, resou
  */
 export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const received = Outbox.make<Message.Incoming>()
-    const unread: Array<Message.Incoming> = []
+    // `None` is the end of the connection.
+    const received = yield* Queue.unbounded<Option.Option<Message.Incoming>>()
     const reader = yield* Effect.forkDaemon(Effect.interruptible(Effect.ensuring(
       Transport.run(transport, (incoming) => {
-        // The transport itself reports these, not the peer.
-        if (!(incoming instanceof Transport.Undelivered)) received.unsafeOffer(incoming)
+        // The transport reports undelivered messages; the peer did not send them.
+        if (!(incoming instanceof Transport.Undelivered)) received.unsafeOffer(Option.some(incoming))
       }),
-      Effect.sync(() => received.end(Exit.void))
+      received.offer(Option.none())
     )))
     yield* Effect.addFinalizer((exit) =>
       Effect.gen(function*() {
         yield* reader.interruptAsFork(reader.id())
-        const rest = [...unread, ...received.unsafeTakeAll()]
+        const rest = Arr.getSomes(yield* received.takeAll)
         // A test that failed reports its own error.
         if (rest.length > 0 && Exit.isSuccess(exit)) {
           yield* Effect.dieMessage(`The script ended, and did not receive:\n${rest.map(show).join("\n")}`)
         }
       })
     )
-    const tryNext: Effect.Effect<Option.Option<Message.Incoming>> = Effect.suspend(() => {
-      const first = unread.shift()
-      if (first !== undefined) return Effect.succeedSome(first)
-      return Effect.matchEffect(received.takeAll, {
-        onFailure: () => Effect.succeedNone,
-        onSuccess: (messages) => {
-          for (const message of messages) unread.push(message)
-          return tryNext
-        }
-      })
-    })
+    // The end stays in the queue, for everything that waits for a message.
+    const tryNext = Effect.tap(
+      received.take,
+      (incoming) => Option.isNone(incoming) ? received.offer(incoming) : Effect.void
+    )
     const next = Effect.flatMap(
       tryNext,
       Option.match({
@@ -322,14 +316,14 @@ export const make = (transport: Transport.Transport): Effect.Effect<TestPeer, ne
   })
 
 /**
- * Scripts a client of the server in the context. Messages of the server are checked against the official schema, those of
- * the test are not.
+ * Scripts a client of the server in the context. The messages of the server are checked against the official schema, the messages of
+ * the script are not.
  *
  * @category utils
  */
 export const client = (
   options?: TestTransport.Options & {
-    /** What a transport would know of the peer, for the authenticator. Default: a client in the process of the server. */
+    /** What a transport knows of the client, for the authenticator. Default: a client in the process of the server. */
     readonly as?: Authenticator.Caller | undefined
   }
 ): Effect.Effect<TestPeer, never, Dispatcher | Scope.Scope> =>
@@ -344,8 +338,8 @@ export const client = (
   })
 
 /**
- * Scripts a server for the client that connects with the connector, which can be used once. Messages of the client are
- * checked against the official schema, those of the test are not.
+ * Scripts a server for the client that connects with the connector; the connector can be used once. The messages of the client are
+ * checked against the official schema, the messages of the script are not.
  *
  * @category utils
  */

@@ -1,6 +1,9 @@
 /**
- * A server and a client in one process, for tests that call a server through all its layers but the network. The transport
- * is in memory, and all messages are checked against the official schema.
+ * Connects a server under test and a real client in one process. A test calls the server through all its layers except the network. The
+ * transport is in memory, and all messages are checked against the official schema. `mock` and `mockTools` serve handlers of the test,
+ * for code that uses a client.
+ *
+ * `TestPeer` scripts single messages; `TestFeatures` has the answers of a client.
  *
  * @since 0.1.0
  */
@@ -33,7 +36,7 @@ import * as Stream from "effect/Stream"
 import * as TestTransport from "./TestTransport.js"
 
 /**
- * The options of the server, as `McpServer.layer` has them, and those of the test.
+ * The options of the server, as `McpServer.layer` has them, and the options of the test.
  *
  * @category models
  */
@@ -53,19 +56,19 @@ export interface Options<
   /** Default: name "test", version "0.0.0". */
   readonly info?: Implementation | undefined
   /**
-   * The revisions of the server, and of the client unless `client` has `versions` of its own. `["2026-07-28"]` tests the
-   * era without a handshake. Default: all of the server, and the default of the client.
+   * The revisions of the server, and of the client unless `client` has `versions`. `["2026-07-28"]` tests the era without a handshake.
+   * Default: all revisions of the server, and the default revisions of the client.
    */
   readonly versions?: McpServer.Options["versions"]
   /**
-   * The user of the client, `Context.make(User, ada)`; or what a transport would know of the client, for the authenticator to
-   * find the user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`, `Authenticator.stdio({ USER: "ada" })`.
-   * Default: a client in the process of the server.
+   * The user of the client, `Context.make(User, ada)`; or what a transport knows of the client, from which the authenticator finds the
+   * user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`, `Authenticator.stdio({ USER: "ada" })`. Default: a client
+   * in the process of the server.
    */
   readonly as?: Context.Context<U> | Authenticator.Caller | undefined
   /**
-   * Whether the layer, when it closes, dies with the causes of all handlers that died: a test then fails with the bug and
-   * not with "Internal error" only. Default: false.
+   * Whether closing the layer dies with the causes of all handlers that died, so that a test fails with the bug and not only with
+   * "Internal error". Default: false.
    */
   readonly raiseDefects?: boolean | undefined
 }
@@ -76,9 +79,9 @@ export interface ClientOptions<E = never, R = never> extends TestTransport.Optio
    * `wire`: JSON text, checked against the official schema. `direct`: values, unchecked and faster. Default: `wire`.
    */
   readonly transport?: "wire" | "direct" | undefined
-  /** What the client can do for the server, and its other options. `TestFeatures` has scripted answers. */
+  /** The options of the client. Its `features` answer requests of the server; `TestFeatures` has scripted answers. */
   readonly client?: Client.Options<E, R> | undefined
-  /** The user of the client, or what a transport would know of the client: see `Options`. */
+  /** The user of the client, or what a transport knows of the client: see `Options`. */
   readonly as?: Asker | undefined
 }
 
@@ -93,7 +96,7 @@ const callerOf = (as: Asker = Authenticator.inProcess): Authenticator.Caller =>
   Context.isContext(as) ? Authenticator.given(as) : as
 
 /**
- * Connects to the server in the context over a checked transport in memory, a new one for each connection.
+ * A connector to the server in the context. Each connection has its own checked transport in memory.
  *
  * @category constructors
  */
@@ -111,9 +114,8 @@ export const connector = (
     ))
 
 /**
- * A client of the server in the context, which may be the one that the application serves. Dies when the server neither
- * has nor lists a tool, resource, resource template or prompt of `definition`. The client may be of a user who does not see all
- * of them.
+ * A client of the server in the context, for example of the server that the application serves. Dies when the server neither has nor lists
+ * a tool, resource, resource template or prompt of `definition`. The user of the client need not see all of them.
  *
  * @category utils
  */
@@ -146,8 +148,9 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
   )
 
 /**
- * A client and its server with these features, as `McpServer.layer` and `client` make them. What the session layer and the
- * middleware provide is not required, nor is the user; every other service that is missing is a type error that names it.
+ * A server with these features, as `McpServer.layer` makes it, and a client of the server, as `client` makes it. The services of the
+ * session layer and of the middleware are not required, nor is the user; any other service that is missing is a type error that names
+ * the service.
  *
  * @example
  * ```ts
@@ -204,7 +207,7 @@ type ServerContext<E, R, S, SE, SR, P, PR, U, UR, SP, SPR> = Layer.Layer.Context
 >
 
 /**
- * Handlers that stand in for those of a server: any of a definition, by their names as `McpServer.implement` takes them.
+ * Handlers of a mock, by the names of a definition as `McpServer.implement` takes them. All are optional.
  *
  * @category models
  */
@@ -215,8 +218,8 @@ export type MockHandlers<D extends Definition.Definition.Any> = {
 }
 
 /**
- * A client of a server that the tests do not have, for the code that uses the client. What has no handler here is listed,
- * and fails, when it is used, with an `InternalError` that names it.
+ * A client of a mocked server, for tests of code that uses the client. A tool, resource or prompt without a handler is listed, and
+ * using it fails with an `InternalError` that names it.
  *
  * @example
  * ```ts
@@ -274,8 +277,8 @@ export const mock = <
 }
 
 /**
- * A client of a server with these tools, for code that calls tools by their names and has no definition. A handler gets the
- * arguments as they were sent. An object that it returns is the structured content.
+ * A client of a server with mocked tools, for tests of code that calls tools by name without a definition. A handler gets the arguments as
+ * the client sent them. An object that a handler returns becomes structured content.
  *
  * @category utils
  */
@@ -317,7 +320,7 @@ export interface MockOptions<E = never, R = never, U = never, UR = never>
 {}
 
 /**
- * The client and its server, and what the handlers and the features of the client require.
+ * The layer of a mocked server and its client. It requires the services of the handlers and of the client's features.
  *
  * @category models
  */
@@ -328,9 +331,11 @@ export type Mocked<H, E = never, R = never, U = never, UR = never> = Layer.Layer
 >
 
 const notMocked = (kind: string, name: string) =>
-  new InternalError({ message: `The test has no mock of the ${kind} "${name}": give TestServer.mock a handler for it` })
+  new InternalError({
+    message: `The test has no mock of the ${kind} "${name}": give TestServer.mock a handler with this name`
+  })
 
-/** The options of a server whose defects end the current scope with their causes. */
+/** The options of a server, so that closing the current scope dies with the causes of all defects. */
 const raising = <O extends Pick<Dispatch.Options, "onDefect">>(options: O): Effect.Effect<O, never, Scope.Scope> =>
   Effect.gen(function*() {
     const causes: Array<Cause.Cause<unknown>> = []
@@ -346,7 +351,7 @@ const raising = <O extends Pick<Dispatch.Options, "onDefect">>(options: O): Effe
     }
   })
 
-/** The keys of the definition that the server neither has, for any user, nor lists. Lists nothing for an empty definition. */
+/** The keys of a definition that the server neither has, for any user, nor lists. An empty definition requests no list. */
 const missing = <A>(
   defined: ReadonlyMap<string, unknown>,
   registered: Pick<Entries<unknown>, "has"> | undefined,

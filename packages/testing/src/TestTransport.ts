@@ -1,8 +1,9 @@
 /**
- * A pair of transports in memory, and any other transport, whose messages are recorded in a transcript and checked against
- * the official schema of the revision that client and server have agreed on.
+ * Records the messages of a transport in a transcript, and checks the messages against the official schema of the revision that client and
+ * server have agreed on. Makes such a pair of transports in memory, and observes any other transport or connector.
  *
- * A message that the schema does not allow fails the test: the closing of the scope dies with all violations.
+ * A message that the schema does not allow fails the test: closing the scope dies with all violations. `OfficialSchema` has the check,
+ * `Transcript` the transcript.
  *
  * @since 0.1.0
  */
@@ -21,14 +22,14 @@ import type * as Transcript from "./Transcript.js"
 
 /** @category models */
 export interface Options {
-  /** Which messages are checked against the official schema: all, none, or those of one side. Default: all. */
+  /** Which messages are checked against the official schema: all, none, or the messages of one side. Default: all. */
   readonly oracle?: boolean | Transcript.Entry["from"] | undefined
   /**
-   * Extensions whose types of results are allowed. The official schema does not know them: of such a result it checks what
-   * all results have in common. Default: none.
+   * Extensions whose types of results are allowed. The official schema does not have these types, so only the members that all results
+   * have in common are checked. Default: none.
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
-  /** Records the messages. Default: they are not recorded. */
+  /** The transcript that records the messages. Default: no transcript. */
   readonly transcript?: Transcript.Transcript | undefined
   /** How many messages may wait before `send` suspends. Default: 256. */
   readonly capacity?: number | undefined
@@ -38,12 +39,12 @@ export interface Options {
 export interface Pair {
   readonly client: Transport.Transport
   readonly server: Transport.Transport
-  /** The messages so far that the schema does not allow, each with the reason. */
+  /** The messages so far that the schema does not allow, with the reasons. */
   readonly violations: ReadonlyArray<string>
 }
 
 /**
- * Two ends that exchange the JSON text of their messages, as a network would.
+ * Two ends of a connection that exchange the JSON texts of messages, as over a network.
  *
  * @category utils
  */
@@ -65,7 +66,7 @@ export const pair = (options: Options = {}): Effect.Effect<Pair, never, Scope.Sc
   })
 
 /**
- * The same transport, which records and checks the messages that it sends and receives. `end` is the side that it is of.
+ * A transport that records and checks the messages that it sends and receives. `end` is the side that uses the transport.
  *
  * @category utils
  */
@@ -139,8 +140,8 @@ export const recorded = <R>(
 
 type Observe = (sent: Message.Incoming, message: Message.Message) => void
 
-// The receiver gets what the text contains: no `undefined` and no shared references; text that is no message arrives as
-// malformed. Messages are observed once the pair has accepted them, which is the order of their arrival.
+// The receiver gets the message that the text contains: without `undefined` and without shared references. A text that is no message
+// arrives as malformed. A message is observed when the pair has accepted it, so messages are observed in the order of their arrival.
 const asText = (transport: Transport.Transport, observe: Observe): Transport.Transport => {
   const encode = (message: Message.Incoming): Message.Incoming | undefined => {
     if (Message.isMalformed(message)) return message

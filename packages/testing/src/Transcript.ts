@@ -1,6 +1,7 @@
 /**
- * The messages of a conversation in order, as text that tests can print and compare, and as JSON for a file.
- * `TestTransport` records them, `Replay` plays them again; nothing here sends or checks a message.
+ * A transcript has the messages of a conversation in their order. This module makes transcripts, redacts secrets, prints a transcript as
+ * text that tests can compare, and writes and reads the JSON of a transcript for a file. `TestTransport` records transcripts, `Replay`
+ * plays transcripts.
  *
  * @since 0.1.0
  */
@@ -15,14 +16,14 @@ import * as Schema from "effect/Schema"
 export interface Entry {
   readonly from: "client" | "server"
   readonly message: Message.Message
-  /** Milliseconds since the connection was opened, where the times are recorded. */
+  /** Milliseconds since the connection was opened; `undefined` where times are not recorded. */
   readonly at?: number | undefined
 }
 
 /** @category models */
 export interface Transcript {
   readonly entries: ReadonlyArray<Entry>
-  /** Adds an entry, with its message redacted, and drops the oldest one beyond the limit. */
+  /** Redacts the message of an entry, and adds the entry. Beyond the limit, drops the oldest entry. */
   readonly add: (entry: Entry) => void
   /** The message without its secrets. */
   readonly redact: (message: Message.Message) => Message.Message
@@ -31,9 +32,9 @@ export interface Transcript {
 /** @category models */
 export interface Options {
   /**
-   * Replaces secrets, and values that differ from one conversation to the next. It is called like the second argument of
-   * `JSON.stringify`: with the key and the value of each member of each message, and `undefined` leaves the member out. A
-   * secret is replaced before the transcript keeps it. Default: all is kept.
+   * Replaces secrets, and values that differ between conversations. The function is called as `JSON.stringify` calls its second
+   * argument: with the key and the value of each member of each message; `undefined` leaves the member out. A message is added after its
+   * secrets were replaced. Default: nothing is replaced.
    */
   readonly redact?: ((key: string, value: unknown) => unknown) | undefined
 }
@@ -82,7 +83,7 @@ const redacted = (key: string, given: unknown, replace: (key: string, value: unk
 }
 
 /**
- * A transcript has no JSON, or a text is not the JSON of a transcript.
+ * A transcript has a message that is not JSON, or a text is not the JSON of a transcript.
  *
  * @category errors
  */
@@ -92,7 +93,7 @@ export class TranscriptError extends Data.TaggedError("TranscriptError")<{ reado
 const VERSION = 1
 
 /**
- * The transcript as JSON, one line for each message, for a file that `fromJson` reads. Fails for a value that is not JSON.
+ * The transcript as JSON for a file, one line for each message; `fromJson` reads the file. Fails for a value that is not JSON.
  *
  * @category utils
  */
@@ -108,7 +109,7 @@ export const toJson = (transcript: Transcript): Effect.Effect<string, Transcript
   )
 
 /**
- * Reads what `toJson` wrote. Fails with the first message that is not one of JSON-RPC.
+ * Reads the JSON that `toJson` writes. Fails with the first message that is not a message of JSON-RPC.
  *
  * @category constructors
  */
@@ -135,7 +136,7 @@ export const fromJson = (text: string, options?: Options): Effect.Effect<Transcr
     return transcript
   })
 
-/** How many levels the JSON of a transcript has around a message. */
+/** The levels of JSON that a transcript has around a message. */
 const WRAPPERS = 3
 
 const Versioned = Schema.Struct({ version: Schema.Number })
@@ -175,7 +176,7 @@ export const line = ({ from, message }: Entry): string => {
   if (Message.isRequest(message)) return words(from, "→", JSON.stringify(message.id), message.method, message.params)
   if (Message.isNotification(message)) return words(from, "·", undefined, message.method, message.params)
   const id = message.id === undefined ? undefined : JSON.stringify(message.id)
-  // A client reads an error without a code as one; the transcript shows what was sent.
+  // An error without a code is shown as malformed, although clients accept it.
   if (!Message.isSuccess(message) && typeof message.error.code !== "number") {
     return words(from, "?", undefined, undefined, message)
   }

@@ -1,18 +1,18 @@
 /**
  * The laws of every transport.
  *
- * Each gets the two ends of a connection. The scope in which they are made ends both.
+ * A law gets the two ends of a connection. Closing the scope in which the ends were made closes both.
  *
  * @since 0.1.0
  */
 import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
 import * as Law from "./Law.js"
 
 /**
@@ -22,34 +22,19 @@ import * as Law from "./Law.js"
  */
 export type Pair = readonly [Transport.Transport, Transport.Transport]
 
-/** The messages that an end receives, one by one, and how its `incoming` ends. */
+/** The messages that an end receives, one by one, then `undefined`; and how its `incoming` ends. */
 const listen = (transport: Transport.Transport) =>
   Effect.gen(function*() {
-    const received = Outbox.make<Message.Incoming>()
-    const pulled: Array<Message.Incoming> = []
+    const received = yield* Queue.unbounded<Message.Incoming | undefined>()
     const ended = yield* Deferred.make<Exit.Exit<void, LocalError.TransportError>>()
     const fiber = yield* Effect.forkScoped(Effect.onExit(
       Transport.run(transport, (incoming) => {
-        // The transport itself reports these, not the peer.
+        // The transport reports undelivered messages; the peer did not send them.
         if (!(incoming instanceof Transport.Undelivered)) received.unsafeOffer(incoming)
       }),
-      (exit) => {
-        received.end(Exit.void)
-        return Deferred.succeed(ended, exit)
-      }
+      (exit) => Effect.zipRight(received.offer(undefined), Deferred.succeed(ended, exit))
     ))
-    const next: Effect.Effect<Message.Incoming | undefined> = Effect.suspend(() => {
-      const first = pulled.shift()
-      if (first !== undefined) return Effect.succeed(first)
-      return Effect.matchEffect(received.takeAll, {
-        onFailure: () => Effect.succeed(undefined),
-        onSuccess: (messages) => {
-          for (const message of messages) pulled.push(message)
-          return next
-        }
-      })
-    })
-    return { next, ended: Deferred.await(ended), fiber }
+    return { next: received.take, ended: Deferred.await(ended), fiber }
   })
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => Message.notification("n", { i }))

@@ -1,6 +1,6 @@
 /**
- * Maps and sets of the test authorization server that clients fill: they keep the newest 10,000 entries. What is dropped is
- * unknown from then on, as if it had been revoked.
+ * Adds to the maps, sets and lists of the test authorization server that requests fill, and drops all but the newest 10,000 entries. A
+ * token that was dropped is unknown, as a revoked token is.
  */
 
 const MAX = 10_000

@@ -1,6 +1,6 @@
 /**
- * The clients that the test authorization server knows: registered before the test, registered by themselves, or described
- * by a document that they publish. It authenticates them at the token endpoint and the others that clients post to.
+ * The clients that the test authorization server knows. A client was registered before the test, registers itself, or publishes a
+ * document that describes it. The module also authenticates clients by a secret or by a signed assertion.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-2.3
  * @see https://www.rfc-editor.org/rfc/rfc7591
@@ -12,15 +12,15 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Jose from "jose"
 import type { Jwk, Options, Received, RegisteredClient } from "../AuthorizationServerOptions.js"
+import * as BoundedMemory from "./BoundedMemory.js"
 import * as Keys from "./Keys.js"
-import * as Newest from "./Newest.js"
-import { json, type Refusal, refuse } from "./Refusal.js"
+import { json, type OAuthError, refuse } from "./OAuthError.js"
 
 export interface Clients {
   readonly find: (clientId: string) => Effect.Effect<RegisteredClient | undefined>
-  readonly register: (request: Received) => Effect.Effect<Response, Refusal>
-  /** The client that a request proves to come from; `undefined` when it names none. */
-  readonly authenticate: (request: Received) => Effect.Effect<RegisteredClient | undefined, Refusal>
+  readonly register: (request: Received) => Effect.Effect<Response, OAuthError>
+  /** The authenticated client of a request; `undefined` when the request names no client. */
+  readonly authenticate: (request: Received) => Effect.Effect<RegisteredClient | undefined, OAuthError>
   readonly forget: () => void
 }
 
@@ -35,7 +35,7 @@ export const isConfidential = ({ publicKey, secret }: RegisteredClient): boolean
 export const redirectsTo = ({ redirectUris = [REDIRECT_URI] }: RegisteredClient, uri: string): boolean =>
   redirectUris.some((one) => one === uri || (isLoopback(one) && withoutPort(one) === withoutPort(uri)))
 
-/** The port of an address of this machine is chosen when a program listens: RFC 8252, section 7.3. */
+/** The port of a loopback address may differ, because a program gets the port when it listens: RFC 8252, section 7.3. */
 const isLoopback = (uri: string): boolean => /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?(\/|$)/.test(uri)
 
 const withoutPort = (uri: string): string => uri.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)):\d+/, "$1")
@@ -44,7 +44,7 @@ export const make = (issuer: string, options: Options, secrets: Set<string>): Cl
   const clients = new Map((options.clients ?? []).map((client) => [client.clientId, client]))
   const used = new Set<string>()
   let count = clients.size
-  for (const { secret } of clients.values()) if (secret !== undefined) Newest.add(secrets, secret)
+  for (const { secret } of clients.values()) if (secret !== undefined) BoundedMemory.add(secrets, secret)
 
   const find = (clientId: string): Effect.Effect<RegisteredClient | undefined> => {
     const known = clients.get(clientId)
@@ -71,13 +71,13 @@ export const make = (issuer: string, options: Options, secrets: Set<string>): Cl
       if (verified === undefined || id === undefined || used.has(id)) {
         return yield* invalid(`The assertion must be signed by the client for ${issuer}, and used once`)
       }
-      Newest.add(used, id)
+      BoundedMemory.add(used, id)
       return client
     })
 
   const bySecret = (clientId: string, secret: string | undefined, headers = {}) =>
     Effect.flatMap(find(clientId), (client) => {
-      if (secret !== undefined) Newest.add(secrets, secret)
+      if (secret !== undefined) BoundedMemory.add(secrets, secret)
       return client !== undefined && client.publicKey === undefined && client.secret === secret
         ? Effect.succeed(client)
         : invalid("The client is unknown, or its secret is wrong", headers)
@@ -87,8 +87,8 @@ export const make = (issuer: string, options: Options, secrets: Set<string>): Cl
     const clientId = `client-${++count}-of-${new URL(issuer).host}`
     const { token_endpoint_auth_method: method = "client_secret_basic" } = body
     const secret = method === "none" ? undefined : `secret-${crypto.randomUUID()}`
-    if (secret !== undefined) Newest.add(secrets, secret)
-    Newest.set(clients, clientId, { clientId, secret, redirectUris })
+    if (secret !== undefined) BoundedMemory.add(secrets, secret)
+    BoundedMemory.set(clients, clientId, { clientId, secret, redirectUris })
     return json({
       ...body,
       client_id: clientId,
@@ -127,7 +127,7 @@ export const make = (issuer: string, options: Options, secrets: Set<string>): Cl
   }
 }
 
-/** https, with a path, and without credentials, a fragment and dot segments, so that the host is what it seems. */
+/** Whether an id is the URL of a document: https, with a path, and without credentials, fragment and dot segments. */
 const isDocument = (clientId: string): boolean => {
   if (!clientId.startsWith("https://") || clientId.includes("#") || !URL.canParse(clientId)) return false
   const { href, password, pathname, username } = new URL(clientId)
@@ -143,7 +143,7 @@ const textsOf = (value: unknown): ReadonlyArray<string> | undefined =>
     ? value
     : undefined
 
-/** The document must name itself, the client, and where responses go. */
+/** The client that a document describes; `undefined` unless the document has its own URL, a name and redirect URIs. */
 const described = (clientId: string, document: unknown): RegisteredClient | undefined => {
   if (!isObject(document) || document["client_id"] !== clientId || typeof document["client_name"] !== "string") {
     return undefined

@@ -1,6 +1,7 @@
 /**
- * The addresses of the test authorization server, and the metadata that publishes them. It reads a request, records it, and
- * lets the endpoint at its path answer.
+ * Answers the requests to the test authorization server: reads and records a request, and calls the endpoint at its path. Has the
+ * metadata, the authorization endpoint, introspection, revocation, proofs of DPoP, and the faults of the option `fault`.
+ * `TokenEndpoint` issues tokens; `Clients` registers and authenticates clients.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  */
@@ -10,15 +11,15 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Jose from "jose"
 import type { AuthorizationRequest, Fault, Options, Received } from "../AuthorizationServerOptions.js"
+import * as BoundedMemory from "./BoundedMemory.js"
 import * as Clients from "./Clients.js"
 import * as Grants from "./Grants.js"
 import * as Keys from "./Keys.js"
-import * as Newest from "./Newest.js"
-import * as Refusal from "./Refusal.js"
-import { checkScopes, isResource, type Parts, scopesOf } from "./TokenEndpoint.js"
+import * as OAuthError from "./OAuthError.js"
+import { checkScopes, isResource, scopesOf, type ServerState } from "./TokenEndpoint.js"
 import * as TokenEndpoint from "./TokenEndpoint.js"
 
-export interface Endpoints extends Pick<TokenEndpoint.Parts, "clients" | "grants" | "keys"> {
+export interface Endpoints extends Pick<TokenEndpoint.ServerState, "clients" | "grants" | "keys"> {
   readonly received: Array<Received>
   readonly handle: (request: Request) => Effect.Effect<Response, Dropped>
 }
@@ -32,7 +33,7 @@ export const make = (issuer: string, options: Options): Endpoints => {
   const keys = Keys.make(options.algorithm ?? "ES256")
   const grants = Grants.make(issuer, keys, options)
   const clients = Clients.make(issuer, options, grants.secrets)
-  const parts: TokenEndpoint.Parts = { issuer, options, keys, clients, grants }
+  const server: TokenEndpoint.ServerState = { issuer, options, keys, clients, grants }
   const prove = proofs(options.dpop)
   const received: Array<Received> = []
 
@@ -63,18 +64,18 @@ export const make = (issuer: string, options: Options): Endpoints => {
     Effect.filterOrElse(
       clients.authenticate(request),
       (client) => client !== undefined,
-      () => Refusal.refuse("invalid_client", "The request names no client", 401)
+      () => OAuthError.refuse("invalid_client", "The request names no client", 401)
     )
 
   const token = (request: Received) =>
     Effect.gen(function*() {
-      yield* Refusal.checkOnce(request.form)
+      yield* OAuthError.checkOnce(request.form)
       if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(request.headers["content-type"] ?? "")) {
-        return yield* Refusal.refuse("invalid_request", "The body must be a form")
+        return yield* OAuthError.refuse("invalid_request", "The body must be a form")
       }
       const client = yield* clients.authenticate(request)
       const thumbprint = yield* prove(request, `${base}/token`)
-      return yield* TokenEndpoint.respond(parts, request, client, thumbprint)
+      return yield* TokenEndpoint.respond(server, request, client, thumbprint)
     })
 
   /** RFC 7662. */
@@ -82,21 +83,9 @@ export const make = (issuer: string, options: Options): Endpoints => {
     Effect.gen(function*() {
       yield* authenticated(request)
       const token = yield* grants.find(request.form.get("token") ?? "")
-      if (token === undefined) return Refusal.json({ active: false })
-      const { actor, clientId, expiresAt, resource, scopes, subject, thumbprint } = token
-      return Refusal.json({
-        ...options.claims?.(token),
-        active: true,
-        iss: issuer,
-        sub: subject,
-        aud: resource,
-        client_id: clientId,
-        scope: scopes.join(" "),
-        exp: Math.floor(expiresAt / 1000),
-        token_type: thumbprint === undefined ? "Bearer" : "DPoP",
-        ...(actor === undefined ? undefined : { act: { sub: actor } }),
-        ...(thumbprint === undefined ? undefined : { cnf: { jkt: thumbprint } })
-      })
+      if (token === undefined) return OAuthError.json({ active: false })
+      const type = token.thumbprint === undefined ? "Bearer" : "DPoP"
+      return OAuthError.json({ ...grants.claimsOf(token), active: true, token_type: type })
     })
 
   /** RFC 7009: an unknown token is no error. */
@@ -106,16 +95,16 @@ export const make = (issuer: string, options: Options): Endpoints => {
       return new Response(null, { status: 200 })
     })
 
-  const route = (request: Received): Effect.Effect<Response, Refusal.Refusal> => {
+  const route = (request: Received): Effect.Effect<Response, OAuthError.OAuthError> => {
     switch (`${request.method} ${request.url.pathname}`) {
       case `GET /.well-known/oauth-authorization-server${path}`:
       case `GET /.well-known/openid-configuration${path}`:
       case `GET ${path}/.well-known/openid-configuration`:
-        return Effect.succeed(Refusal.json(metadata))
+        return Effect.succeed(OAuthError.json(metadata))
       case `GET ${path}/jwks`:
-        return Effect.map(keys.published, (set) => Refusal.json(set))
+        return Effect.map(keys.published, (set) => OAuthError.json(set))
       case `GET ${path}/authorize`:
-        return respond(parts, request, sendsIssuer)
+        return respond(server, request, sendsIssuer)
       case `POST ${path}/token`:
         return token(request)
       case `POST ${path}/register`:
@@ -145,11 +134,11 @@ export const make = (issuer: string, options: Options): Endpoints => {
           text,
           form: new URLSearchParams(text)
         }
-        Newest.push(received, one)
+        BoundedMemory.push(received, one)
         const fault = options.fault?.(one)
         return yield* faulted(
           Effect.isEffect(fault) ? yield* fault : fault,
-          Effect.catchAll(route(one), (refusal) => Effect.succeed(Refusal.respond(refusal)))
+          Effect.catchAll(route(one), (refusal) => Effect.succeed(OAuthError.respond(refusal)))
         )
       })
   }
@@ -173,7 +162,7 @@ class Dropped extends Data.TaggedError("Dropped") {
   override readonly message = "The fault `isDropped` has broken the connection"
 }
 
-/** The answer as a test wants it spoiled: with another issuer in a document or a redirect, or another body of a document. */
+/** The answer with the fault of the test: delayed, dropped, replaced, with another issuer, or with a broken body. */
 const faulted = (
   fault: Fault | undefined,
   answer: Effect.Effect<Response>
@@ -211,7 +200,7 @@ const renamed = (response: Response, issuer: string): Effect.Effect<Response> =>
 const spoiled = (response: Response, how: NonNullable<Fault["body"]>): Effect.Effect<Response> =>
   Effect.map(textOf(response), (text) => withBody(response, how === "malformed" ? text.slice(0, -1) : endless(text)))
 
-/** A document whose last member goes on as long as the client reads. */
+/** A document whose last member does not end while the client reads. */
 const endless = (text: string): ReadableStream => {
   const encoder = new TextEncoder()
   const more = encoder.encode("x".repeat(16 * 1024))
@@ -221,7 +210,7 @@ const endless = (text: string): ReadableStream => {
   })
 }
 
-/** No other page shows it in a frame. */
+/** A page for the user. No other page may show the page in a frame. */
 const page = (text: string) =>
   new Response(text, {
     status: 400,
@@ -232,23 +221,23 @@ const page = (text: string) =>
     }
   })
 
-/** The parameters of the response, if the request is as it must be. */
+/** The parameters of the authorization response. Fails when the request is not valid, or the user does not consent. */
 const decide = (
-  { grants, options }: Parts,
+  { grants, options }: ServerState,
   request: AuthorizationRequest
-): Effect.Effect<Readonly<Record<string, string>>, Refusal.Refusal> =>
+): Effect.Effect<Readonly<Record<string, string>>, OAuthError.OAuthError> =>
   Effect.gen(function*() {
     const { clientId, parameters, redirectUri, resource, scopes } = request
     const challenge = parameters.get("code_challenge") ?? ""
-    yield* Refusal.checkOnce(parameters)
+    yield* OAuthError.checkOnce(parameters)
     if (parameters.get("response_type") !== "code") {
-      return yield* Refusal.refuse("unsupported_response_type", "The response type must be code")
+      return yield* OAuthError.refuse("unsupported_response_type", "The response type must be code")
     }
     if (parameters.get("code_challenge_method") !== "S256" || !/^[\w-]{43}$/.test(challenge)) {
-      return yield* Refusal.refuse("invalid_request", "The request needs a code challenge with S256")
+      return yield* OAuthError.refuse("invalid_request", "The request needs a code challenge with S256")
     }
     if (!isResource(resource)) {
-      return yield* Refusal.refuse(
+      return yield* OAuthError.refuse(
         "invalid_target",
         "The parameter resource must name the protected server by its absolute URI"
       )
@@ -256,7 +245,7 @@ const decide = (
     yield* checkScopes(scopes, options)
     const consent = options.consent?.(request) ?? {}
     const { error, scopes: granted = scopes, subject = "ada" } = Effect.isEffect(consent) ? yield* consent : consent
-    if (error !== undefined) return yield* Refusal.refuse(error, "The user did not consent")
+    if (error !== undefined) return yield* OAuthError.refuse(error, "The user did not consent")
     const code = yield* grants.addCode({
       clientId,
       subject,
@@ -272,18 +261,18 @@ const decide = (
   })
 
 const respond = (
-  parts: Parts,
+  server: ServerState,
   { url: { searchParams } }: Received,
   sendsIssuer: boolean
 ): Effect.Effect<Response> =>
   Effect.gen(function*() {
     const clientId = searchParams.get("client_id") ?? ""
     const redirectUri = searchParams.get("redirect_uri") ?? ""
-    const client = yield* parts.clients.find(clientId)
+    const client = yield* server.clients.find(clientId)
     if (client === undefined) return page("This server does not know the client.")
     if (!Clients.redirectsTo(client, redirectUri)) return page("The client has not registered this redirect URI.")
     const response = yield* Effect.catchAll(
-      decide(parts, {
+      decide(server, {
         clientId,
         redirectUri,
         scopes: scopesOf(searchParams.get("scope")),
@@ -294,11 +283,11 @@ const respond = (
     )
     const target = new URL(redirectUri)
     const state = searchParams.get("state")
-    if (state !== null) Newest.add(parts.grants.secrets, state)
+    if (state !== null) BoundedMemory.add(server.grants.secrets, state)
     for (const [name, value] of Object.entries(response)) target.searchParams.set(name, value)
     if (state !== null) target.searchParams.set("state", state)
-    // Errors name the issuer, too.
-    if (sendsIssuer) target.searchParams.set("iss", parts.issuer)
+    // Responses with an error name the issuer, too.
+    if (sendsIssuer) target.searchParams.set("iss", server.issuer)
     return new Response(null, { status: 302, headers: { location: target.href, "cache-control": "no-store" } })
   })
 
@@ -309,8 +298,8 @@ const NONCE_LIFE = 300_000
 /** How far the time of a proof may be from that of the server, in seconds. */
 const SKEW = 60
 
-/** Gives the thumbprint of the key that a request proves; `undefined` for a request without a proof. */
-type Check = (request: Received, url: string) => Effect.Effect<string | undefined, Refusal.Refusal>
+/** Checks the proof of DPoP of a request. Gives the thumbprint of the key; `undefined` for a request without a proof. */
+type Check = (request: Received, url: string) => Effect.Effect<string | undefined, OAuthError.OAuthError>
 
 const proofs = (options: Options["dpop"] = {}): Check => {
   const seen = new Set<string>()
@@ -322,14 +311,14 @@ const proofs = (options: Options["dpop"] = {}): Check => {
       const { dpop: proof } = headers
       if (proof === undefined) {
         return options.isRequired === true
-          ? yield* Refusal.refuse(
+          ? yield* OAuthError.refuse(
             "invalid_dpop_proof",
             "The request has no proof of DPoP, and this server requires one"
           )
           : undefined
       }
       const found = yield* Effect.orElseSucceed(Effect.tryPromise(() => open(proof)), () => undefined)
-      const invalid = (what: string) => Refusal.refuse("invalid_dpop_proof", `The proof of DPoP ${what}`)
+      const invalid = (what: string) => OAuthError.refuse("invalid_dpop_proof", `The proof of DPoP ${what}`)
       if (found === undefined) return yield* invalid("is not a JWT of type dpop+jwt, signed by the key in its header")
       const { payload: { htm, htu, iat, jti, nonce }, thumbprint } = found
       const now = yield* Clock.currentTimeMillis
@@ -338,17 +327,17 @@ const proofs = (options: Options["dpop"] = {}): Check => {
         return yield* invalid("is too old, or from the future")
       }
       if (options.nonces === true && nonce !== nonceAt(now) && nonce !== nonceAt(now - NONCE_LIFE)) {
-        return yield* Refusal.refuse("use_dpop_nonce", "The proof of DPoP needs the nonce of this response", 400, {
+        return yield* OAuthError.refuse("use_dpop_nonce", "The proof of DPoP needs the nonce of this response", 400, {
           "dpop-nonce": nonceAt(now)
         })
       }
       if (typeof jti !== "string" || seen.has(jti)) return yield* invalid("was used before")
-      Newest.add(seen, jti)
+      BoundedMemory.add(seen, jti)
       return thumbprint
     })
 }
 
-/** Fails for anything but a proof whose signature is right. */
+/** Reads a proof. Fails when the token is no proof, or when its signature is wrong. */
 const open = (proof: string): Promise<{ readonly payload: Jose.JWTPayload; readonly thumbprint: string }> =>
   Jose.compactVerify(proof, Jose.EmbeddedJWK, { algorithms: ALGORITHMS }).then(({ payload, protectedHeader }) =>
     protectedHeader.typ !== "dpop+jwt" || protectedHeader.jwk === undefined || "d" in protectedHeader.jwk

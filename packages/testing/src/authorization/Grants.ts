@@ -1,19 +1,19 @@
 /**
- * What the test authorization server has issued: codes, access tokens and refresh tokens. All that comes from one login, or
- * from one request of a client, is revoked together when a code or a rotated refresh token is used twice.
+ * Issues, finds and revokes the codes, access tokens and refresh tokens of the test authorization server. When a code or a rotated
+ * refresh token is used twice, all tokens of the same login are revoked.
  *
- * It knows nothing of requests; the endpoints do.
+ * `Endpoints` and `TokenEndpoint` read the requests.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { AccessToken, Options } from "../AuthorizationServerOptions.js"
+import * as BoundedMemory from "./BoundedMemory.js"
 import type { Keys } from "./Keys.js"
-import * as Newest from "./Newest.js"
 
-/** What a client may do, for whom, and where. */
+/** The rights of a client: for which user, at which protected server, with which scopes. */
 export interface Grant extends Omit<AccessToken, "expiresAt"> {
-  /** Tokens of one login have one object. */
+  /** All tokens of one login share this object. */
   readonly family: { isRevoked: boolean }
 }
 
@@ -37,14 +37,20 @@ export interface Issued {
 export interface Grants {
   readonly secrets: Set<string>
   readonly addCode: (code: Omit<Code, "expiresAt">) => Effect.Effect<string>
-  /** `undefined` for a code that is unknown, expired or used; a used one revokes its tokens. */
+  /** `undefined` for a code that is unknown, expired or used. A used code revokes all tokens of its login. */
   readonly takeCode: (code: string) => Effect.Effect<Code | undefined>
-  /** With a refresh token where `renewable` says what it grants: the access token may have fewer scopes. */
+  /** Issues an access token, and a refresh token with the rights `renewable`, which may have more scopes than the access token. */
   readonly issue: (grant: Grant, renewable?: Grant) => Effect.Effect<Issued>
-  /** `undefined` for a refresh token that is unknown, revoked, used, or not for this request; a used one revokes its tokens. */
+  /**
+   * `undefined` for a refresh token that is unknown, revoked, used, or not for the request. A used refresh token revokes all tokens of
+   * its login.
+   */
   readonly findRefreshToken: (token: string, isFor: (grant: Grant) => boolean) => Grant | undefined
-  /** After all checks: a refused request leaves its refresh token good. */
+  /** Marks a refresh token as used. Called after all checks, so that a refused request does not use up its refresh token. */
   readonly useRefreshToken: (token: string) => void
+  /** The claims of an access token, for a JWT and for the introspection endpoint. */
+  readonly claimsOf: (token: AccessToken) => Readonly<Record<string, unknown>>
+  /** The access token, while it is valid. */
   readonly find: (token: string) => Effect.Effect<AccessToken | undefined>
   readonly revoke: (token: string, clientId: string) => void
   readonly revokeAll: (kind: "access" | "refresh") => void
@@ -59,38 +65,43 @@ export const make = (issuer: string, keys: Keys, options: Options): Grants => {
   const refresh = new Map<string, Once<Grant>>()
   const secrets = new Set<string>()
   const keep = (secret: string): string => {
-    Newest.add(secrets, secret)
+    BoundedMemory.add(secrets, secret)
     return secret
   }
   const life = Duration.toMillis(lifetime)
+
+  const claimsOf: Grants["claimsOf"] = (token) => {
+    const { actor, clientId, expiresAt, resource, scopes, subject, thumbprint } = token
+    return {
+      ...options.claims?.(token),
+      iss: issuer,
+      sub: subject,
+      aud: resource,
+      client_id: clientId,
+      exp: Math.floor(expiresAt / 1000),
+      ...(scopes.length === 0 ? undefined : { scope: scopes.join(" ") }),
+      ...(actor === undefined ? undefined : { act: { sub: actor } }),
+      ...(thumbprint === undefined ? undefined : { cnf: { jkt: thumbprint } })
+    }
+  }
 
   const accessToken = (grant: Grant, now: number): Effect.Effect<string> => {
     const expiresAt = now + life
     const token: AccessToken & Pick<Grant, "family"> = { ...grant, expiresAt }
     const id = crypto.randomUUID()
-    const { actor, clientId, resource, scopes, subject, thumbprint } = grant
-    const text = accessTokens === "opaque" ? Effect.succeed(`access-${id}`) : keys.sign({
-      ...options.claims?.(publicOf(token)),
-      iss: issuer,
-      sub: subject,
-      aud: resource,
-      client_id: clientId,
-      iat: Math.floor(now / 1000),
-      exp: Math.floor(expiresAt / 1000),
-      jti: id,
-      ...(scopes.length === 0 ? undefined : { scope: scopes.join(" ") }),
-      ...(actor === undefined ? undefined : { act: { sub: actor } }),
-      ...(thumbprint === undefined ? undefined : { cnf: { jkt: thumbprint } })
-    }, { typ: "at+jwt" })
-    return Effect.tap(text, (text) => Effect.sync(() => Newest.set(access, keep(text), token)))
+    const text = accessTokens === "opaque"
+      ? Effect.succeed(`access-${id}`)
+      : keys.sign({ ...claimsOf(publicOf(token)), iat: Math.floor(now / 1000), jti: id }, { typ: "at+jwt" })
+    return Effect.tap(text, (text) => Effect.sync(() => BoundedMemory.set(access, keep(text), token)))
   }
 
   return {
     secrets,
+    claimsOf,
     addCode: (code) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const text = keep(`code-${crypto.randomUUID()}`)
-        Newest.set(codes, text, { value: { ...code, expiresAt: now + CODE_LIFE }, isUsed: false })
+        BoundedMemory.set(codes, text, { value: { ...code, expiresAt: now + CODE_LIFE }, isUsed: false })
         return text
       }),
     takeCode: (text) =>
@@ -109,7 +120,7 @@ export const make = (issuer: string, keys: Keys, options: Options): Grants => {
         const issued = { accessToken: text, seconds: life / 1000 }
         if (renewable === undefined || refreshTokens === "none") return { ...issued, refreshToken: undefined }
         const refreshToken = keep(`refresh-${crypto.randomUUID()}`)
-        Newest.set(refresh, refreshToken, { value: renewable, isUsed: false })
+        BoundedMemory.set(refresh, refreshToken, { value: renewable, isUsed: false })
         return { ...issued, refreshToken }
       }),
     findRefreshToken: (token, isFor) => {

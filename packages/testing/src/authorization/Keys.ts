@@ -1,6 +1,6 @@
 /**
- * The signing keys of the test authorization server, and the check of signatures that others made. A key is made when it is
- * first needed. It knows no endpoint.
+ * The signing keys of the test authorization server, and the verification of JWTs of any issuer. A key is made when it is first
+ * needed.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ export interface Keys {
   readonly sign: (claims: Jose.JWTPayload, header?: Readonly<Record<string, unknown>>) => Effect.Effect<string>
   /** The keys that are published. */
   readonly published: Effect.Effect<{ readonly keys: ReadonlyArray<Jwk> }>
-  /** Signs with a new key from now on. The old ones stay published unless they are withdrawn. */
+  /** Makes a new key, which signs from now on. The old keys stay published, unless they are withdrawn. */
   readonly rotate: (options?: { readonly withdraw?: boolean | undefined }) => Effect.Effect<void>
 }
 
@@ -55,10 +55,10 @@ const generate = (algorithm: string, id: string): Promise<Key> =>
     }))
   )
 
-/** The key set, without its type: `jose` checks what it is given. */
+/** The keys as `jose` takes them. `jose` checks the members. */
 const setOf = (keys: ReadonlyArray<Jwk>) => Jose.createLocalJWKSet({ keys: keys as Array<Jose.JWK> })
 
-/** The claims of a JWT that one of the keys signed, for this audience, and that has not expired; else `undefined`. */
+/** The claims of a valid JWT that one of the keys has signed; `undefined` for any other token. */
 export const verify = (
   token: string,
   keys: ReadonlyArray<Jwk>,
@@ -76,7 +76,7 @@ export const verify = (
       () => undefined
     ))
 
-/** The same for a token of one of several issuers. */
+/** As `verify`, with the keys of the issuer that the token names; `undefined` when `issuers` does not have the issuer. */
 export const verifyOf = (
   token: string,
   issuers: ReadonlyArray<Issuer>,

@@ -1,14 +1,14 @@
 /**
- * The errors of OAuth that the endpoints of the test authorization server answer with, and the form of its JSON responses. No
- * cache keeps these.
+ * The OAuth errors that the endpoints of the test authorization server answer with, and its JSON responses, which caches must not
+ * keep.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5.2
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
-/** The request is refused with an error code. The description says what is wrong with it. */
-export class Refusal extends Data.TaggedError("Refusal")<{
+/** The server refuses a request with an error code. The description says what is wrong with the request. */
+export class OAuthError extends Data.TaggedError("OAuthError")<{
   readonly error: string
   readonly description: string
   readonly status: number
@@ -20,15 +20,15 @@ export const refuse = (
   description: string,
   status = 400,
   headers: Readonly<Record<string, string>> = {}
-): Effect.Effect<never, Refusal> => Effect.fail(new Refusal({ error, description, status, headers }))
+): Effect.Effect<never, OAuthError> => Effect.fail(new OAuthError({ error, description, status, headers }))
 
-/** No parameter may be there twice: RFC 6749, sections 3.1 and 3.2. */
-export const checkOnce = (parameters: URLSearchParams): Effect.Effect<void, Refusal> => {
+/** Fails when a parameter occurs twice: RFC 6749, sections 3.1 and 3.2. */
+export const checkOnce = (parameters: URLSearchParams): Effect.Effect<void, OAuthError> => {
   const names: Array<string> = []
   parameters.forEach((_, name) => names.push(name))
   return new Set(names).size === names.length
     ? Effect.void
-    : refuse("invalid_request", "A parameter of the request is there more than once")
+    : refuse("invalid_request", "A parameter occurs more than once in the request")
 }
 
 export const json = (value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
@@ -37,5 +37,5 @@ export const json = (value: unknown, status = 200, headers: Readonly<Record<stri
     headers: { "content-type": "application/json", "cache-control": "no-store", ...headers }
   })
 
-export const respond = ({ description, error, headers, status }: Refusal): Response =>
+export const respond = ({ description, error, headers, status }: OAuthError): Response =>
   json({ error, error_description: description }, status, headers)

@@ -1,6 +1,6 @@
 /**
- * The token endpoint of the test authorization server: each grant type that MCP uses, and the exchange of tokens, by which an
- * identity provider issues ID-JAGs and a gateway gets tokens for its upstreams.
+ * The token endpoint of the test authorization server: the grant types that MCP uses, and token exchange, by which an identity provider
+ * issues ID-JAGs and a gateway gets tokens for its upstreams. `Grants` issues the tokens, `Endpoints` calls this endpoint.
  *
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-3.2
  * @see https://www.rfc-editor.org/rfc/rfc8693
@@ -10,13 +10,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import type { AccessToken, Issuer, Options, Received, RegisteredClient } from "../AuthorizationServerOptions.js"
+import * as BoundedMemory from "./BoundedMemory.js"
 import * as Clients from "./Clients.js"
 import type { Grant, Grants } from "./Grants.js"
 import * as Keys from "./Keys.js"
-import * as Newest from "./Newest.js"
-import { json, type Refusal, refuse } from "./Refusal.js"
+import { json, type OAuthError, refuse } from "./OAuthError.js"
 
-export interface Parts {
+export interface ServerState {
   readonly issuer: string
   readonly options: Options
   readonly keys: Keys.Keys
@@ -24,7 +24,7 @@ export interface Parts {
   readonly grants: Grants
 }
 
-/** A request whose client and key are known. */
+/** A request with its authenticated client and the thumbprint of its proof of DPoP. */
 interface Asked {
   readonly form: URLSearchParams
   readonly client: RegisteredClient | undefined
@@ -52,7 +52,7 @@ export const isResource = (text: string | null): text is string =>
 export const checkScopes = (
   scopes: ReadonlyArray<string>,
   { scopes: known }: Options
-): Effect.Effect<void, Refusal> => {
+): Effect.Effect<void, OAuthError> => {
   const unknown = known === undefined ? undefined : scopes.find((one) => !known.includes(one))
   return unknown === undefined ? Effect.void : refuse("invalid_scope", "The server does not know one of the scopes")
 }
@@ -66,36 +66,36 @@ const s256 = (verifier: string) =>
 const badGrant = (description: string) => refuse("invalid_grant", description)
 
 export const respond = (
-  parts: Parts,
+  server: ServerState,
   { form }: Received,
   client: RegisteredClient | undefined,
   thumbprint: string | undefined
-): Effect.Effect<Response, Refusal> =>
+): Effect.Effect<Response, OAuthError> =>
   Effect.gen(function*() {
     for (const name of ["code_verifier", "client_secret", "assertion", "client_assertion", "subject_token"]) {
       const value = form.get(name)
-      if (value !== null) Newest.add(parts.grants.secrets, value)
+      if (value !== null) BoundedMemory.add(server.grants.secrets, value)
     }
     const scopes = scopesOf(form.get("scope"))
-    yield* checkScopes(scopes, parts.options)
+    yield* checkScopes(scopes, server.options)
     const type = form.get("grant_type") ?? ""
     const asked: Asked = { form, client, thumbprint, scopes }
-    if (type === GRANT_TYPES[3]) return yield* byAssertion(parts, asked)
+    if (type === GRANT_TYPES[3]) return yield* byAssertion(server, asked)
     if (client === undefined) return yield* refuse("invalid_client", "The request names no client", 401)
     switch (type) {
       case "authorization_code":
-        return yield* byCode(parts, asked, client)
+        return yield* byCode(server, asked, client)
       case "refresh_token":
-        return yield* byRefreshToken(parts, asked, client)
+        return yield* byRefreshToken(server, asked, client)
       case "client_credentials":
         return Clients.isConfidential(client)
-          ? yield* issue(parts, {
+          ? yield* issue(server, {
             ...(yield* grantOf(asked, client.clientId, client.clientId)),
             scopes
           })
           : yield* refuse("unauthorized_client", "A client without a secret or a key cannot act for itself")
       case GRANT_TYPES[4]:
-        return yield* byExchange(parts, asked, client)
+        return yield* byExchange(server, asked, client)
       default:
         return yield* refuse("unsupported_grant_type", "The server does not know the grant type")
     }
@@ -109,7 +109,7 @@ const grantOf = ({ form, thumbprint }: Asked, clientId: string, subject: string)
 }
 
 const issue = (
-  { grants, issuer, keys }: Parts,
+  { grants, issuer, keys }: ServerState,
   grant: Grant,
   renewable?: Grant,
   more: Readonly<Record<string, unknown>> = {}
@@ -132,10 +132,10 @@ const issue = (
     })
   })
 
-const byCode = (parts: Parts, asked: Asked, { clientId }: RegisteredClient) =>
+const byCode = (server: ServerState, asked: Asked, { clientId }: RegisteredClient) =>
   Effect.gen(function*() {
     const { form, thumbprint } = asked
-    const code = yield* parts.grants.takeCode(form.get("code") ?? "")
+    const code = yield* server.grants.takeCode(form.get("code") ?? "")
     if (code === undefined || code.clientId !== clientId) {
       return yield* badGrant("The code is unknown, has expired, was used before, or is another client's")
     }
@@ -146,33 +146,33 @@ const byCode = (parts: Parts, asked: Asked, { clientId }: RegisteredClient) =>
     const { resource } = yield* grantOf(asked, clientId, code.subject)
     if (resource !== code.resource) return yield* refuse("invalid_target", "The code is for another resource")
     const grant = { ...code, thumbprint }
-    return yield* issue(parts, grant, grant)
+    return yield* issue(server, grant, grant)
   })
 
-const byRefreshToken = (parts: Parts, asked: Asked, { clientId }: RegisteredClient) =>
+const byRefreshToken = (server: ServerState, asked: Asked, { clientId }: RegisteredClient) =>
   Effect.gen(function*() {
     const { form, scopes, thumbprint } = asked
     const token = form.get("refresh_token") ?? ""
     const { resource } = yield* grantOf(asked, clientId, clientId)
     const isFor = (one: Grant) => one.clientId === clientId && one.thumbprint === thumbprint
-    const grant = parts.grants.findRefreshToken(token, isFor)
+    const grant = server.grants.findRefreshToken(token, isFor)
     if (grant === undefined) return yield* badGrant("The refresh token is unknown, revoked, or was used before")
     if (resource !== grant.resource) return yield* refuse("invalid_target", "The refresh token is for another resource")
     if (!scopes.every((one) => grant.scopes.includes(one))) {
       return yield* refuse("invalid_scope", "A refresh gives no more scopes than the login did")
     }
-    parts.grants.useRefreshToken(token)
+    server.grants.useRefreshToken(token)
     // The scopes of the new refresh token MUST be those of the old one (RFC 6749, section 6).
-    return yield* issue(parts, { ...grant, scopes: scopes.length === 0 ? grant.scopes : scopes }, grant)
+    return yield* issue(server, { ...grant, scopes: scopes.length === 0 ? grant.scopes : scopes }, grant)
   })
 
-/** An ID-JAG of an enterprise, or the token of a workload. */
-const byAssertion = (parts: Parts, asked: Asked, used = parts.options.trusts ?? []) =>
+/** The JWT bearer grant: for an ID-JAG of an enterprise, or the token of a workload. */
+const byAssertion = (server: ServerState, asked: Asked, used = server.options.trusts ?? []) =>
   Effect.gen(function*() {
     const { client, form, scopes } = asked
-    const verified = yield* Keys.verifyOf(form.get("assertion") ?? "", used, parts.issuer)
+    const verified = yield* Keys.verifyOf(form.get("assertion") ?? "", used, server.issuer)
     if (verified === undefined) {
-      return yield* badGrant(`The assertion must be for ${parts.issuer}, valid, and signed by an issuer in \`trusts\``)
+      return yield* badGrant(`The assertion must be for ${server.issuer}, valid, and signed by an issuer in \`trusts\``)
     }
     const { payload: { client_id: named, scope, sub = "" }, protectedHeader } = verified
     const isIdJag = protectedHeader.typ === "oauth-id-jag+jwt"
@@ -181,32 +181,32 @@ const byAssertion = (parts: Parts, asked: Asked, used = parts.options.trusts ?? 
     }
     const grant = yield* grantOf(asked, client?.clientId ?? sub, sub)
     const given = scopes.length === 0 && typeof scope === "string" ? scopesOf(scope) : scopes
-    return yield* issue(parts, { ...grant, scopes: given })
+    return yield* issue(server, { ...grant, scopes: given })
   })
 
-/** RFC 8693: the token of a user for another one, which this client may use at another server. */
-const byExchange = (parts: Parts, asked: Asked, client: RegisteredClient) =>
+/** Token exchange (RFC 8693): the token of a user for a token that the client may use at another server. */
+const byExchange = (server: ServerState, asked: Asked, client: RegisteredClient) =>
   Effect.gen(function*() {
     const { form, scopes } = asked
     if (!Clients.isConfidential(client)) {
       return yield* refuse("unauthorized_client", "A client without a secret or a key cannot exchange tokens")
     }
-    const subject = yield* subjectOf(parts, form)
+    const subject = yield* subjectOf(server, form)
     if (subject === undefined) {
       return yield* refuse("invalid_request", "The subject token is not valid, or its type is not supported")
     }
     const given = scopes.length === 0 ? subject.scopes : scopes
     if (form.get("requested_token_type") === `${TYPE}:id-jag`) {
-      return yield* idJag(parts, asked, client, subject.subject)
+      return yield* idJag(server, asked, client, subject.subject)
     }
     const grant = yield* grantOf(asked, client.clientId, subject.subject)
-    return yield* issue(parts, { ...grant, actor: client.clientId, scopes: given }, undefined, {
+    return yield* issue(server, { ...grant, actor: client.clientId, scopes: given }, undefined, {
       issued_token_type: `${TYPE}:access_token`
     })
   })
 
 const subjectOf = (
-  { grants, issuer, keys, options: { trusts = [] } }: Parts,
+  { grants, issuer, keys, options: { trusts = [] } }: ServerState,
   form: URLSearchParams
 ): Effect.Effect<Pick<AccessToken, "scopes" | "subject"> | undefined> => {
   const token = form.get("subject_token") ?? ""
@@ -228,11 +228,11 @@ const subjectOf = (
 const ID_JAG_LIFE = 300
 
 const idJag = (
-  { issuer, keys }: Parts,
+  { issuer, keys }: ServerState,
   { form, scopes }: Asked,
   { clientId, idsElsewhere }: RegisteredClient,
   subject: string
-): Effect.Effect<Response, Refusal> =>
+): Effect.Effect<Response, OAuthError> =>
   Effect.gen(function*() {
     const audience = form.get("audience")
     if (audience === null) return yield* refuse("invalid_target", "`audience` must name the other authorization server")

@@ -1,6 +1,6 @@
 /**
- * Compares what a store has found with what was stored. A store may change the order of members, and drop those that are
- * undefined.
+ * Compares a value that a store has found with the value that was stored. A store may change the order of members, and drop members
+ * that are undefined. Laws of stores use it.
  */
 import * as Option from "effect/Option"
 

@@ -1,7 +1,7 @@
 /**
- * The values that the side under test chooses anew in each conversation: ids, tokens, cursors. Where a recorded message
- * chooses one, any value is accepted and remembered; where a later message names it, the recorded value stands for the
- * remembered one.
+ * The values that the side under test chooses for each conversation: ids, tokens, cursors. Where a recorded message chooses a value, any
+ * value is accepted and remembered. Where a later message names the recorded value, the remembered value takes its place. `Difference`
+ * compares the other values; `Replay` plays the conversation.
  */
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Meta from "@effect-mcp/protocol/Meta"
@@ -12,8 +12,8 @@ export interface ChosenValues {
   /** The recorded message with the values that the side under test has chosen in this conversation. */
   readonly current: (entry: Entry) => Message.Message
   /**
-   * Where a message of the side under test differs from the recorded one; `undefined` if it does not. Then the values that
-   * it chooses are remembered. `received` has no secrets, `raw` has the values to send back.
+   * The difference between a message of the side under test and the recorded message; `undefined` when they are equal, and then the
+   * values that the message chooses are remembered. `received` has no secrets, `raw` has the values to send back.
    */
   readonly match: (
     entry: Entry,
@@ -22,12 +22,12 @@ export interface ChosenValues {
   ) => Difference.Difference | undefined
 }
 
-/** Whether the sender of a message chooses the value, or names one that a side has chosen before. */
+/** Whether the sender of a message chooses a value, or names a value that one of the sides has chosen before. */
 type Role = "chooses" | "names its own" | "names the other's"
 
 interface Place {
   readonly path: ReadonlyArray<string>
-  /** Which values belong together. `undefined` for a value that no message names. */
+  /** Values of the same kind belong together. `undefined` for a value that no other message names. */
   readonly kind: "cursor" | "elicitation" | "id" | "progress" | "state" | undefined
   readonly role: Role
 }
@@ -47,7 +47,7 @@ export const make = (tested: Entry["from"]): ChosenValues => {
       const recorded = get(message, path)
       const value = chosen.get(keyOf(kind, recorded))
       const isOfTested = role === "names its own"
-        // A server may also cancel a subscription, which is a request of its client.
+        // A server may cancel a subscription, whose id the client has chosen.
         ? entry.from === tested || (kind === "id" && !replayed.has(recorded))
         : role === "names the other's" && entry.from !== tested
       if (isOfTested && value !== undefined) set(message, path, value)

@@ -1,6 +1,6 @@
 /**
- * The first place at which two JSON values differ, in words for the failure of a test. What may differ is decided by
- * `ChosenValues`.
+ * Finds the first place at which two JSON values differ, and describes the difference for the failure of a test. `ChosenValues` decides
+ * which values may differ.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 
@@ -10,7 +10,7 @@ export interface Difference {
   readonly received: unknown
 }
 
-/** `undefined` where both have the same members, in any order, and the same elements. */
+/** The first difference; `undefined` when both values have the same members, in any order, and the same elements. */
 export const first = (
   recorded: unknown,
   received: unknown,
@@ -20,7 +20,7 @@ export const first = (
   if (!isNested(recorded) || !isNested(received) || Array.isArray(recorded) !== Array.isArray(received)) {
     return { path, recorded, received }
   }
-  // The method tells more than the id.
+  // The method is compared first, because it says more than the id.
   for (const key of new Set(["method", ...Object.keys(recorded), ...Object.keys(received)])) {
     const found = first(recorded[key], received[key], [...path, key])
     if (found !== undefined) return found
@@ -28,7 +28,7 @@ export const first = (
   return undefined
 }
 
-/** Two lines below the place: the recorded value and the received one, shortened. */
+/** The place, and below it a line for the recorded and a line for the received value, both shortened. */
 export const render = ({ path, received, recorded }: Difference): string =>
   `at ${path.join(".")}\n    recorded: ${text(recorded)}\n    received: ${text(received)}`
 

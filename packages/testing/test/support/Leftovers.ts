@@ -1,6 +1,6 @@
 /**
- * What an effect leaves behind when its scope has closed: fibers, and timers on Effect's clock. The tests of all packages use
- * it; those of `node` add what only Node knows.
+ * Counts the fibers, and the timers on Effect's clock, that an effect leaves behind when its scope has closed. The tests of several
+ * packages use this module; the tests of `node` also count what only Node knows.
  */
 import type * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
@@ -14,7 +14,7 @@ export interface Left {
   readonly timers: number
 }
 
-/** The same clock, and how many fibers sleep on it. */
+/** A clock that counts the fibers that sleep on it. */
 const counting = (clock: Clock.Clock) => {
   let sleeping = 0
   const counted: Clock.Clock = Object.create(clock, {
@@ -30,7 +30,7 @@ const counting = (clock: Clock.Clock) => {
   return { counted, sleeping: () => sleeping }
 }
 
-/** Runs an effect in a scope of its own. `left` is what is left of it at the moment. */
+/** Runs an effect in its own scope. `left` counts what is left at the moment. */
 export const observe = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<
@@ -48,7 +48,7 @@ export const observe = <A, E, R>(
     return { exit, left: Effect.map(supervisor.value, ({ length }) => ({ fibers: length, timers: sleeping() })) }
   })
 
-/** Waits for so many turns at most until it is clean: fibers that were interrupted last still have to be scheduled. */
+/** Waits for at most `most` turns until nothing is left: fibers that were just interrupted still have to run. */
 export const settled = <A>(
   left: Effect.Effect<A>,
   isClean: (left: A) => boolean,
@@ -63,7 +63,7 @@ export const settled = <A>(
     return now
   })
 
-/** Runs an effect in a scope of its own, and dies when a fiber or a timer is left of it. */
+/** Runs an effect in its own scope, and dies when a fiber or a timer is left. */
 export const leavesNothing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
   Effect.gen(function*() {
     const { exit, left } = yield* observe(effect)

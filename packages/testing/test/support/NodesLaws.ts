@@ -1,6 +1,6 @@
 /**
- * What clients see of three nodes of a server that share their services, when every request goes to another node: the same as of
- * one. The engine of the services, and the HTTP server of the nodes, are those of the test.
+ * The laws of three nodes of a server that share their services: clients whose every request goes to another node see the same as with
+ * one node. The test has the engine of the services and the HTTP servers of the nodes.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"

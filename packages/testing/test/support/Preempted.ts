@@ -1,14 +1,14 @@
 /**
- * Runs an effect in many orders of its fibers: each run stops one fiber at another of its steps, for so long that the others get
- * as far as they can without it. The tests of all packages use it.
+ * Runs an effect in many orders of its fibers. Each run stops one fiber at another of its steps, for so long that the other fibers get as
+ * far as they can without it. The tests of several packages use this module.
  */
 import * as Effect from "effect/Effect"
 import * as Scheduler from "effect/Scheduler"
 
 export interface Options {
-  /** Stops at every so many-th step. Default: 1. */
+  /** The distance between the steps at which runs stop a fiber. Default: 1. */
   readonly stride?: number
-  /** About so many runs at most, at equal distances. Default: as many as there are steps. */
+  /** About the most runs, at equal distances. Default: as many as there are steps. */
   readonly runs?: number
 }
 
