@@ -5,11 +5,11 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
  */
-import { wellFormed, wellFormedJson } from "@effect-mcp/definition/unstable/ModelText"
 import type { ContentBlock, ResourceContents } from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as Either from "effect/Either"
+import { wellFormed, wellFormedJson } from "./text/ModelText.js"
 
 /**
  * A part of an output. `data` is base64.

@@ -16,8 +16,6 @@ import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import * as RawTool from "@effect-mcp/definition/RawTool"
 import type * as Tool from "@effect-mcp/definition/Tool"
 import * as ToolResult from "@effect-mcp/definition/ToolResult"
-import * as ModelName from "@effect-mcp/definition/unstable/ModelName"
-import * as ModelText from "@effect-mcp/definition/unstable/ModelText"
 import * as Issue from "@effect-mcp/protocol/Issue"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { isMcpError } from "@effect-mcp/protocol/McpError"
@@ -29,6 +27,7 @@ import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -37,6 +36,7 @@ import * as Answer from "./call/Answer.js"
 import * as Request from "./call/Request.js"
 import * as Document from "./document/Document.js"
 import * as Operations from "./document/Operations.js"
+import * as Parts from "./document/Parts.js"
 import { OpenApiError } from "./OpenApiError.js"
 
 /**
@@ -185,7 +185,7 @@ const read = <R>(given: unknown, options: Options<R>): OpenApi<R> => {
       return wanted === undefined ? [] : [{ found, operation, wanted }]
     })
   const readOne = Operations.reader(document, options.outputs !== false)
-  const uniqueName = ModelName.unique(new Set())
+  const uniqueName = uniqueNames()
   const made = chosen.map(({ found, operation, wanted }) => {
     const one = readOne(found)
     return Either.mapBoth(define(uniqueName(wanted), one, operation, options), {
@@ -209,6 +209,34 @@ const operationOf = (found: Operations.OperationObject): Operation =>
 const defaultName = ({ id, method, path }: Operation): string =>
   id ?? `${method}${path.replace(/[{}]/g, "").replace(/\/+$/, "").replace(/[^A-Za-z0-9]+/g, "_")}`
 
+const MAX_NAME = 64
+
+/** A name that every known model API accepts. A name that is cut ends with a hash, so that two long names stay different. */
+const legalName = (name: string): string => {
+  const safe = name.replace(/[^A-Za-z0-9_-]/gu, "_").replace(/^(?![A-Za-z_])/, "_").replace(/^__proto__$/, "_proto_")
+  if (safe.length <= MAX_NAME) return safe
+  const end = `_${(Hash.string(name) >>> 0).toString(36)}`
+  return safe.slice(0, MAX_NAME - end.length) + end
+}
+
+/** Gives each tool of a document a legal name. A name that another tool has gets a number. */
+const uniqueNames = (): (wanted: string) => string => {
+  const taken = new Set<string>()
+  // The last number of each name, so that a list that repeats one name many times causes no long search.
+  const numbers = new Map<string, number>()
+  return (wanted) => {
+    const base = legalName(wanted)
+    let name = base
+    while (taken.has(name)) {
+      const number = (numbers.get(base) ?? 1) + 1
+      numbers.set(base, number)
+      name = `${base.slice(0, MAX_NAME - 1 - String(number).length)}_${number}`
+    }
+    taken.add(name)
+    return name
+  }
+}
+
 const define = (
   name: string,
   { annotations, description, inputSchema, outputSchema }: Operations.Operation,
@@ -217,8 +245,8 @@ const define = (
 ): Either.Either<OperationTool["definition"], string> => {
   const described = {
     annotations,
-    ...(operation.summary === undefined ? undefined : { title: ModelText.shortened(operation.summary, 200) }),
-    ...(description === undefined ? undefined : { description: ModelText.shortened(description, maxDescription) }),
+    ...(operation.summary === undefined ? undefined : { title: Parts.shortened(operation.summary, 200) }),
+    ...(description === undefined ? undefined : { description: Parts.shortened(description, maxDescription) }),
     ...describe?.(operation)
   }
   const attempt = (output: JsonObject | undefined) =>

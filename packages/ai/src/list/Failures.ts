@@ -5,11 +5,11 @@
  */
 import { InputRefused, NotNegotiated, TaskEnded, ToolError, TooManyRounds } from "@effect-mcp/client/ClientError"
 import { UnknownEntry } from "@effect-mcp/client/GroupError"
-import { quoted } from "@effect-mcp/definition/unstable/ModelText"
 import { isLocalError, type LocalError } from "@effect-mcp/jsonrpc/LocalError"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { quoted } from "../text/ModelText.js"
 import * as ToolOutput from "../ToolOutput.js"
 
 /** `undefined` for a failure that the tool declares. */

@@ -2,7 +2,7 @@
  * The names of the tools of a list for models, as `ModelName` makes names. A tool keeps its name as long as it is listed, also
  * when other tools come and go.
  */
-import * as ModelName from "@effect-mcp/definition/unstable/ModelName"
+import * as ModelName from "../text/ModelName.js"
 
 export interface Named {
   /** What stays the same while the tool is listed: its server, and its name at the server. */

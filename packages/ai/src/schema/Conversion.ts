@@ -5,15 +5,15 @@
  *
  * `Inlining` replaces references, `ObjectRoot` makes the root an object, `OpenAiStrict` and `Gemini` have their dialects.
  */
-import { quoted, wellFormedJson } from "@effect-mcp/definition/unstable/ModelText"
-import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
+import { quoted, wellFormedJson } from "../text/ModelText.js"
 import * as Gemini from "./Gemini.js"
 import * as Inlining from "./Inlining.js"
 import * as Keywords from "./Keywords.js"
 import * as ObjectRoot from "./ObjectRoot.js"
 import * as OpenAiStrict from "./OpenAiStrict.js"
+import * as SchemaParts from "./SchemaParts.js"
 
 type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" | "gemini"
 

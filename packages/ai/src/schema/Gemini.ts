@@ -7,10 +7,10 @@
  *
  * @see https://ai.google.dev/api/caching#Schema
  */
-import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Keywords from "./Keywords.js"
 import * as ObjectRoot from "./ObjectRoot.js"
+import * as SchemaParts from "./SchemaParts.js"
 
 /** The keywords that the dialect has for each type. */
 const kept: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([

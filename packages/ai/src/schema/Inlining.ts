@@ -3,9 +3,9 @@
  * names, and a reference of a schema to itself with the type and the description of the schema. A small schema with many references
  * can become large, so a budget bounds the size of the result.
  */
-import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Keywords from "./Keywords.js"
+import * as SchemaParts from "./SchemaParts.js"
 
 /** The most parts of a schema. A part is a schema, the name of a property, or 50 characters of another keyword. */
 export const MAX_PARTS = 20_000

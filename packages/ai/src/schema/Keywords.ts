@@ -2,8 +2,8 @@
  * Reads keywords of JSON Schemas (properties, types, lists of schemas), merges several schemas into one, and says in words what keywords
  * say. The modules of this folder use it beside `SchemaParts`. A peer wrote the schemas, so no function throws.
  */
-import { fromEntries, isObject, omit, strings } from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { fromEntries, isObject, omit, strings } from "./SchemaParts.js"
 
 export const schemas = (u: unknown): ReadonlyArray<JsonObject> => Array.isArray(u) ? u.filter(isObject) : []
 

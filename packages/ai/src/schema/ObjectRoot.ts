@@ -5,10 +5,10 @@
  *
  * The input has no references and no `allOf` where its root has conditions: `Inlining` has replaced them.
  */
-import { shortened } from "@effect-mcp/definition/unstable/ModelText"
-import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
+import { shortened } from "../text/ModelText.js"
 import * as Keywords from "./Keywords.js"
+import * as SchemaParts from "./SchemaParts.js"
 
 const conditions = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else", "dependentSchemas", "$ref"]
 

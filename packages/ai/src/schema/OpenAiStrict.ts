@@ -7,9 +7,9 @@
  *
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
-import * as SchemaParts from "@effect-mcp/definition/unstable/SchemaParts"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Keywords from "./Keywords.js"
+import * as SchemaParts from "./SchemaParts.js"
 
 const MAX_DEPTH = 10
 const MAX_PROPERTIES = 5000

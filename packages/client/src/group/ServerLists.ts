@@ -2,6 +2,7 @@
  * Reads the lists of one server, all pages of them, and waits for their changes. `CurrentEntries` puts them among the
  * entries of a group.
  */
+import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
 import { all as concurrently, raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -33,14 +34,14 @@ export const read = (
     capability === undefined ? Effect.succeed([]) : Effect.catchIf(
       collect(list, (error) =>
         Effect.logWarning(`"${session.serverInfo.name}" lists too many of its ${name}: ${error.message}`)),
-      isAnswer,
+      // Other errors do not tell what the server offers.
+      (error) =>
+        !isLocalError(error),
       (error) =>
         Effect.zipRight(
           Effect.logWarning(`"${session.serverInfo.name}" refused to list its ${name}: ${error.message}`),
           Effect.sync(() => {
-            if (error._tag === "MethodNotFound") {
-              return []
-            }
+            if (error._tag === "MethodNotFound") return []
             isComplete = false
             return before
           })
@@ -75,11 +76,6 @@ const collect = <A>(
       }))
     return Effect.as(Effect.catchIf(reading, (error) => error instanceof Pages.ListCut, onCut), all)
   })
-
-/** Whether the server sent this error. Other errors do not tell what the server offers. */
-const isAnswer = (error: ClientError): boolean =>
-  error._tag !== "TransportError" && error._tag !== "ConnectionClosed" && error._tag !== "RequestTimeout" &&
-  error._tag !== "NoBackChannel" && error._tag !== "SessionExpired"
 
 /**
  * Listens for changes of the lists. The effect that it gives waits for a change that came after this, or after the effect

@@ -41,15 +41,10 @@ export const request = (
   exchange: Pick<HttpExchange, "headers" | "services" | "user" | "isLocal">,
   principal: Principal | undefined,
   sessionId: string | undefined
-): RequestOrigin => ({
-  sessionId,
-  headers: exchange.headers,
-  principal,
-  services: exchange.services,
-  user: exchange.user,
-  listener: exchange,
-  closeStream: Effect.void
-})
+): RequestOrigin => {
+  const { headers, services, user } = exchange
+  return { sessionId, headers, principal, services, user, listener: exchange, closeStream: Effect.void }
+}
 
 /** The origin of the messages of a channel. */
 export const of = (channel: Channel): RequestOrigin => (channel.origin ?? none) as RequestOrigin

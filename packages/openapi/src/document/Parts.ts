@@ -1,6 +1,6 @@
 /**
- * Reads and rebuilds the parts of JSON Schemas, and of other JSON, that a peer or a document wrote. No function throws, whatever
- * the value is. Packages that turn such schemas into the schemas of tools use it.
+ * Reads and rebuilds objects and lists of JSON that a document or an API wrote, follows references inside of a document, and cuts text for
+ * a model. No function throws, whatever the value is; `Document` refuses values that are not valid.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
@@ -33,3 +33,10 @@ export const target = (root: JsonObject, reference: unknown): JsonObject | undef
 }
 
 const decoded = (text: string): string => Either.getOrElse(Either.try(() => decodeURIComponent(text)), () => text)
+
+/** The text with "\uFFFD" in place of each half of a character. */
+export const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\uFFFD")
+
+/** At most `limit` characters; a text that is cut ends with "…". */
+export const shortened = (text: string, limit: number): string =>
+  wellFormed(text.length <= limit ? text : `${text.slice(0, limit - 1)}…`)
