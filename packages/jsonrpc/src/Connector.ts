@@ -18,6 +18,8 @@ export interface Connector<out R = never> {
    * finds out about the protocol of one of them, it expects of the others. Default: nothing is shared.
    */
   readonly origin?: string | undefined
+  /** Whether it can connect only once. Default: false. */
+  readonly isOnce?: boolean | undefined
   /** Opens the transport; it closes with the scope. Fails with reason `Open`. */
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
@@ -30,7 +32,7 @@ export interface Connector<out R = never> {
 export const make = <R>(
   name: string,
   connect: Effect.Effect<Transport, TransportError, R>,
-  options?: Pick<Connector, "origin">
+  options?: Pick<Connector, "isOnce" | "origin">
 ): Connector<Exclude<R, Scope.Scope>> => ({
   ...options,
   name,
@@ -44,4 +46,4 @@ export const make = <R>(
  * @category constructors
  */
 export const fromTransport = (transport: Transport, name = "transport"): Connector =>
-  make(name, Effect.succeed(transport))
+  make(name, Effect.succeed(transport), { isOnce: true })

@@ -4,7 +4,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
-import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import { type ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
@@ -26,6 +26,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import type { CallOptions } from "../CallOptions.js"
 import { type ClientError, type ConnectError, fromCall, NoCommonVersion, TaskEnded } from "../ClientError.js"
+import * as EraEvidence from "../http/EraEvidence.js"
 import * as Pages from "../Pages.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import * as Decoding from "../session/Decoding.js"
@@ -40,7 +41,7 @@ import * as InboundTasks from "./InboundTasks.js"
 import * as MethodTable from "./MethodTable.js"
 
 export const connect = (
-  { conversation, hub, scope, setEra, transport }: Opening,
+  { conversation, follow, hub, scope, setEra, transport }: Opening,
   options: Options<LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
@@ -63,7 +64,7 @@ export const connect = (
       ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
       : conversation
     const capabilities = DeclaredCapabilities.of(features, extensions.declared(version))
-    const facts = resumed ?? (yield* initialize(outbound, options, capabilities, hub.report))
+    const facts = resumed ?? (yield* initialize(outbound, options, capabilities, hub.report, follow()))
     version = facts.version
     // A server that still starts would count as gone.
     setEra({ ...handlers, ping: Methods.ping.name })
@@ -188,13 +189,14 @@ const initialize = (
   outbound: Outbound,
   { clientInfo, timeouts, versions }: Options<LegacyVersion>,
   capabilities: ClientCapabilities,
-  report: Decoding.Report
+  report: Decoding.Report,
+  onId: (id: RequestId) => void
 ): Effect.Effect<ServerFacts<LegacyVersion>, ConnectError> =>
   Effect.gen(function*() {
     const requested = requestedOf(versions)
     const { name } = Methods.initialize
     const answered = yield* Effect.mapError(
-      outbound.request(
+      EraEvidence.patiently(outbound.request(
         name,
         // A server that knows no later revision gets what the requested one has.
         Methods.initialize.narrowParams(requested)({
@@ -202,8 +204,8 @@ const initialize = (
           capabilities,
           clientInfo
         }) as JsonObject,
-        { cancelOnAbandon: false, timeout: timeouts.get(name) }
-      ),
+        { cancelOnAbandon: false, onId, timeout: timeouts.get(name) }
+      )),
       fromCall
     )
     const result = yield* Decoding.decodeOrFail(name, Methods.initialize.decodeResult, answered, report)

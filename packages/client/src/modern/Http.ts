@@ -89,7 +89,11 @@ export class ModernHttp implements Sender {
           (response) => Refusal.isOk(response) ? this.answerOf(request, response) : this.refused(request, response)
         )
       ),
-      (error) => error._tag === "TransportError" && error.reason === "Read" ? lost(request.method, error) : error
+      (error) =>
+        // Nothing is lost with the probe: it changes nothing at the server.
+        error._tag === "TransportError" && error.reason === "Read" && request.method !== Methods.discover.name
+          ? lost(request.method, error)
+          : error
     )
   }
 

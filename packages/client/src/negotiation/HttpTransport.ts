@@ -17,6 +17,7 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
+import * as EraEvidence from "../http/EraEvidence.js"
 import * as HttpConnection from "../http/HttpConnection.js"
 import { Outgoing, type Sender } from "../http/Outgoing.js"
 import * as PlatformClient from "../http/PlatformClient.js"
@@ -76,10 +77,10 @@ const withoutModern = ({ deliver }: Reader): Sender => ({
 
 /**
  * SHOULD then try the older transport (2025-03-26 basic/transports#backwards-compatibility): at any 4xx. A server that asks
- * for authorization is of any age, and its older transport asks for the same.
+ * for authorization or for time is of any age, and its older transport asks for the same.
  */
-const mayBeOlder = ({ headers, status }: HttpRefused): boolean =>
-  status >= 400 && status < 500 && !((status === 401 || status === 403) && headers["www-authenticate"] !== undefined)
+const mayBeOlder = (refused: HttpRefused): boolean =>
+  refused.status >= 400 && refused.status < 500 && refused.status !== 429 && !EraEvidence.asksForLogin(refused)
 
 interface LegacyTransport {
   /** The current transport. It changes once, when the server implements only the older one. */

@@ -1,6 +1,7 @@
 /**
  * The revisions that clients have agreed on with servers of unknown era, so that the next connection need not look for the
- * era again. They are hints: a server that refuses what a hint says is probed again, and so is one that has ended.
+ * era again. They are hints: a server that refuses what a hint says is probed again, and so is one that has ended, unless the
+ * probe was what it could not stand.
  *
  * Without a service of its own, a client remembers by connector. A group also remembers by origin.
  *
@@ -9,41 +10,50 @@
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
+import { identity } from "effect/Function"
 
 export interface KnownVersionsService {
   readonly of: (connector: Connector<unknown>) => Version | undefined
-  readonly remember: (connector: Connector<unknown>, version: Version) => void
+  /** `isKept` remembers it also after the server has ended. */
+  readonly remember: (connector: Connector<unknown>, version: Version, isKept: boolean) => void
   readonly forget: (connector: Connector<unknown>) => void
 }
 
-const byConnector = (): KnownVersionsService => {
-  const versions = new WeakMap<Connector<unknown>, Version>()
+interface Known {
+  readonly version: Version
+  readonly isKept: boolean
+}
+
+const by = (keyOf: (connector: Connector<unknown>) => object): KnownVersionsService => {
+  const known = new WeakMap<object, Known>()
   return {
-    of: (connector) => versions.get(connector),
-    remember: (connector, version) => versions.set(connector, version),
-    forget: (connector) => versions.delete(connector)
+    of: (connector) => known.get(keyOf(connector))?.version,
+    remember: (connector, version, isKept) => {
+      const before = known.get(keyOf(connector))
+      known.set(keyOf(connector), {
+        version,
+        isKept: isKept || (before?.isKept === true && before.version === version)
+      })
+    },
+    forget: (connector) => {
+      if (known.get(keyOf(connector))?.isKept !== true) known.delete(keyOf(connector))
+    }
   }
 }
 
 export class KnownVersions extends Context.Reference<KnownVersions>()(
   "@effect-mcp/client/negotiation/KnownVersions",
-  { defaultValue: byConnector }
+  { defaultValue: (): KnownVersionsService => by(identity) }
 ) {}
 
 /** Connectors of one origin share what is known. */
 export const byOrigin = (): KnownVersionsService => {
-  const origins = new Map<string, Version>()
-  const connectors = byConnector()
-  return {
-    of: (connector) =>
-      connectors.of(connector) ?? (connector.origin === undefined ? undefined : origins.get(connector.origin)),
-    remember: (connector, version) => {
-      connectors.remember(connector, version)
-      if (connector.origin !== undefined) origins.set(connector.origin, version)
-    },
-    forget: (connector) => {
-      connectors.forget(connector)
-      if (connector.origin !== undefined) origins.delete(connector.origin)
-    }
-  }
+  const keys = new Map<string, object>()
+  return by((connector) => {
+    const { origin } = connector
+    if (origin === undefined) return connector
+    const key = keys.get(origin) ?? {}
+    keys.set(origin, key)
+    return key
+  })
 }

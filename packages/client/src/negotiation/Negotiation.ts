@@ -1,24 +1,28 @@
 /**
  * Opens a session in the era that client and server have in common. A client of both eras sends `server/discover` first,
- * unless it knows the era. A modern server describes itself. A refusal means the handshake of the legacy era, and so does
- * the silence or the end of a program that was launched for this client. A server that cannot be reached shows no era.
+ * unless it knows the era. A server that describes itself is modern. Whatever else becomes of that probe, the client sends
+ * `initialize` on the same connection. When the handshake fails as well, and the connection is a pipe, the client connects
+ * once more and begins with the handshake: the probe may have brought the server into a state that it does not leave.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
-import type { CallError, Outbound } from "@effect-mcp/jsonrpc/Outbound"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { CallError, Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
-import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { type ConnectError, fromCall, NoCommonVersion } from "../ClientError.js"
@@ -32,23 +36,47 @@ import type { Opening } from "../session/Opening.js"
 import * as Openings from "../session/Opening.js"
 import { KnownVersions } from "./KnownVersions.js"
 
-/** How long a server at the other end of a pipe may be silent before the client tries the handshake. */
+/** How long the client waits for the answer to a probe before it sends `initialize`, too. */
 const PROBE_TIMEOUT = Duration.seconds(5)
+
+/** How long a server on a pipe that has answered the probe may take for `initialize`, before the client connects again. */
+const HANDSHAKE_TIMEOUT = Duration.seconds(15)
+
+/** How long the client waits after a server has ended at the probe: something of that server may still hold a lock. */
+const PAUSE = Duration.seconds(1)
 
 /** How many of the server's revisions an error names. */
 const MAX_NAMED = 20
 
 type Session<E = ConnectError> = Effect.Effect<NegotiatedSession, E, Scope.Scope>
 
-/** The outcome of a probe that made no session. */
-class NotModern extends Data.TaggedError("NotModern")<{ readonly verdict: Legacy | Unknown }> {}
+/** A session, and how it was found. */
+interface Contact {
+  readonly session: NegotiatedSession
+  /** What the era was taken from. */
+  readonly why: string
+  /**
+   * What is remembered: of an `answer` the revision, of `relaunch` also that no probe may come first, and nothing of a `guess` and of
+   * what was `given`.
+   */
+  readonly evidence: "given" | "answer" | "guess" | "relaunch"
+}
 
-/** May connect a second time. Dies when the client has no revision. */
+/** The outcome of a probe that made no session. */
+interface NotModern {
+  readonly verdict: Legacy | Failed
+  /** Whether the answer has come after all. */
+  readonly hasLate: Effect.Effect<boolean>
+  /** Waits for that answer; `undefined` when it describes no server of the revision. */
+  readonly late: Effect.Effect<ServerFacts<ModernVersion> | undefined>
+}
+
+/** Connects a second time at most. Dies when the client has no revision. */
 export const connect = <R>(
   connector: Connector<R>,
   options: Options
 ): Effect.Effect<NegotiatedSession, ConnectError, R | Scope.Scope> => {
-  const legacy = options.versions.filter(Version.isLegacy)
+  const legacy: ReadonlyArray<Version.LegacyVersion> = options.versions.filter(Version.isLegacy)
   const modern = options.versions.filter(Version.isModern)
   const { prior } = options
   const latest = modern.at(-1)
@@ -69,96 +97,210 @@ export const connect = <R>(
     return { opening, close: Scope.close(scope, Exit.void) }
   })
 
-  const handshake = (opening: Opening, versions = legacy): Session => Legacy.connect(opening, { ...options, versions })
+  const handshake = (opening: Opening, versions = legacy, timeouts = options.timeouts): Session =>
+    Effect.ensuring(Legacy.connect(opening, { ...options, versions, timeouts }), Effect.sync(opening.unfollow))
+
+  const toModern = (opening: Opening, facts: ServerFacts<ModernVersion>): Session<never> => {
+    opening.unfollow()
+    return Modern.connect(opening, Modern.enveloped(opening, options, facts.version), facts, options)
+  }
 
   const probe = (
     opening: Opening,
-    version: Version.ModernVersion,
+    version: ModernVersion,
+    timeout: Duration.DurationInput,
     isFirst = true
-  ): Session<ConnectError | NotModern> => {
-    const outbound = Modern.enveloped(opening, options, version)
-    const timeout = options.timeouts.get(DISCOVER) ??
-      (isDual && !hasExchanges(opening) ? shorter(PROBE_TIMEOUT, options.timeout) : options.timeout)
-    return Effect.flatMap(
-      discover(outbound, version, timeout, opening.hub.report),
-      (verdict): Session<ConnectError | NotModern> => {
-        if (verdict._tag === "Modern") return Modern.connect(opening, outbound, verdict.facts, options)
-        if (verdict._tag !== "OtherVersions") return new NotModern({ verdict })
-        const { supported } = verdict
-        const again = modern.filter((version) => supported.includes(version)).at(-1)
-        // SHOULD retry with a revision that the server names (2026-07-28 basic/versioning)
-        if (again !== undefined && isFirst) return probe(opening, again, false)
-        // A legacy revision can only be spoken after the handshake.
-        const common = legacy.filter((version) => supported.includes(version))
-        return common.length > 0
-          ? handshake(opening, common)
-          : Effect.fail(noCommonVersion(supported.slice(0, MAX_NAMED).join(", "), options.versions))
-      }
+  ): Effect.Effect<Either.Either<NegotiatedSession, NotModern>, ConnectError, Scope.Scope> =>
+    Effect.gen(function*() {
+      const { follow, hub: { report } } = opening
+      const answer = yield* Deferred.make<Message.Response>()
+      const left = (verdict: NotModern["verdict"]) =>
+        Either.left({
+          verdict,
+          hasLate: Deferred.isDone(answer),
+          late: Effect.flatMap(Deferred.await(answer), (response) =>
+            Message.isSuccess(response)
+              ? Effect.map(ofResult(response.result, version, report), (late) =>
+                late._tag === "Modern" ? late.facts : undefined)
+              : Effect.succeed(undefined))
+        })
+      const verdict = yield* discover(Modern.enveloped(opening, options, version), version, {
+        timeout,
+        // Over HTTP the end of its exchange cancels a request. On a pipe a legacy server does not know the cancel.
+        cancelOnAbandon: hasExchanges(opening),
+        onId: follow((response) =>
+          Edition.done(answer, Effect.succeed(response))
+        )
+      }, report)
+      if (verdict._tag === "Modern") return Either.right(yield* toModern(opening, verdict.facts))
+      if (verdict._tag !== "OtherVersions") return left(verdict)
+      const { supported } = verdict
+      const again = modern.filter((version) => supported.includes(version)).at(-1)
+      // SHOULD retry with a revision that the server names (2026-07-28 basic/versioning)
+      if (again !== undefined && isFirst) return yield* probe(opening, again, timeout, false)
+      // A legacy revision can only be spoken after the handshake.
+      const versions = legacy.filter((version) => supported.includes(version))
+      const named = supported.slice(0, MAX_NAMED).join(", ")
+      return versions.length > 0
+        ? left({ _tag: "Legacy", why: `it supports ${named}`, versions })
+        : yield* noCommonVersion(named, options.versions)
+    })
+
+  const patience = options.timeouts.get(DISCOVER) ??
+    (isDual ? shorter(PROBE_TIMEOUT, options.timeout) : options.timeout)
+
+  /** A probe of a server that has refused `initialize` with this error. */
+  const probeInstead = (opening: Opening, timeout: Duration.DurationInput, error: ConnectError): Session =>
+    latest === undefined ? Effect.fail(error) : Effect.flatMap(
+      probe(opening, latest, timeout),
+      Either.match({
+        onLeft: ({ verdict }) =>
+          verdict._tag === "Legacy" && verdict.versions !== undefined
+            ? handshake(opening, verdict.versions)
+            : Effect.fail(error),
+        onRight: Effect.succeed
+      })
     )
-  }
 
   /** The handshake with a server that has not shown its era now. When it refuses the handshake, it may be modern. */
   const assumed = (opening: Opening): Session =>
-    Effect.catchIf(
-      handshake(opening),
-      isRefusal,
-      (error) =>
-        latest === undefined ?
-          Effect.fail(error) :
-          Effect.catchTag(probe(opening, latest), "NotModern", () => Effect.fail(error))
+    Effect.catchIf(handshake(opening), isRefusal, (error) => probeInstead(opening, patience, error))
+
+  /** The handshake after a probe. Its server may answer the probe meanwhile: it was only slow to start. */
+  const afterProbe = (opening: Opening, { hasLate, late, verdict }: NotModern): Session => {
+    const isAnswered = verdict._tag === "Legacy"
+    const own = options.timeouts.get(INITIALIZE) ?? options.timeout
+    const timeouts = isAnswered && canReconnect(opening)
+      ? new Map(options.timeouts).set(INITIALIZE, shorter(HANDSHAKE_TIMEOUT, own))
+      : options.timeouts
+    const handshaking = Effect.flatMap(
+      handshake(opening, isAnswered ? verdict.versions : legacy, timeouts),
+      // Both answers may come together, and the first decides.
+      (session) =>
+        Effect.flatMap(hasLate, (has) => has ? Effect.map(late, (facts) => facts ?? session) : Effect.succeed(session))
+    )
+    return Effect.flatMap(
+      raceFirst(
+        Effect.flatMap(late, (facts) => facts === undefined ? Effect.never : Effect.succeed(facts)),
+        handshaking
+      ),
+      (found) => "facts" in found ? Effect.succeed(found) : toModern(opening, found)
+    )
+  }
+
+  const canReconnect = (opening: Opening): boolean => !hasExchanges(opening) && connector.isOnce !== true
+
+  /** What is left when neither a probe nor `initialize` made a session on the first connection. */
+  const onceMore = (
+    { close, opening }: Reached,
+    verdict: NotModern["verdict"],
+    error: ConnectError
+  ): Effect.Effect<NegotiatedSession, ConnectError, R | Scope.Scope> => {
+    const isAnswered = verdict._tag === "Legacy"
+    if (!canReconnect(opening)) {
+      return isAnswered || !isRefusal(error) ? Effect.fail(error) : probeInstead(opening, options.timeout, error)
+    }
+    return close.pipe(
+      Effect.zipRight(verdict._tag === "Gone" ? Effect.sleep(PAUSE) : Effect.void),
+      Effect.zipRight(Effect.orElseFail(open, () => error)),
+      Effect.flatMap(({ opening }) => isAnswered ? handshake(opening, verdict.versions) : assumed(opening))
+    )
+  }
+
+  /** Finds the era of a server by a probe, and by what is left when the probe does not show it. */
+  const look = (
+    reached: Reached,
+    version: ModernVersion
+  ): Effect.Effect<Contact, ConnectError, R | Scope.Scope> =>
+    Effect.flatMap(
+      probe(reached.opening, version, patience),
+      Either.match({
+        onRight: (session) =>
+          Effect.succeed<Contact>({ session, why: "the server described itself", evidence: "answer" }),
+        onLeft: (outcome) => {
+          const { verdict } = outcome
+          if (!isDual) {
+            return Effect.fail(
+              verdict._tag === "Legacy"
+                ? noCommonVersion(`a legacy revision (${verdict.why})`, modern)
+                : fromCall(verdict.error)
+            )
+          }
+          if (verdict._tag === "Final") return Effect.fail(fromCall(verdict.error))
+          const why = verdict._tag === "Legacy"
+            ? verdict.why
+            : verdict._tag === "Gone"
+            ? "the connection ended"
+            : verdict.error.message
+          const contact = (isFirst: boolean) => (session: NegotiatedSession): Contact => ({
+            session,
+            why: `the outcome of "server/discover" was: ${why}`,
+            evidence: Version.isModern(session.facts.version)
+              ? "answer"
+              : hasExchanges(reached.opening) && verdict._tag !== "Legacy"
+              ? "guess"
+              : isFirst
+              ? "answer"
+              : "relaunch"
+          })
+          return (verdict._tag === "Gone" ? Effect.fail(fromCall(verdict.error)) : afterProbe(reached.opening, outcome))
+            .pipe(
+              Effect.map(contact(true)),
+              Effect.catchAll((error) =>
+                error._tag === "NoCommonVersion"
+                  ? Effect.fail(error)
+                  : Effect.map(onceMore(reached, verdict, error), contact(false))
+              ),
+              Effect.mapError((error) =>
+                // A program that ends whatever it is sent has said why.
+                verdict._tag === "Gone" && error._tag === "ConnectionClosed" ? error : explained(error, why)
+              )
+            )
+        }
+      })
     )
 
   const negotiate = Effect.gen(function*() {
     const known = yield* KnownVersions
-    const { close, opening } = yield* open
-    // Only a legacy session outlives its connection.
-    if (latest === undefined || (isDual && opening.transport.isResumed === true)) return yield* handshake(opening)
-    if (isModern(prior, modern)) {
-      return yield* Modern.connect(opening, Modern.enveloped(opening, options, prior.version), prior, options)
-    }
+    const reached = yield* open
+    const { opening } = reached
     const expected = prior?.version ?? known.of(connector)
-    // A server that is silent may only be slow: the next one is probed again.
-    let isGuess = false
-    const session = yield* legacy.some((version) => version === expected)
-      ? assumed(opening)
-      : Effect.catchTag(
-        probe(opening, modern.find((version) => version === expected) ?? latest),
-        "NotModern",
-        ({ verdict }): Effect.Effect<NegotiatedSession, ConnectError, R | Scope.Scope> => {
-          if (verdict._tag === "Legacy") {
-            return isDual
-              ? handshake(opening)
-              : Effect.fail(noCommonVersion(`a legacy revision (${verdict.why})`, modern))
-          }
-          const error = fromCall(verdict.error)
-          const isSilent = error._tag === "RequestTimeout" && !hasExchanges(opening)
-          if (isDual && (isSilent || EraEvidence.isHidden(verdict.error))) {
-            isGuess = true
-            return assumed(opening)
-          }
-          // Some legacy servers exit when the first request is not `initialize`.
-          if (isDual && error._tag === "ConnectionClosed" && !hasExchanges(opening)) {
-            const again = Effect.filterOrFail(
-              open,
-              // A connector of one transport cannot connect a second time.
-              (again) => again.opening.transport !== opening.transport,
-              () => error
-            )
-            return Effect.zipRight(
-              close,
-              Effect.flatMap(Effect.orElseFail(again, () => error), (again) => assumed(again.opening))
-            )
-          }
-          return Effect.fail(error)
-        }
-      )
-    if (isDual && !isGuess) known.remember(connector, session.facts.version)
+    const by = (why: string, evidence: Contact["evidence"]) => (session: NegotiatedSession): Contact => ({
+      session,
+      why,
+      evidence
+    })
+    const contact = yield* latest === undefined || (isDual && opening.transport.isResumed === true)
+      // Only a legacy session outlives its connection.
+      ? Effect.map(handshake(opening), by("the client has no other", "given"))
+      : isModern(prior, modern)
+      ? Effect.map(toModern(opening, prior), by("the option `prior`", "given"))
+      : legacy.some((version) => version === expected)
+      ? Effect.map(assumed(opening), by("an earlier connection", "answer"))
+      : look(reached, modern.find((version) => version === expected) ?? latest)
+    const { evidence, session, why } = contact
+    const { version } = session.facts
+    if (isDual && (evidence === "answer" || evidence === "relaunch")) {
+      known.remember(connector, version, evidence === "relaunch")
+    }
+    const isUnsure = evidence === "guess" || evidence === "relaunch"
+    yield* Effect.annotateLogs((isUnsure ? Effect.logInfo : Effect.logDebug)("Connected to a server"), {
+      server: connector.name,
+      revision: version,
+      era: Version.eraOf(version),
+      why
+    })
     return session
   })
 
   return latest === undefined && legacy.length === 0
     ? Effect.dieMessage(`This client implements none of the revisions ${options.versions.join(", ")}`)
     : negotiate
+}
+
+interface Reached {
+  readonly opening: Opening
+  readonly close: Effect.Effect<void>
 }
 
 const isModern = (
@@ -177,69 +319,99 @@ const shorter = (one: Duration.DurationInput, other: Duration.DurationInput): Du
 const noCommonVersion = (offered: string, supported: ReadonlyArray<string>): NoCommonVersion =>
   new NoCommonVersion({ offered, supported })
 
+/** The same error, with a message that says what became of the probe, too. A login comes first, whatever the era. */
+const explained = (error: ConnectError, why: string): ConnectError => {
+  if (error._tag === "NoCommonVersion" || (error._tag === "TransportError" && EraEvidence.asksForLogin(error.cause))) {
+    return error
+  }
+  const Same = error.constructor as new(fields: object) => ConnectError
+  const advice = "If you know a revision that the server speaks, name it with the option `versions`"
+  const message = `The server opened no session. ${advice}. The outcome of "server/discover" was: ${why}. ` +
+    `The outcome of "initialize" was: ${error.message}`
+  return new Same({ ...error, message })
+}
+
 const DISCOVER = Methods.discover.name
 
-/** What the outcome shows. */
+const INITIALIZE = "initialize"
+
+/** What the outcome of a probe shows. */
 export type Verdict =
   /** The server is modern and supports the revision. */
   | { readonly _tag: "Modern"; readonly facts: ServerFacts<ModernVersion> }
   /** The server is modern, or of both eras, and supports only these revisions. */
   | { readonly _tag: "OtherVersions"; readonly supported: ReadonlyArray<string> }
   | Legacy
-  | Unknown
+  | Failed
 
-/** The server did not answer as a modern one. */
+/** The server did not answer as a modern one, or supports only these legacy revisions. */
 interface Legacy {
   readonly _tag: "Legacy"
   readonly why: string
+  readonly versions?: ReadonlyArray<Version.LegacyVersion>
 }
 
-/** Nothing is known of the era: the server could not be reached, did not answer, or refused this client. */
-interface Unknown {
-  readonly _tag: "Unknown"
+/**
+ * - `Inconclusive`: nothing is known of the era. No answer came in time, the exchange failed, or the answer cannot be used.
+ * - `Gone`: the connection has ended.
+ * - `Final`: `initialize` would fail in the same way. A login is needed, the request was not sent, or a modern server refuses.
+ */
+interface Failed {
+  readonly _tag: "Inconclusive" | "Gone" | "Final"
   readonly error: CallError
 }
 
-/** Sends the request. `outbound` writes the envelope of `version`. Never cancels it: a legacy server does not know it. */
+/** Sends the request. `outbound` writes the envelope of `version`. */
 export const discover = (
   outbound: Outbound,
   version: ModernVersion,
-  timeout: Duration.DurationInput,
+  options: RequestOptions & { readonly cancelOnAbandon: boolean },
   report: Decoding.Report
 ): Effect.Effect<Verdict> =>
-  Effect.matchEffect(outbound.request(DISCOVER, undefined, { timeout, cancelOnAbandon: false }), {
-    onFailure: (error) => Effect.succeed(ofError(error)),
-    onSuccess: (result) =>
-      Effect.match(
-        Decoding.decodeOrFail(DISCOVER, Methods.discover.decodeResult, result, report),
-        {
-          onFailure: (): Verdict => ({ _tag: "Legacy", why: "its answer to \"server/discover\" describes no server" }),
-          onSuccess: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>
-            supported.includes(version)
-              ? {
-                _tag: "Modern",
-                facts: {
-                  version,
-                  serverInfo: _meta?.[Meta.keys.serverInfo] ?? unnamed,
-                  serverCapabilities: capabilities,
-                  instructions
-                }
-              }
-              : { _tag: "OtherVersions", supported }
-        }
-      )
+  Effect.matchEffect(EraEvidence.patiently(outbound.request(DISCOVER, undefined, options)), {
+    onFailure: (error) => Effect.succeed(ofError(error, options.cancelOnAbandon)),
+    onSuccess: (result) => ofResult(result, version, report)
   })
 
-const ofError = (error: CallError): Verdict => {
-  if (!(error instanceof JsonRpcError)) {
-    const isAnswered = EraEvidence.isOfOtherEra(error) || (error._tag === "TransportError" && error.reason === "Decode")
-    return isAnswered ? { _tag: "Legacy", why: error.message } : { _tag: "Unknown", error }
+const ofResult = (result: Message.Params, version: ModernVersion, report: Decoding.Report): Effect.Effect<Verdict> =>
+  Effect.match(Decoding.decodeOrFail(DISCOVER, Methods.discover.decodeResult, result, report), {
+    onFailure: ({ message }): Verdict => ({ _tag: "Legacy", why: message }),
+    onSuccess: ({ _meta, capabilities, instructions, supportedVersions: supported }): Verdict =>
+      supported.includes(version)
+        ? {
+          _tag: "Modern",
+          facts: {
+            version,
+            serverInfo: _meta?.[Meta.keys.serverInfo] ?? unnamed,
+            serverCapabilities: capabilities,
+            instructions
+          }
+        }
+        : { _tag: "OtherVersions", supported }
+  })
+
+const ofError = (error: CallError, hasExchanges: boolean): Verdict => {
+  if (error instanceof JsonRpcError) {
+    if (!ErrorCodes.isModernOnly(error.code)) return { _tag: "Legacy", why: error.message }
+    const known = McpError.fromWire(error)
+    if (known._tag === "UnsupportedVersion") return { _tag: "OtherVersions", supported: known.supported }
+    // An error that should name the supported revisions and does not leads nowhere.
+    return error.code === ErrorCodes.codes.modern.UnsupportedVersion
+      ? { _tag: "Inconclusive", error }
+      : { _tag: "Final", error }
   }
-  if (!ErrorCodes.isModernOnly(error.code)) return { _tag: "Legacy", why: error.message }
-  const known = McpError.fromWire(error)
-  return known._tag === "UnsupportedVersion"
-    ? { _tag: "OtherVersions", supported: known.supported }
-    : { _tag: "Unknown", error }
+  switch (error._tag) {
+    case "RequestTimeout":
+      return { _tag: "Inconclusive", error }
+    case "ConnectionClosed":
+      return { _tag: hasExchanges ? "Final" : "Gone", error }
+    case "TransportError":
+      return EraEvidence.isOfOtherEra(error) || error.reason === "Decode"
+        ? { _tag: "Legacy", why: error.message }
+        : { _tag: EraEvidence.isFinal(error) ? "Final" : "Inconclusive", error }
+    default:
+      return { _tag: "Final", error }
+  }
 }
 
 /** A modern server need not name itself. */

@@ -8,6 +8,8 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Transports from "@effect-mcp/jsonrpc/Transport"
+import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
+import { otherForm } from "@effect-mcp/jsonrpc/unstable/RequestIds"
 import { codes } from "@effect-mcp/protocol/ErrorCodes"
 import { isBrief, neverWaits } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as Effect from "effect/Effect"
@@ -39,6 +41,13 @@ export interface Opening {
   /** Whether the transport has ended by itself. */
   readonly isOver: () => boolean
   readonly setEra: (handlers: EraHandlers) => void
+  /**
+   * The `onId` of a request that looks for the era. While such requests have no answer, an error without an id of ours answers
+   * the first of them. `onAnswer` gets the answer, also one that comes after the call has timed out.
+   */
+  readonly follow: (onAnswer?: (answer: Message.Response) => void) => (id: Message.RequestId) => void
+  /** Requests are followed no longer: the era is found, or is looked for in another way. */
+  readonly unfollow: () => void
   /** Its end ends the conversation. */
   readonly scope: Scope.Scope
 }
@@ -53,9 +62,10 @@ export const open = (
     const { closeTimeout, features, heartbeat, limits, timeout } = options
     let era: EraHandlers = {}
     let isOver = false
+    const followed: Array<Followed> = []
     const hub = yield* NotificationHubs.make(decoders)
     const conversation = yield* Conversation.make(
-      watched(transport, () => era.onRequest === undefined, hub.onElicitation, () => {
+      watched(transport, () => era.onRequest === undefined, hub.onElicitation, followed, () => {
         isOver = true
       }),
       {
@@ -92,11 +102,20 @@ export const open = (
       transport,
       isOver: () => isOver,
       scope: yield* Effect.scope,
+      follow: (onAnswer) => (id) => void followed.push({ id, onAnswer, isAnswered: false }),
+      unfollow: () => void followed.splice(0),
       setEra: (handlers) => {
         era = handlers
       }
     }
   })
+
+/** A request that looks for the era. */
+interface Followed {
+  readonly id: Message.RequestId
+  readonly onAnswer: ((answer: Message.Response) => void) | undefined
+  isAnswered: boolean
+}
 
 /**
  * The same transport; requests of the server are dropped while `areDropped`. `onElicitation` gets the ids of the URL
@@ -107,13 +126,17 @@ const watched = (
   transport: Transport,
   areDropped: () => boolean,
   onElicitation: NotificationHub["onElicitation"],
+  followed: Array<Followed>,
   onEnd: () => void
 ): Transport => ({
   ...transport,
   run: (receive) =>
     Effect.ensuring(
-      Transports.run(transport, (delivery) => {
-        if (!(delivery instanceof Transports.Undelivered) && !Message.isMalformed(delivery)) {
+      Transports.run(transport, (given) => {
+        if (given instanceof Transports.Undelivered) return receive(given)
+        const incoming = Batch.unwrapped(given)
+        const delivery = followed.length === 0 ? incoming : answerOf(followed, incoming)
+        if (!Message.isMalformed(delivery)) {
           if (Message.isRequest(delivery)) {
             if (areDropped()) return
             onElicitation(delivery.params?.elicitationId)
@@ -127,3 +150,21 @@ const watched = (
       Effect.sync(onEnd)
     )
 })
+
+/** The same message; an error without an id of ours gets the id of the first followed request that has no answer. */
+const answerOf = (followed: ReadonlyArray<Followed>, incoming: Message.Incoming): Message.Incoming => {
+  const isMalformed = Message.isMalformed(incoming)
+  if (isMalformed ? incoming.kind !== "response" && incoming.kind !== "unknown" : !Message.isResponse(incoming)) {
+    return incoming
+  }
+  const { id } = incoming as Message.Response
+  const own = followed.find((one) => one.id === id || (Message.isRequestId(id) && one.id === otherForm(id)))
+  const isSuccess = !isMalformed && Message.isSuccess(incoming as Message.Response)
+  const answered = own ?? (isSuccess ? undefined : followed.find(({ isAnswered }) => !isAnswered))
+  if (answered === undefined) return incoming
+  answered.isAnswered = true
+  if (isMalformed) return own === undefined ? Message.failure(answered.id, incoming) : incoming
+  const answer = { ...incoming as Message.Response, id: answered.id }
+  answered.onAnswer?.(answer)
+  return answer
+}

@@ -99,11 +99,9 @@ const ofLegacy: Readonly<Record<string, Refuse>> = {
       ))
 }
 
-/** What shows no era: the server could not be reached, or refused this client or this moment. */
+/** What shows no era: the answer was lost, or the server refused this moment. */
 const ofNone: Readonly<Record<string, Refuse>> = {
   "401": (exchange) => exchange.reply(401),
-  "401 with a challenge": (exchange) => exchange.reply(401, { "www-authenticate": "Bearer" }),
-  "401 and -32001 without id": failure(401, -32001, "Unauthorized", null, { "www-authenticate": "Bearer" }),
   "401 and -32600 under its id": failure(401, -32600, "Unauthorized"),
   "403": (exchange) => exchange.reply(403),
   "403 and -32000": failure(403, -32000, "Forbidden"),
@@ -111,15 +109,28 @@ const ofNone: Readonly<Record<string, Refuse>> = {
   "408": (exchange) => exchange.reply(408),
   "425": (exchange) => exchange.reply(425),
   "429 and -32000": failure(429, -32000, "Too many requests", null),
+  "429 that asks for an hour": (exchange) => exchange.reply(429, { "retry-after": "3600" }),
+  "429 that asks for what is no time": (exchange) => exchange.reply(429, { "retry-after": "soon" }),
   "500": (exchange) => exchange.reply(500),
   "500 and -32603": failure(500, -32603, "Internal error"),
+  "501": (exchange) => exchange.reply(501),
   "502 with a page": reply(502, "<p>Bad gateway</p>", "text/html"),
   "503 and -32000 without id": failure(503, -32000, "Service Unavailable", null),
   "504": (exchange) => exchange.reply(504),
   "302": (exchange) => exchange.reply(302, { location: "https://login.test" }),
   "a stream that ends": (exchange) => Effect.flatMap(exchange.events(), ({ end }) => end),
-  "a connection that is refused": (exchange) => exchange.fail("ECONNREFUSED"),
   "a connection that is reset": (exchange) => exchange.fail("ECONNRESET"),
+  "silence of five seconds": () => TestClock.adjust("5 seconds"),
+  "400 and -32022 without the supported revisions": failure(400, -32022, "No")
+}
+
+/** What `initialize` would meet as well: a login that is needed, or a request that did not arrive. */
+const ofAll: Readonly<Record<string, Refuse>> = {
+  "401 with a challenge": (exchange) => exchange.reply(401, { "www-authenticate": "Bearer" }),
+  "401 and -32001 without id": failure(401, -32001, "Unauthorized", null, { "www-authenticate": "Bearer" }),
+  "403 with a challenge": (exchange) =>
+    exchange.reply(403, { "www-authenticate": "Bearer error=\"insufficient_scope\"" }),
+  "a connection that is refused": (exchange) => exchange.fail("ECONNREFUSED"),
   "a name that is unknown": (exchange) => exchange.fail("ENOTFOUND")
 }
 
@@ -146,24 +157,78 @@ describe("A client of both eras over HTTP", () => {
   }
 
   for (const [what, refuse] of Object.entries(ofNone)) {
-    it.scoped(`fails, and sends nothing more, when the probe is answered with ${what}`, () =>
+    it.scoped(`sends \`initialize\`, and remembers nothing, when the probe meets ${what}`, () =>
       Effect.gen(function*() {
-        const { client, http, probe } = yield* probing()
+        const http = yield* ScriptedServer.make()
+        const to = connector()
+        const first = yield* connecting(http, {}, to)
+        yield* Effect.flatMap(http.expect("server/discover"), refuse)
+        yield* initialized(http)
+        assert.strictEqual((yield* Fiber.join(first)).era, "legacy")
+        yield* http.quiet
+        const second = yield* connecting(http, {}, to)
+        yield* Effect.flatMap(http.expect("server/discover"), discovered)
+        assert.strictEqual((yield* Fiber.join(second)).era, "modern")
+      }))
+
+    it.scoped(`says what became of both when the probe meets ${what}, and \`initialize\` an outage`, () =>
+      Effect.gen(function*() {
+        const { client, http, probe } = yield* probing({ timeout: "1 minute" })
         yield* refuse(probe)
-        assert.strictEqual((yield* Effect.flip(Fiber.join(client)))._tag, "TransportError")
+        yield* Effect.flatMap(http.expect("initialize"), (exchange) => exchange.fail("ECONNREFUSED"))
+        const error = yield* Effect.flip(Fiber.join(client))
+        assert.strictEqual(error._tag, "TransportError")
+        assert.match(error.message, /`versions`.*"server\/discover".*"initialize"/)
+        assert.notInclude(error.message, "may have run the request")
         yield* http.quiet
         yield* http.idle
       }))
   }
 
-  it.scoped("fails when the probe is not answered in time: that is an outage", () =>
+  for (const [what, refuse] of Object.entries(ofAll)) {
+    it.scoped(`fails, and sends nothing more, when the probe meets ${what}`, () =>
+      Effect.gen(function*() {
+        const { client, http, probe } = yield* probing()
+        yield* refuse(probe)
+        const error = yield* Effect.flip(Fiber.join(client))
+        assert.strictEqual(error._tag, "TransportError")
+        assert.notInclude(error.message, "versions")
+        yield* http.quiet
+        yield* http.idle
+      }))
+  }
+
+  for (const [status, given] of [[429, "7"], [503, "7"], [429, "Thu, 01 Jan 1970 00:00:07 GMT"]] as const) {
+    it.scoped(`sends the probe again after the time that ${status} with Retry-After ${given} asks for`, () =>
+      Effect.gen(function*() {
+        const { client, http, probe } = yield* probing()
+        yield* probe.reply(status, { "retry-after": given })
+        yield* TestClock.adjust("6 seconds")
+        yield* http.quiet
+        yield* TestClock.adjust("1 second")
+        yield* Effect.flatMap(http.expect("server/discover"), discovered)
+        assert.strictEqual((yield* Fiber.join(client)).era, "modern")
+      }))
+  }
+
+  it.scoped("sends `initialize` again, too, after the time that 429 asks for, and takes it for no older transport", () =>
     Effect.gen(function*() {
-      const { client, http } = yield* probing({ timeout: "10 seconds" })
-      yield* TestClock.adjust("9 seconds")
-      yield* http.quiet
+      const { client, http, probe } = yield* probing()
+      yield* probe.reply(404)
+      yield* Effect.flatMap(http.expect("initialize"), (exchange) => exchange.reply(429, { "retry-after": "1" }))
       yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* Effect.flip(Fiber.join(client)))._tag, "RequestTimeout")
-      yield* http.quiet
+      yield* initialized(http)
+      assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
+    }))
+
+  it.scoped("looks for a modern server again when `initialize` is refused after a probe that showed nothing", () =>
+    Effect.gen(function*() {
+      const { client, http, probe } = yield* probing()
+      yield* TestClock.adjust("5 seconds")
+      assert.isTrue(probe.isOver)
+      yield* Effect.flatMap(http.expect("initialize"), failure(400, -32022, "No"))
+      yield* Effect.flatMap(http.expect("server/discover"), discovered)
+      assert.strictEqual((yield* Fiber.join(client)).era, "modern")
     }))
 
   for (
@@ -220,18 +285,6 @@ describe("A client of both eras over HTTP", () => {
       const second = yield* connecting(http, {}, to)
       yield* initialized(http)
       assert.strictEqual((yield* Fiber.join(second)).era, "legacy")
-    }))
-
-  it.scoped("does not take an outage for an era: the next connection sends the probe", () =>
-    Effect.gen(function*() {
-      const http = yield* ScriptedServer.make()
-      const to = connector()
-      const first = yield* connecting(http, {}, to)
-      yield* Effect.flatMap(http.expect("server/discover"), (exchange) => exchange.reply(503))
-      yield* Effect.flip(Fiber.join(first))
-      const second = yield* connecting(http, {}, to)
-      yield* Effect.flatMap(http.expect("server/discover"), discovered)
-      assert.strictEqual((yield* Fiber.join(second)).era, "modern")
     }))
 
   for (

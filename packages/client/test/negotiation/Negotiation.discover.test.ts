@@ -20,7 +20,10 @@ const discover = (outcome: Effect.Effect<JsonObject, CallError>) =>
         return outcome
       }
     }
-    const verdict = yield* Negotiation.discover(outbound, "2026-07-28", "5 seconds", (one) =>
+    const verdict = yield* Negotiation.discover(outbound, "2026-07-28", {
+      timeout: "5 seconds",
+      cancelOnAbandon: false
+    }, (one) =>
       Effect.sync(() => {
         diagnostics.push(one)
       }))
@@ -29,11 +32,11 @@ const discover = (outcome: Effect.Effect<JsonObject, CallError>) =>
 
 const described = { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {} }
 
-const refusal = (status: number) =>
+const refusal = (status: number, headers: Record<string, string> = {}) =>
   new TransportError({
     reason: "Write",
     message: `answered with ${status}`,
-    cause: new HttpRefused({ method: "POST", url: "http://server.test", status, headers: {}, body: "" })
+    cause: new HttpRefused({ method: "POST", url: "http://server.test", status, headers, body: "" })
   })
 
 describe("server/discover of a client", () => {
@@ -99,7 +102,7 @@ describe("server/discover of a client", () => {
         "OtherVersions"
       ],
       ["is an answer that describes no server", Effect.succeed({ tools: [] }), "Legacy"],
-      ["is silence", Effect.fail(new RequestTimeout({ method: "server/discover", millis: 5000 })), "Unknown"],
+      ["is silence", Effect.fail(new RequestTimeout({ method: "server/discover", millis: 5000 })), "Inconclusive"],
       ["is no response", Effect.fail(new TransportError({ reason: "Decode", message: "" })), "Legacy"],
       ["is an unknown method", Effect.fail(new JsonRpcError({ code: -32601, message: "No" })), "Legacy"],
       [
@@ -114,21 +117,38 @@ describe("server/discover of a client", () => {
         "OtherVersions"
       ],
       [
+        "is an unsupported revision, without those that are supported",
+        Effect.fail(new JsonRpcError({ code: -32022, message: "No" })),
+        "Inconclusive"
+      ],
+      [
         "is an error that only modern servers send",
         Effect.fail(new JsonRpcError({ code: -32020, message: "" })),
-        "Unknown"
+        "Final"
       ],
-      ["is the end of the connection", Effect.fail(new ConnectionClosed({})), "Unknown"],
+      ["is the end of the connection", Effect.fail(new ConnectionClosed({})), "Gone"],
       [
         "is a server that cannot be reached",
         Effect.fail(new TransportError({ reason: "Write", message: "ECONNREFUSED" })),
-        "Unknown"
+        "Final"
       ],
+      [
+        "is a lost answer",
+        Effect.fail(new TransportError({ reason: "Read", message: "ECONNRESET" })),
+        "Inconclusive"
+      ],
+      ...[401, 403].map((status) =>
+        [
+          `is ${status} with a challenge`,
+          Effect.fail(refusal(status, { "www-authenticate": "Bearer" })),
+          "Final"
+        ] as const
+      ),
       ...[400, 404, 405, 406, 415, 422].map((status) =>
         [`is ${status}`, Effect.fail(refusal(status)), "Legacy"] as const
       ),
       ...[401, 403, 407, 408, 425, 429, 500, 502, 503, 504].map((status) =>
-        [`is ${status}`, Effect.fail(refusal(status)), "Unknown"] as const
+        [`is ${status}`, Effect.fail(refusal(status)), "Inconclusive"] as const
       )
     ] as ReadonlyArray<readonly [string, Effect.Effect<JsonObject, CallError>, Negotiation.Verdict["_tag"]]>
   ) {

@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Version from "@effect-mcp/protocol/Version"
+import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, TestClock } from "effect"
 import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
 import { servers } from "../Scripts.js"
@@ -46,20 +48,112 @@ describe("A client of both eras", () => {
       assert.strictEqual((yield* Fiber.join(client)).version, Version.latestLegacy)
     }))
 
-  it.scoped("sends `initialize` when the server is silent for five seconds, and ignores a late answer", () =>
+  it.scoped("sends `initialize` when the server is silent for five seconds", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting(both)
+      yield* server.expectRequest("server/discover")
+      yield* TestClock.adjust("5 seconds")
+      yield* server.initialized()
+      assert.strictEqual((yield* Fiber.join(client)).version, Version.latestLegacy)
+    }))
+
+  const handshake = {
+    protocolVersion: Version.latestLegacy,
+    capabilities: {},
+    serverInfo: { name: "slow", version: "1" }
+  }
+
+  for (
+    const [what, answers, era] of [
+      ["speaks the modern era when a slow server answers the probe before `initialize`", true, "modern"],
+      ["ignores an answer to the probe that comes after that to `initialize`", false, "legacy"]
+    ] as const
+  ) {
+    it.scoped(what, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* connecting(both)
+        const { id } = yield* server.expectRequest("server/discover")
+        yield* TestClock.adjust("5 seconds")
+        const initialize = yield* server.expectRequest("initialize")
+        const late = server.send({ jsonrpc: "2.0", id, ...described(["2026-07-28"]) })
+        if (answers) yield* late
+        yield* server.send(Message.success(initialize.id, handshake))
+        yield* server.expectNotification("notifications/initialized")
+        if (!answers) yield* late
+        assert.strictEqual((yield* Fiber.join(client)).era, era)
+      }))
+  }
+
+  it.scoped("goes on with the handshake when a slow server refuses the probe at last", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connecting(both)
       const { id } = yield* server.expectRequest("server/discover")
       yield* TestClock.adjust("5 seconds")
       const initialize = yield* server.expectRequest("initialize")
-      yield* server.send({ jsonrpc: "2.0", id, ...described(["2026-07-28"]) })
-      yield* server.send(Message.success(initialize.id, {
-        protocolVersion: Version.latestLegacy,
-        capabilities: {},
-        serverInfo: { name: "old", version: "1" }
-      }))
+      yield* server.send({ jsonrpc: "2.0", id, ...error(-32601) })
+      yield* server.send(Message.success(initialize.id, handshake))
       yield* server.expectNotification("notifications/initialized")
-      assert.strictEqual((yield* Fiber.join(client)).version, Version.latestLegacy)
+      assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
+    }))
+
+  for (
+    const [what, answer] of [
+      ["no id", { jsonrpc: "2.0", error: { code: -32601, message: "No" } }],
+      ["`null` as its id", { jsonrpc: "2.0", id: null, error: { code: -32700, message: "No" } }],
+      ["an id of the server's own", { jsonrpc: "2.0", id: "server-error", error: { code: -32602, message: "No" } }],
+      ["no id, and is no message", { error: "unknown method" }],
+      ["no id, and has a result", { jsonrpc: "2.0", id: null, result: {} }]
+    ] as const
+  ) {
+    it.scoped(`sends \`initialize\` at once when the answer to the probe has ${what}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* connecting(both)
+        yield* server.expectRequest("server/discover")
+        yield* server.send(MessageText.parse(JSON.stringify(answer)) as Message.Message)
+        yield* server.initialized()
+        assert.strictEqual((yield* Fiber.join(client)).version, Version.latestLegacy)
+      }))
+  }
+
+  it.scoped("gives errors without an id to the oldest request, while both have no answer", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting(both)
+      yield* server.expectRequest("server/discover")
+      yield* TestClock.adjust("5 seconds")
+      yield* server.expectRequest("initialize")
+      for (const message of ["no discover", "no handshake"]) {
+        yield* server.send({ jsonrpc: "2.0", error: { code: -32000, message } })
+      }
+      yield* Effect.flatMap(
+        server.expectRequest("server/discover"),
+        ({ id }) => server.send({ jsonrpc: "2.0", id, ...error(-32601) })
+      )
+      assert.match((yield* Effect.flip(Fiber.join(client))).message, /: no handshake$/)
+    }))
+
+  it.scoped("sends `initialize` when the server refuses the revision and names none that it supports", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting(both)
+      const { id } = yield* server.expectRequest("server/discover")
+      yield* server.send({ jsonrpc: "2.0", id, ...error(-32022) })
+      yield* server.initialized()
+      assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
+    }))
+
+  it.scoped("says what became of both requests, and names `versions`, when a modern server describes itself badly", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connecting(both)
+      const discover = yield* server.expectRequest("server/discover")
+      yield* server.send({
+        jsonrpc: "2.0",
+        id: discover.id,
+        result: { resultType: "complete", supportedVersions: "2026-07-28", capabilities: {} }
+      })
+      const initialize = yield* server.expectRequest("initialize")
+      yield* server.send({ jsonrpc: "2.0", id: initialize.id, error: { code: -32601, message: "Method not found" } })
+      const failure = yield* Effect.flip(Fiber.join(client))
+      assert.strictEqual(failure._tag, "MethodNotFound")
+      assert.match(failure.message, /`versions`.*"server\/discover".*supportedVersions.*"initialize".*Method not found/)
     }))
 
   for (
@@ -183,8 +277,10 @@ describe("A client of both eras", () => {
         const probe = yield* server.expectRequest("server/discover")
         yield* answers
           ? server.send({ jsonrpc: "2.0", id: probe.id, ...error(-32601) })
-          : TestClock.adjust("5 seconds")
-        assert.deepInclude(yield* Effect.flip(Fiber.join(client)), { _tag: "InternalError", message: "No" })
+          : TestClock.adjust("1 minute")
+        const failure = yield* Effect.flip(Fiber.join(client))
+        assert.strictEqual(failure._tag, "InternalError")
+        assert.match(failure.message, /: No$/)
         yield* server.expectEnd
       }
     }))
@@ -222,6 +318,7 @@ describe("A server that ends the connection at the probe", () => {
       const { client, server } = yield* connects(reached)
       yield* server.expectRequest("server/discover")
       yield* server.hangUp
+      yield* TestClock.adjust("1 second")
       yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== server })
       assert.strictEqual(reached.open(), 1)
       yield* reached.server().initialized()
@@ -234,6 +331,7 @@ describe("A server that ends the connection at the probe", () => {
       const { client, server } = yield* connects(reached)
       yield* server.expectRequest("server/discover")
       yield* server.hangUp
+      yield* TestClock.adjust("1 second")
       yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== server })
       const { id } = yield* reached.server().expectRequest("initialize")
       yield* reached.server().send({ jsonrpc: "2.0", id, ...error(-32601) })
@@ -247,6 +345,7 @@ describe("A server that ends the connection at the probe", () => {
       const { client, server } = yield* connects(reached)
       yield* server.expectRequest("server/discover")
       yield* server.hangUp
+      yield* TestClock.adjust("1 second")
       yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== server })
       yield* reached.server().expectRequest("initialize")
       yield* reached.server().hangUp
@@ -269,6 +368,7 @@ describe("A server that ends the connection at the probe", () => {
       const { client, server } = yield* connects({ ...reached, connector })
       yield* server.expectRequest("server/discover")
       yield* server.hangUp
+      yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Effect.flip(Fiber.join(client)))._tag, "ConnectionClosed")
       assert.strictEqual(attempts, 2)
     }))
@@ -282,6 +382,84 @@ describe("A server that ends the connection at the probe", () => {
       assert.strictEqual((yield* Effect.flip(Fiber.join(client)))._tag, "ConnectionClosed")
       assert.strictEqual(reached.server(), server)
     }))
+})
+
+describe("A server on a pipe that the probe has upset", () => {
+  const success = (id: Message.RequestId) =>
+    Message.success(id, {
+      protocolVersion: Version.latestLegacy,
+      capabilities: {},
+      serverInfo: { name: "old", version: "1" }
+    })
+
+  /** What the first process does after the probe. */
+  const upset: Record<string, (server: TestPeer.TestPeer) => Effect.Effect<unknown, unknown>> = {
+    "refuses `initialize`": (server) =>
+      Effect.gen(function*() {
+        const discover = yield* server.expectRequest("server/discover")
+        yield* server.send({ jsonrpc: "2.0", id: discover.id, ...error(-32601) })
+        const { id } = yield* server.expectRequest("initialize")
+        yield* server.send({ jsonrpc: "2.0", id, ...error(-32600) })
+      }),
+    "took the probe for `initialize`": (server) =>
+      Effect.gen(function*() {
+        const discover = yield* server.expectRequest("server/discover")
+        yield* server.send(success(discover.id))
+        const { id } = yield* server.expectRequest("initialize")
+        yield* server.send({ jsonrpc: "2.0", id, ...error(-32600) })
+      }),
+    "ends at `initialize`": (server) =>
+      Effect.gen(function*() {
+        const discover = yield* server.expectRequest("server/discover")
+        yield* server.send({ jsonrpc: "2.0", id: discover.id, ...error(-32601) })
+        yield* server.expectRequest("initialize")
+        yield* server.hangUp
+      }),
+    "answers the probe, and is deaf then": (server) =>
+      Effect.gen(function*() {
+        const discover = yield* server.expectRequest("server/discover")
+        yield* server.send({ jsonrpc: "2.0", id: discover.id, ...error(-32601) })
+        yield* server.expectRequest("initialize")
+        yield* TestClock.adjust("15 seconds")
+      }),
+    "is deaf": (server) =>
+      Effect.gen(function*() {
+        yield* server.expectRequest("server/discover")
+        yield* TestClock.adjust("5 seconds")
+        yield* server.expectRequest("initialize")
+        yield* TestClock.adjust("1 minute")
+      }),
+    "answers `initialize` with what is no result of it": (server) =>
+      Effect.gen(function*() {
+        const discover = yield* server.expectRequest("server/discover")
+        yield* server.send({ jsonrpc: "2.0", id: discover.id, ...error(-32601) })
+        const { id } = yield* server.expectRequest("initialize")
+        yield* server.send(Message.success(id, {}))
+      })
+  }
+
+  for (const [what, does] of Object.entries(upset)) {
+    it.scoped(`is connected to once more, without a probe, when it ${what}; later connections send none`, () =>
+      Effect.gen(function*() {
+        const reached = yield* servers
+        const { client, server } = yield* connects(reached)
+        yield* does(server)
+        yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== server })
+        // The first connection ended before.
+        assert.strictEqual(reached.open(), 1)
+        yield* reached.server().initialized()
+        const session = yield* Fiber.join(client)
+        assert.strictEqual(session.version, Version.latestLegacy)
+        // It is remembered also after this server has ended.
+        yield* reached.server().hangUp
+        yield* session.ended
+        const before = reached.server()
+        const again = yield* Effect.forkScoped(Client.make(reached.connector))
+        yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== before })
+        yield* reached.server().initialized()
+        assert.strictEqual((yield* Fiber.join(again)).version, Version.latestLegacy)
+      }))
+  }
 })
 
 describe("A client of the legacy era only", () => {

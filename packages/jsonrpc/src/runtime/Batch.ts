@@ -10,6 +10,13 @@ export const MAX_BATCH = 100
 export const messages = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> | undefined =>
   batch.length === 0 || batch.length > MAX_BATCH ? undefined : batch.map(element)
 
+/** The response in a batch of one; any other input is given unchanged. Some servers write every answer as such a batch. */
+export const unwrapped = (incoming: Message.Incoming): Message.Incoming => {
+  if (!Message.isMalformed(incoming) || incoming.batch?.length !== 1) return incoming
+  const only = element(incoming.batch[0])
+  return Message.isMalformed(only) || !Message.isResponse(only) ? incoming : only
+}
+
 /** The same input with what is wrong with its batch: it is empty or too large. */
 export const refused = ({ batch, code, kind }: Message.Malformed): Message.Malformed =>
   new Message.Malformed(
