@@ -5,10 +5,24 @@ import * as ServersConfig from "@effect-mcp/client/ServersConfig"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
-import { Context, Effect, Either, Exit, Layer, Logger, Schema } from "effect"
+import {
+  Context,
+  Effect,
+  Either,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Option,
+  Schedule,
+  Schema,
+  Stream,
+  TestClock
+} from "effect"
 
 class Home extends Context.Tag("test/Home")<Home, string>() {}
 
@@ -42,9 +56,18 @@ describe("A host's configuration", () => {
   })
 
   for (
-    const wrong of [{}, { mcpServers: { a: {} } }, { mcpServers: { a: { command: "" } } }, {
-      mcpServers: { a: { url: 1 } }
-    }]
+    const wrong of [
+      {},
+      { mcpServers: { a: {} } },
+      { mcpServers: { a: { command: "" } } },
+      {
+        mcpServers: { a: { url: 1 } }
+      },
+      { mcpServers: { a: { command: "a", versions: ["2020-01-01"] } } },
+      {
+        mcpServers: { a: { command: "a", timeout: "soon" } }
+      }
+    ]
   ) {
     it(`is not ${JSON.stringify(wrong)}`, () => {
       assert.strictEqual(decode(wrong)._tag, "Left")
@@ -159,6 +182,84 @@ describe("The servers of a configuration", () => {
       const { content } = yield* Context.get(group, ClientSessionGroup).callTool("roots")
       assert.deepStrictEqual(content, [{ type: "text", text: "file:///home/ada" }])
     }).pipe(Effect.provide(asking)))
+
+  it.scoped("have revisions, a time limit and roots of their own, before what the application gives to all", () =>
+    Effect.gen(function*() {
+      const there = yield* InProcess.connector
+      const given: Array<string> = []
+      const layer = ServersConfig.layer({
+        mcpServers: {
+          old: { command: "old", versions: ["2025-06-18"], roots: ["file:///old"], timeout: "30 seconds" },
+          new: { command: "new" }
+        }
+      }, {
+        connector: () => there,
+        server: (name) => {
+          given.push(name)
+          return { features: Features.roots(Effect.succeed([{ uri: `file:///${name}` }])), versions: ["2026-07-28"] }
+        },
+        nameHook: (name, server) => `${server.name}_${name}`
+      })
+      const group = Context.get(yield* Layer.build(layer), ClientSessionGroup)
+      assert.deepStrictEqual(given, ["old", "new"])
+      const sessions = yield* group.sessions
+      assert.deepStrictEqual([sessions.get("old")!.version, sessions.get("new")!.version], ["2025-06-18", "2026-07-28"])
+      for (const name of ["old", "new"]) {
+        const { content } = yield* group.callTool(`${name}_roots`)
+        assert.deepStrictEqual(content, [{ type: "text", text: `file:///${name}` }])
+      }
+    }).pipe(Effect.provide(asking)))
+
+  for (
+    const [timeout, waits] of [["1 second", 1000], [2, 2000], [3000, 3000]] as const
+  ) {
+    it.scoped(`may have ${JSON.stringify(timeout)} as their time limit`, () =>
+      Effect.gen(function*() {
+        const silent = Connector.make("silent", Effect.map(Transport.memory(), ([client]) => client))
+        const logged: Array<string> = []
+        const building = yield* Effect.fork(
+          Layer.build(
+            ServersConfig.layer({ mcpServers: { one: { command: "one", timeout, versions: ["2025-11-25"] } } }, {
+              connector: () => silent
+            })
+          ).pipe(
+            Effect.provide(
+              Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message))))
+            )
+          )
+        )
+        yield* TestClock.adjust(waits)
+        yield* Fiber.join(building)
+        assert.match(logged[0]!, new RegExp(`timed out after ${waits} ms`))
+      }))
+  }
+
+  it.scopedLive("are tried again as `reconnect` says when they cannot be reached at the start", () =>
+    Effect.gen(function*() {
+      const there = yield* InProcess.connector
+      let attempts = 0
+      const logged: Array<string> = []
+      const layer = ServersConfig.layer({ mcpServers: { late: { command: "late" }, never: { command: "never" } } }, {
+        connector: (_, name) =>
+          name === "never" ? nowhere : Connector.make(
+            name,
+            Effect.suspend(() => ++attempts < 3 ? nowhere.connect : there.connect)
+          ),
+        server: { reconnect: Schedule.intersect(Schedule.spaced("20 millis"), Schedule.recurs(2)) }
+      })
+      const logging = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message))))
+      const group = Context.get(yield* Effect.provide(Layer.build(layer), logging), ClientSessionGroup)
+      assert.strictEqual((yield* group.sessions).size, 0)
+      const entries = yield* Stream.runHead(Stream.filter(group.changes, ({ tools }) => tools.has("a")))
+      assert.isTrue(Option.isSome(entries))
+      assert.strictEqual(attempts, 3)
+      yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => logged.some((line) => line.includes("left out")) })
+      assert.deepStrictEqual(logged.filter((line) => line.startsWith("The server")), [
+        "The server \"late\" is not there yet: Connection refused",
+        "The server \"never\" is not there yet: Connection refused",
+        "The server \"never\" is left out: Connection refused"
+      ])
+    }).pipe(Effect.provide(server)))
 
   for (const onFailure of ["skip", "fail"] as const) {
     it.scoped(`fail the layer when the features cannot be built, which no server is to blame for (${onFailure})`, () =>

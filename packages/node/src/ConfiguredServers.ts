@@ -31,10 +31,15 @@ export interface Options<RA = never, E = never, R = never>
   readonly authorize?: RemoteOptions.Options<RA>["authorize"]
   /** The values of `${NAME}` in the configuration. Default: the environment of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
-  /** Where the stderr of programs goes. Default: `forward`, to the stderr of this process. */
-  readonly stderr?: StdioClient.Options["stderr"]
-  /** The limits of each connection. Those of each session are in `server`. */
-  readonly limits?: (RemoteOptions.Limits & StdioClient.Limits) | undefined
+  /**
+   * Where the stderr of programs goes; a function gets the name of the server with each line. Default: `forward`, to the stderr of
+   * this process.
+   */
+  readonly stderr?: StdioClient.Options["stderr"] | ((line: string, server: string) => Effect.Effect<void>)
+  /** More options for the connection with a program. What the configuration says comes first. Default: none. */
+  readonly program?: ((name: string, server: ServersConfig.Program) => Omit<StdioClient.Options, "command">) | undefined
+  /** More options for the connection with a URL. What the configuration says comes first. Default: none. */
+  readonly address?: ((name: string, server: ServersConfig.Address) => RemoteOptions.Options<RA>) | undefined
 }
 
 /**
@@ -44,23 +49,31 @@ export interface Options<RA = never, E = never, R = never>
  */
 export const connector = <R = never>(
   server: ServersConfig.Program | ServersConfig.Address,
-  options: Pick<Options<R>, "authorize" | "limits" | "stderr"> = {}
-): Connector<HttpClient | Exclude<R, Scope.Scope>> =>
-  ServersConfig.isAddress(server)
-    ? Remote.connector<R>(server.url, {
-      ...(server.headers === undefined ? undefined : { headers: server.headers }),
-      ...(hasAuthorization(server.headers) ? undefined : { authorize: options.authorize }),
-      ...(server.type === "sse" ? { transport: "sse" as const } : undefined),
-      limits: options.limits
+  options: Pick<Options<R>, "address" | "authorize" | "program" | "stderr"> = {},
+  name = "server"
+): Connector<HttpClient | Exclude<R, Scope.Scope>> => {
+  if (ServersConfig.isAddress(server)) {
+    const { headers, type, url } = server
+    const { authorize = options.authorize, ...more } = options.address?.(name, server) ?? {}
+    return Remote.connector<R>(url, {
+      ...more,
+      ...(headers === undefined ? undefined : { headers }),
+      ...(hasAuthorization(headers) ? undefined : { authorize }),
+      ...(type === "sse" ? { transport: "sse" as const } : undefined)
     })
-    : StdioClient.connector({
-      command: server.command,
-      args: server.args,
-      env: server.env,
-      cwd: server.cwd,
-      stderr: options.stderr,
-      limits: options.limits
-    })
+  }
+  const { args, command, cwd, env } = server
+  const more = options.program?.(name, server)
+  const stderr = more?.stderr ?? options.stderr
+  return StdioClient.connector({
+    ...more,
+    command,
+    args: args ?? more?.args,
+    env: { ...more?.env, ...env },
+    cwd: cwd ?? more?.cwd,
+    stderr: typeof stderr === "function" ? (line) => stderr(line, name) : stderr
+  })
+}
 
 const hasAuthorization = (headers: Readonly<Record<string, string>> = {}): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
@@ -103,7 +116,7 @@ export const layer = <RA = never, E = never, R = never>(
       const environment = options.environment ?? process.env
       const servers = ServersConfig.layer(ServersConfig.expand(decoded, environment), {
         ...options,
-        connector: (server) => connector(server, options)
+        connector: (server, name) => connector(server, options, name)
       })
       return Effect.as(warnOf(ServersConfig.unset(decoded, environment)), servers)
     }

@@ -75,6 +75,20 @@ describe("The servers of a configuration", () => {
       assert.strictEqual(sessions.size, 1)
     }).pipe(Effect.provide(FetchHttpClient.layer)))
 
+  it.scopedLive("write to the stderr of a program under the name of their server, with the options of the application", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const program = "console.error(process.env.GREETING, process.env.NAME)"
+      yield* Layer.build(ConfiguredServers.layer({
+        mcpServers: { one: { command: process.execPath, args: ["-e", program], env: { NAME: "mine" } } }
+      }, {
+        stderr: (line, server) => Effect.sync(() => void lines.push(`${server}: ${line}`)),
+        program: () => ({ env: { GREETING: "hello", NAME: "yours" } }),
+        server: { versions: ["2025-11-25"] }
+      }))
+      assert.deepStrictEqual(lines, ["one: hello mine"])
+    }).pipe(Effect.provide(FetchHttpClient.layer)))
+
   it.scopedLive("are used with empty variables, which the log names", () =>
     Effect.gen(function*() {
       const logged: Array<string> = []

@@ -43,8 +43,9 @@ const configured = {
     onRefused: () => Effect.as(Vault, false)
   },
   environment: { HOME: "/home/ada", TOKEN: undefined },
-  stderr: (line) => Console.error(line),
-  limits: { maxBodyBytes: 1_000_000, maxLineBytes: 1_000_000 }
+  stderr: (line: string, server: string) => Console.error(`${server}: ${line}`),
+  program: (name) => ({ env: { NAME: name }, encoding: "utf-16le", limits: { maxLineBytes: 1_000_000 } }),
+  address: () => ({ limits: { maxBodyBytes: 1_000_000 }, onRenewed: Effect.asVoid(Vault) })
 } satisfies Every<ConfiguredServers.Options<Vault, "no model", Features.Features | Home>>
 
 const Configured = ConfiguredServers.layer({ mcpServers: {} }, configured)
