@@ -94,12 +94,16 @@ const ALLOWED = [
 ]
 
 /**
- * The requested headers that mirror parameters of tools: their names depend on the tools, so there is no fixed list.
+ * The requested headers that mirror parameters of tools: their names depend on the tools, so there is no fixed list. A name may have every
+ * character that HTTP allows in one (RFC 9110, 5.6.2).
  */
 const parameters = (requested: string | undefined): ReadonlyArray<string> =>
-  requested === undefined || requested.length > 1000
+  requested === undefined || requested.length > MAX_REQUESTED
     ? []
-    : requested.split(",").map((name) => name.trim()).filter((name) => /^mcp-param-[a-z0-9-]+$/i.test(name))
+    : requested.split(",").map((name) => name.trim()).filter((name) => /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/i.test(name))
+
+/** How many characters of requested headers are read: as many as Node's HTTP server takes of all headers. */
+const MAX_REQUESTED = 16_384
 
 const ANY_PORT = ":*"
 

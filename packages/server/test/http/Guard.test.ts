@@ -166,6 +166,24 @@ describe("cors", () => {
     assert.notInclude(headers["access-control-allow-headers"], "evil")
     assert.strictEqual(headers["access-control-allow-private-network"], "true")
   })
+
+  it("allows every name that HTTP allows, and as many names as a client may send", () => {
+    const names = [..."!#$%&'*+-.^_`|~09azAZ"].map((character) => `Mcp-Param-a${character}b`)
+    const many = Array.from({ length: 300 }, (_, n) => `mcp-param-number-${n}`)
+    const allowed = (requested: ReadonlyArray<string>) =>
+      guard.preflight(
+        { "access-control-request-headers": requested.join(",") },
+        "POST"
+      )["access-control-allow-headers"]!
+        .split(", ")
+    assert.includeMembers(allowed(names), names)
+    assert.includeMembers(allowed(many), many)
+    for (
+      const odd of ["mcp-param-", "mcp-param-a b", "mcp-param-a\r\nx-evil: 1", "mcp-param-a:b", "mcp-param-\u00e9"]
+    ) {
+      assert.notInclude(allowed([odd]), odd)
+    }
+  })
 })
 
 describe("a server whose address is known", () => {
