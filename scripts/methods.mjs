@@ -44,6 +44,18 @@ const table = (head, rows) => [row(head), row(head.map(() => "---")), ...rows.ma
 
 const code = (text) => `\`${text}\``
 
+/** What is deprecated and no method: since when, by which proposal, and when a revision may be without it. */
+const deprecatedFeatures = [
+  ["`includeContext` of `sampling/createMessage`, but for `none`", "2026-07-28", "SEP-2577", "2027-07-28"],
+  ["Dynamic Client Registration", "2026-07-28", "#2858", "2027-07-28"],
+  ["The transport HTTP+SSE of 2024-11-05", "2025-03-26", "SEP-2596", "three months after the proposal is final"]
+]
+
+const isDeprecated = ({ deprecated }, { name }) => deprecated !== undefined && name >= deprecated.since
+
+const named = (method, revision) =>
+  isDeprecated(method, revision) ? `${code(method.name)}, deprecated` : code(method.name)
+
 const byKind = (methods) => ["request", "notification"].flatMap((kind) => methods.filter((one) => one.kind === kind))
 
 /** The text of the page. */
@@ -53,7 +65,7 @@ export const pageOf = ({ gate, isIn, questions, revisions, tables }, support) =>
   const cells = (revision) => (method) => {
     const capability = gate(method, revision.name)
     return [
-      code(method.name),
+      named(method, revision),
       method.kind,
       method.from,
       capability === undefined ? "" : code(capability),
@@ -91,7 +103,21 @@ sender declared it, except \`notifications/elicitation/complete\`, which the rec
     "## What a modern server asks for",
     `From 2026-07-28 on a server sends no requests. Its result of a request asks for input, and the client sends
 the request again with the answers. Server and client have all of them.`,
-    table(["Question", "Capability"], questions.map(({ capability, name }) => [code(name), code(capability)]))
+    table(
+      ["Question", "Capability"],
+      questions.map((question) => [named(question, revisions.at(-1)), code(question.capability)])
+    ),
+    "Tasks of 2026-07-28 are the extension `io.modelcontextprotocol/tasks`, which server and client have, too.",
+    "## Deprecated",
+    `What the specification has deprecated works as before, and is marked \`@deprecated\` in the types. A revision that
+begins before the day of the last column has it still.`,
+    table(["Feature", "Since", "By", "Earliest removal"], [
+      ...[...new Map([...tables.legacy, ...questions].map((method) => [method.name, method])).values()]
+        .flatMap(({ deprecated, name }) =>
+          deprecated === undefined ? [] : [[code(name), deprecated.since, deprecated.by, deprecated.removedFrom]]
+        ),
+      ...deprecatedFeatures
+    ])
   ].join("\n\n") + "\n"
 }
 

@@ -16,6 +16,9 @@ const protocol = {
   gate: ({ capability }, revision) => revision === "1" ? undefined : capability
 }
 
+const old = { since: "2", by: "a proposal", removedFrom: "9" }
+protocol.tables.legacy[1].deprecated = old
+
 const support = { server: { legacy: ["ping"], modern: [] }, client: { legacy: ["ping", "x/find"], modern: ["x/told"] } }
 
 const section = (text, name) => text.split(/^## /m).find((one) => one.startsWith(`${name}\n`))
@@ -27,7 +30,7 @@ describe("the page of methods", () => {
     assert.match(section(text, "1"), /^2 methods, of the legacy era; the server has 1 of them, the client 2\.$/m)
     assert.match(section(text, "1"), /^\| `ping` \| request \| both \| {2}\| yes \| yes \|$/m)
     assert.match(section(text, "1"), /^\| `x\/find` \| request \| client \| {2}\| {2}\| yes \|$/m)
-    assert.match(section(text, "2"), /^\| `x\/find` \| request \| client \| `x` \| {2}\| yes \|$/m)
+    assert.match(section(text, "2"), /^\| `x\/find`, deprecated \| request \| client \| `x` \| {2}\| yes \|$/m)
     assert.match(section(text, "2"), /^3 methods/m)
     assert.match(section(text, "3"), /^\| `x\/told` \| notification \| server \| {2}\| {2}\| yes \|$/m)
     assert.doesNotMatch(section(text, "3"), /ping/)
@@ -35,6 +38,12 @@ describe("the page of methods", () => {
 
   it("says which revision has which", () => {
     assert.match(text, /^\| `x\/new` \| {2}\| yes \| {2}\|$/m)
+  })
+
+  it("says what is deprecated, from the revision on that deprecates it", () => {
+    assert.match(section(text, "1"), /^\| `x\/find` \|/m)
+    assert.match(section(text, "2"), /^\| `x\/find`, deprecated \|/m)
+    assert.match(section(text, "Deprecated"), /^\| `x\/find` \| 2 \| a proposal \| 9 \|$/m)
   })
 
   it("says what is asked", () => assert.match(text, /^\| `x\/ask` \| `y` \|$/m))

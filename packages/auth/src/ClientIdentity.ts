@@ -60,7 +60,11 @@ export interface ClientIdentity {
   readonly preRegistered?: ReadonlyArray<PreRegistered> | undefined
   /** The URL, https and with a path, at which the application publishes what `document` gives. */
   readonly metadataDocument?: string | undefined
-  /** Whether the client may register itself. Default: true. */
+  /**
+   * Whether the client may register itself. Default: true.
+   *
+   * @deprecated since 2026-07-28 (#2858); a revision may be without it from 2027-07-28 on.
+   */
   readonly dynamicRegistration?: boolean | undefined
   /** Further members of a registration: `client_uri`, `logo_uri`, `software_id`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined

@@ -38,7 +38,11 @@ export interface CallOptions extends RequestOptions {
    * `request` with a name, whose caller answers an `input_required` result itself.
    */
   readonly capabilities?: ClientCapabilities | undefined
-  /** The lowest level of the log messages that this call wants, from 2026-07-28 on. Default: that of `setLoggingLevel`. */
+  /**
+   * The lowest level of the log messages that this call wants, from 2026-07-28 on. Default: that of `setLoggingLevel`.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   */
   readonly logLevel?: LoggingLevel | undefined
 }
 

@@ -112,7 +112,11 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
     argument: Completion.CompleteParams["argument"],
     options?: CallOptions & { readonly others?: Readonly<Record<string, string>> | undefined }
   ) => Effect.Effect<Completion.Suggestions, ClientError>
-  /** Sets the lowest level of the log messages that the server sends. */
+  /**
+   * Sets the lowest level of the log messages that the server sends.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   */
   readonly setLoggingLevel: (level: LoggingLevel, options?: CallOptions) => Effect.Effect<void, ClientError>
   /**
    * Sends any notification. It is dropped when the session has ended. One of an extension fails with `NotNegotiated` when the
@@ -128,6 +132,8 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
   /**
    * Notifies the server that the roots have changed. `Features.roots` does so by itself when it has `changes`; without them
    * the client does not declare that it notifies, and this fails with `NotNegotiated`.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
   readonly rootsListChanged: Effect.Effect<void, NotNegotiated>
   /**

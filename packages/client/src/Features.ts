@@ -147,6 +147,7 @@ export const make: Effect.Effect<FeaturesService> = Effect.sync(() => ({
  * and is not sent.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
+ * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
  * @category utils
  */
 export const sampling = <Answer extends Effect.Effect<CreateMessageResult, any, any>>(
@@ -209,6 +210,7 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
  * gets an internal error.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
+ * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
  * @category utils
  */
 export const roots = <R = never, R2 = never, E = never>(
@@ -243,6 +245,7 @@ const checkRoots = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
  * sends.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
+ * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
  * @category utils
  */
 export const logging = <R = never>(

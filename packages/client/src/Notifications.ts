@@ -32,7 +32,11 @@ export type Change = "tools" | "resources" | "prompts"
 export interface Notifications {
   /** Every notification that belongs to no call of the client, in the order of arrival. */
   readonly notifications: Stream.Stream<Notification>
-  /** The server's log messages. Invalid ones are left out. */
+  /**
+   * The server's log messages. Invalid ones are left out.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   */
   readonly logs: Stream.Stream<LoggingMessage>
   /** Which of the server's lists have changed. */
   readonly listChanges: Stream.Stream<Change>

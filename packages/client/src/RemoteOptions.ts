@@ -79,7 +79,7 @@ export interface Options<out R = never> {
    * The transport that the server implements.
    *
    * - "streamable": Streamable HTTP, of 2025-03-26 and later.
-   * - "sse": HTTP+SSE, the two endpoints of 2024-11-05; the URL is that of the stream.
+   * - "sse": HTTP+SSE, the two endpoints of 2024-11-05; the URL is the one of the stream. Deprecated since 2025-03-26 (SEP-2596).
    * - "auto": the first, and the second when the server does not implement the first.
    *
    * Default: "auto".

@@ -57,6 +57,25 @@ export type Decode<out A> = (
   onLoss?: (losses: Losses) => void
 ) => Either.Either<A, ParseResult.ParseError>
 
+/**
+ * Since which revision a method is deprecated, which proposal says so, and the first revision that may be without the method. Until then
+ * the method works as before.
+ *
+ * @category models
+ */
+export interface Deprecation {
+  readonly since: Version
+  readonly by: string
+  readonly removedFrom: string
+}
+
+/**
+ * The deprecation of roots, sampling and logging.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/changelog
+ * @category constants
+ */
+export const deprecatedFeature: Deprecation = { since: "2026-07-28", by: "SEP-2577", removedFrom: "2027-07-28" }
+
 interface Common<Name extends string, Params> {
   readonly name: Name
   readonly from: Sender
@@ -74,6 +93,7 @@ interface Common<Name extends string, Params> {
   readonly until: Version | undefined
   /** The first revision in which the method needs its capability. */
   readonly gatedSince: Version
+  readonly deprecated: Deprecation | undefined
 }
 
 /** @category models */
@@ -132,6 +152,7 @@ export const request = <const Name extends string, Params, Result>(options: {
   readonly since?: Version
   readonly until?: Version
   readonly gatedSince?: Version
+  readonly deprecated?: Deprecation
 }): Request<Name, Params, Result> => {
   const { params, result, since = "2024-11-05" } = options
   return {
@@ -141,6 +162,7 @@ export const request = <const Name extends string, Params, Result>(options: {
     since,
     until: undefined,
     gatedSince: since,
+    deprecated: undefined,
     ...options,
     decodeParams: decoder(params, options.from === "server" ? "client" : "server", empty),
     narrowParams: perVersion(params),
@@ -164,6 +186,7 @@ export const notification = <const Name extends string, Params>(options: {
   readonly since?: Version
   readonly until?: Version
   readonly gatedSince?: Version
+  readonly deprecated?: Deprecation
 }): Notification<Name, Params> => {
   const { params, since = "2024-11-05" } = options
   return {
@@ -173,6 +196,7 @@ export const notification = <const Name extends string, Params>(options: {
     since,
     until: undefined,
     gatedSince: since,
+    deprecated: undefined,
     ...options,
     decodeParams: decoder(params, options.from === "server" ? "client" : "server", empty),
     narrowParams: perVersion(params)

@@ -70,7 +70,11 @@ export const CreateMessageParams = Schema.Struct({
   messages: rewritten({ until: "2025-06-18" }, oneBlockEach, Schema.propertySignature(Schema.Array(SamplingMessage))),
   modelPreferences: Schema.optional(ModelPreferences),
   systemPrompt: Schema.optional(Schema.String),
-  /** Context that the client adds from its servers. Default: none; the other values are deprecated. */
+  /**
+   * Context that the client adds from its servers. Default: none.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   */
   includeContext: Schema.optional(Schema.Literal("none", "thisServer", "allServers")),
   temperature: Schema.optional(Schema.Finite),
   /** The client may sample fewer tokens. */

@@ -121,6 +121,7 @@ export const url = (options: {
  * Messages for the client's model to continue.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
+ * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
  * @category utils
  */
 export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.CreateMessageResult> => {
@@ -141,6 +142,7 @@ export const sample = (params: Sampling.CreateMessageParams): Question<Sampling.
  * The roots of the client: the folders, or other places, that the server may work in.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
+ * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
  * @category utils
  */
 export const roots: Question<ReadonlyArray<Root>> = {

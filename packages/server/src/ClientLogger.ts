@@ -32,6 +32,7 @@ export const MAX_WAITING = 64
  * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower it with
  * `Logger.withMinimumLogLevel`.
  *
+ * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
  * @category constructors
  */
 export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
@@ -64,6 +65,7 @@ export const make = (options: { readonly name?: string | undefined } = {}): Logg
  *   Layer.provide(ClientLogger.layer)
  * )
  * ```
+ * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
  * @category layers
  */
 export const layer: Layer.Layer<never> = Logger.add(make())

@@ -144,7 +144,11 @@ export interface LegacyOptions {
    * requests of a handler to the client fail. A handler runs on for 30 seconds after its client has disconnected. Default: true.
    */
   readonly sessions?: boolean | SessionOptions | undefined
-  /** The path of HTTP+SSE, the transport of 2024-11-05: "/sse", for example. Default: the transport is not served. */
+  /**
+   * The path of HTTP+SSE, the transport of 2024-11-05: "/sse", for example. Default: the transport is not served.
+   *
+   * @deprecated since 2025-03-26; a revision may be without it three months after SEP-2596 is final.
+   */
   readonly ssePath?: string | undefined
   /** How long clients wait before they reconnect to a stream that can be resumed. Default: 1 second. */
   readonly retry?: Duration.DurationInput | undefined

@@ -119,7 +119,11 @@ export interface ServerSessionService extends RequestContextService {
       request?: RequestOptions
     ): Effect.Effect<ElicitAction, AskError>
   }
-  /** Asks the client's model to continue these messages. */
+  /**
+   * Asks the client's model to continue these messages.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   */
   readonly createMessage: (
     params: CreateMessageParams,
     request?: RequestOptions
@@ -137,7 +141,11 @@ export interface ServerSessionService extends RequestContextService {
     question: Ask.Question<A>,
     options?: AskAsTaskOptions
   ) => Effect.Effect<AskedTask<A>, AskError>
-  /** The roots of the client: the folders, or other places, that the server may work in. */
+  /**
+   * The roots of the client: the folders, or other places, that the server may work in.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   */
   readonly listRoots: Effect.Effect<ReadonlyArray<Root>, AskError>
   /**
    * Begins the task of a call of a tool that starts its task itself; see the option `startsTask` of `McpServer.tool`. The

@@ -135,6 +135,7 @@ export const complete = Method.request({
 /** @category methods */
 export const setLevel = Method.request({
   name: "logging/setLevel",
+  deprecated: Method.deprecatedFeature,
   from: "client",
   params: Logging.SetLevelParams,
   result: Method.Empty,
@@ -145,6 +146,7 @@ export const setLevel = Method.request({
 /** @category methods */
 export const createMessage = Method.request({
   name: "sampling/createMessage",
+  deprecated: Method.deprecatedFeature,
   from: "server",
   params: Sampling.CreateMessageParams,
   result: Sampling.CreateMessageResult,
@@ -155,6 +157,7 @@ export const createMessage = Method.request({
 /** @category methods */
 export const listRoots = Method.request({
   name: "roots/list",
+  deprecated: Method.deprecatedFeature,
   from: "server",
   params: Method.NoParams,
   result: Roots.ListRootsResult,
@@ -198,6 +201,7 @@ export const progress = Method.notification({
 /** @category methods */
 export const message = Method.notification({
   name: "notifications/message",
+  deprecated: Method.deprecatedFeature,
   from: "server",
   params: Logging.LoggingMessage,
   capability: "logging"
@@ -238,6 +242,7 @@ export const promptListChanged = Method.notification({
 /** @category methods */
 export const rootsListChanged = Method.notification({
   name: "notifications/roots/list_changed",
+  deprecated: Method.deprecatedFeature,
   from: "client",
   params: Method.Empty,
   capability: "roots.listChanged",

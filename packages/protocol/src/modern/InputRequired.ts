@@ -28,6 +28,7 @@ export const elicit = Method.request({
 /** @category methods */
 export const createMessage = Method.request({
   name: "sampling/createMessage",
+  deprecated: Method.deprecatedFeature,
   from: "server",
   params: CreateMessageParams,
   result: CreateMessageResult,
@@ -37,6 +38,7 @@ export const createMessage = Method.request({
 /** @category methods */
 export const listRoots = Method.request({
   name: "roots/list",
+  deprecated: Method.deprecatedFeature,
   from: "server",
   params: Method.Empty,
   result: ListRootsResult,

@@ -156,6 +156,7 @@ export const progress = Method.notification({
 /** @category methods */
 export const message = Method.notification({
   name: "notifications/message",
+  deprecated: Method.deprecatedFeature,
   from: "server",
   params: over(Logging.LoggingMessage, Envelope.notification),
   capability: "logging"
