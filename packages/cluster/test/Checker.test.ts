@@ -112,6 +112,27 @@ describe("the checker of histories", () => {
     assert.deepStrictEqual(broken([change(1), change(2)]), [])
   })
 
+  it("finds what faults of data must not do: a session that moves, a call that may have run, a request that is let in", () => {
+    const fault = (kind: string, at: number): Entry => ({ _tag: "Fault", at, kind, node: undefined })
+    // As many as a machine answers that keeps pace.
+    const pace = Array.from({ length: 1000 }, (_, n) => canary(true, n * 40))
+    const lost: Outcome = { type: "error", code: -32000 }
+    assert.deepStrictEqual(broken([...pace, fault("bulk uploads", 10_000), claimed(2, 12_000)]).map(([promise]) => promise), [
+      "what is sent or stored costs no node its sessions"
+    ])
+    assert.deepStrictEqual(broken([...pace, fault("kill", 9000), fault("flood", 10_000), claimed(2, 12_000)]), [])
+    assert.deepStrictEqual(broken([fault("flood", 10_000), claimed(2, 12_000)]), [])
+    const full = [...pace, fault("full store", 10_000), called("a", 11_000), ended("a", lost, 12_000)]
+    assert.deepStrictEqual(broken(full).map(([promise]) => promise), ["a call that never ran is refused"])
+    for (const excuse of [started("a", 11_500), claimed(2, 13_000), fault("cut", 11_100)]) {
+      assert.isFalse(broken([...full, excuse]).some(([promise]) => promise === "a call that never ran is refused"))
+    }
+    assert.deepStrictEqual(
+      broken([{ _tag: "Flooded", at: 1, status: 401 }, { _tag: "Flooded", at: 2, status: 503 }]).map(([, message]) => message),
+      ["a request without a token was answered with 503"]
+    )
+  })
+
   it("finds a standalone stream of which nothing has reached its client", () => {
     const lost: Entry = { ...written(1), event: { stream: "g", position: 1, data: "1" } } as Entry
     assert.deepStrictEqual(broken([lost]).map(([, message]) => message), [

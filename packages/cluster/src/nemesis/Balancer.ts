@@ -7,9 +7,10 @@ import type * as Scope from "effect/Scope"
 import type { IncomingMessage } from "node:http"
 import type { HttpFault } from "./Http.js"
 import * as Http from "./Http.js"
+import { TOKEN } from "./NodeOptions.js"
 
 /** Any answer shows that a node is alive; this one costs it little. */
-const probe: Http.Request = { method: "GET", headers: { accept: "text/event-stream" } }
+const probe: Http.Request = { method: "GET", headers: { accept: "text/event-stream", authorization: TOKEN } }
 
 export interface Balancer {
   /** Fails as `unreachable` when no node can be reached. */
@@ -40,5 +41,7 @@ export const make = (ports: ReadonlyArray<number>): Effect.Effect<Balancer, neve
           return left.length > 1 ? send(request, [...tried, port]) : fault
         })
       })
-    return { send: (request) => send(request, []) }
+    return {
+      send: (request) => send({ ...request, headers: { authorization: TOKEN, ...request.headers } }, [])
+    }
   })

@@ -3,6 +3,7 @@
  * in `checks` have one promise each.
  */
 import * as Calls from "./checks/Calls.js"
+import * as Data from "./checks/Data.js"
 import * as Exits from "./checks/Exits.js"
 import * as Listeners from "./checks/Listeners.js"
 import * as Owners from "./checks/Owners.js"
@@ -58,6 +59,8 @@ const coverage = (history: History, { minFaults, minResults }: Limits): Array<Vi
   const faults = only(history, "Fault")
   const untested = (message: string): Violation => ({ promise: "the run has tested something", at: 0, message })
   const missing = minResults === 0 ? [] : WITNESSES.filter((tag) => only(history, tag).length === 0)
+  // Faults of data move no session, and make no former owner.
+  const isStill = faults.length > 0 && faults.every(({ kind }) => Data.KINDS.has(kind))
   const isTaken = !faults.some(({ kind }) => kind === "kill") || Owners.takeovers(history).length > 0
   return [
     ...results >= minResults && faults.length >= minFaults
@@ -68,7 +71,7 @@ const coverage = (history: History, { minFaults, minResults }: Limits): Array<Vi
       ? []
       : [untested("no client has listened for long enough")],
     ...minResults === 0 || isTaken ? [] : [untested("no session had a client that waited for its killed node")],
-    ...minResults === 0 || Owners.stale(history).length > 0
+    ...minResults === 0 || isStill || Owners.stale(history).length > 0
       ? []
       : [untested("no former owner of a session has written")]
   ]
@@ -81,6 +84,7 @@ export const check = (history: History, limits: Limits = LIMITS): ReadonlyArray<
     ...Owners.check(history, limits.maxTakeover),
     ...Listeners.check(history),
     ...Exits.check(history),
+    ...Data.check(history),
     ...canary(history, limits),
     ...coverage(history, limits)
   ].sort((a, b) => a.at - b.at)

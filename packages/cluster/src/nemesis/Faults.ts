@@ -5,12 +5,16 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { ProcessError } from "../processes/Child.js"
+import { KINDS } from "./checks/Data.js"
 import type { NemesisNode } from "./NemesisNode.js"
 import { BACK, FORWARD } from "./NodeOptions.js"
+import type { Run } from "./Run.js"
 import type { Seeded } from "./Seeded.js"
+import type { StoreFaults } from "./StoreFaults.js"
 import type { StoreProxy } from "./StoreProxy.js"
+import * as Uploads from "./Uploads.js"
 
-export interface Store {
+export interface Store extends StoreFaults {
   /** Kills the store, and starts it with what it has on the disk. */
   readonly restart: Effect.Effect<void, ProcessError>
 }
@@ -28,7 +32,7 @@ export interface Fault {
   readonly kind: string
   readonly node: NemesisNode | undefined
   /** The fault, and its end. */
-  readonly run: Effect.Effect<void, ProcessError>
+  readonly run: Effect.Effect<void, ProcessError, Run>
 }
 
 export type Kind =
@@ -44,6 +48,17 @@ export type Kind =
   | "cut all beyond the lease"
   | "clock forward"
   | "drain"
+  | "full store"
+  | "read-only store"
+  | "flood"
+  | "bulk uploads"
+  | "odd entry"
+
+/** 10 faults of what clients send and what stands in the store. No node may lose its sessions by them. */
+export const DATA: ReadonlyArray<Kind> = [
+  ...["full store", "full store", "read-only store", "read-only store", "flood", "flood"] as const,
+  ...["bulk uploads", "bulk uploads", "odd entry", "odd entry"] as const
+]
 
 /** 20 faults: each kind as often as it is here. A run has them once or several times. */
 export const ALL: ReadonlyArray<Kind> = [
@@ -70,10 +85,10 @@ const make = (
   const all = (act: (proxy: StoreProxy) => Effect.Effect<void>) =>
     Effect.forEach(nodes, (node) => act(node.proxy), { discard: true })
   const short = between(200, 1000)
-  const during = (millis: number, begin: Effect.Effect<void>, end: Effect.Effect<void>) =>
+  const during = (millis: number, begin: Effect.Effect<unknown>, end: Effect.Effect<unknown>) =>
     Effect.zipRight(begin, Effect.ensuring(Effect.sleep(millis), end))
   const stopped = (millis: number) => during(millis, node.signal("SIGSTOP"), node.signal("SIGCONT"))
-  const runs: Record<Kind, Effect.Effect<void, ProcessError>> = {
+  const runs: Record<Kind, Effect.Effect<void, ProcessError, Run>> = {
     kill: Effect.zipRight(node.kill, Effect.delay(node.restart, AFTER_KILL)),
     stop: stopped(short),
     "stop beyond the lease": stopped(BEYOND_LEASE),
@@ -85,9 +100,14 @@ const make = (
     delay: during(short, proxy.delay(between(20, 150)), proxy.heal),
     "restart the store": store.restart,
     "clock forward": during(short, node.signal(FORWARD), node.signal(BACK)),
+    "full store": during(3 * short, ...store.full),
+    "read-only store": during(short, ...store.readOnly),
+    flood: Uploads.flood,
+    "bulk uploads": Uploads.bulk,
+    "odd entry": Effect.asVoid(store.litter),
     drain: Effect.zipRight(Effect.zipRight(node.signal("SIGTERM"), ended(node)), node.restart)
   }
-  const isOfAll = kind === "restart the store" || kind === "cut all beyond the lease"
+  const isOfAll = kind === "restart the store" || kind === "cut all beyond the lease" || KINDS.has(kind)
   return { kind, node: isOfAll ? undefined : node, run: runs[kind] }
 }
 

@@ -5,23 +5,39 @@
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Ask from "@effect-mcp/server/Ask"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
+import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as Tasks from "@effect-mcp/server/Tasks"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { now } from "./History.js"
 import type { Write } from "./Journal.js"
+import { TOKEN } from "./NodeOptions.js"
 
 const nonce = { nonce: Schema.String }
+
+class Known extends Context.Tag("Known")<Known, "known">() {}
+
+/** Lets those in that have the token of the clients of a run. All of them are anonymous. */
+export const authenticator = Authenticator.make(Known, {
+  id: () => undefined,
+  http: ({ headers }) =>
+    headers.authorization === TOKEN ? Effect.succeed("known" as const) : Effect.fail(HttpRefusal.unauthorized("Bearer"))
+})
 
 /** The call, the name of the client as the server knows it, and the node. */
 const success = Schema.Struct({ echo: Schema.String, served: Schema.String, node: Schema.String })
 
 /** Notifies its client of so many steps, with a pause of `millis` before each. */
-const Work = Tool.make("work", { parameters: { ...nonce, steps: Schema.Int, millis: Schema.Int }, success })
+const Work = Tool.make("work", {
+  parameters: { ...nonce, steps: Schema.Int, millis: Schema.Int, padding: Schema.optional(Schema.String) },
+  success
+})
 
 /** The same as a task, without notifications. */
 const Report = Tool.make("report", { parameters: { ...nonce, millis: Schema.Int }, success, task: "optional" })

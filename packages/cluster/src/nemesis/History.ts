@@ -112,6 +112,13 @@ export interface Canary {
   readonly outcome: Outcome | undefined
 }
 
+/** A request without a token was answered. */
+export interface Flooded {
+  readonly _tag: "Flooded"
+  readonly at: Time
+  readonly status: number
+}
+
 /** A handler has begun to run, at a node. */
 export interface Started {
   readonly _tag: "Started"
@@ -190,6 +197,7 @@ export type Entry =
   | Heard
   | Deaf
   | Canary
+  | Flooded
   | Started
   | Claimed
   | Written

@@ -35,15 +35,13 @@ export interface LegacyClient {
   readonly finish: Effect.Effect<void>
 }
 
-/** Opens a session, and reads its standalone stream until the scope closes. */
-export const make = (
+/** Opens a session. */
+export const open = (
   name: string,
-  version: Version,
-  callers: number
-): Effect.Effect<LegacyClient, never, Run | Scope.Scope> =>
+  version: Version
+): Effect.Effect<{ readonly session: string; readonly headers: Request["headers"] }, never, Run> =>
   Effect.gen(function*() {
-    const { balancer, isOver, write } = yield* Run
-    const scope = yield* Effect.scope
+    const { balancer } = yield* Run
     const common = {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
@@ -68,7 +66,19 @@ export const make = (
       const { statusCode } = yield* balancer.send({ method: "POST", headers, body })
       return statusCode === 202 ? { session, headers } : yield* Effect.fail("the handshake was refused")
     }))
-    const { headers, session } = yield* Effect.eventually(Effect.tapError(initialize, () => Effect.sleep(PAUSE)))
+    return yield* Effect.eventually(Effect.tapError(initialize, () => Effect.sleep(PAUSE)))
+  })
+
+/** Opens a session, and reads its standalone stream until the scope closes. */
+export const make = (
+  name: string,
+  version: Version,
+  callers: number
+): Effect.Effect<LegacyClient, never, Run | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { balancer, isOver, write } = yield* Run
+    const scope = yield* Effect.scope
+    const { headers, session } = yield* open(name, version)
 
     /** Sends a message that is no call until it was accepted. */
     const deliver = (body: string): Effect.Effect<void> =>

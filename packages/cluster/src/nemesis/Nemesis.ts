@@ -22,6 +22,7 @@ import * as NemesisNode from "./NemesisNode.js"
 import type { Bug, Store } from "./NodeOptions.js"
 import { Run } from "./Run.js"
 import * as Seeded from "./Seeded.js"
+import * as StoreFaults from "./StoreFaults.js"
 
 export interface Options {
   readonly nodes: number
@@ -43,10 +44,10 @@ const VERSIONS: ReadonlyArray<LegacyClient.Version> = ["2025-03-26", "2025-06-18
 /** Between the end of a fault and the next one, in milliseconds. */
 const PAUSE = 300
 
-const storeOf = (type: Store["type"]): Effect.Effect<Store & Faults.Store, ProcessError, Scope.Scope> =>
+const storeOf = (type: Store["type"]): Effect.Effect<Store & Pick<Faults.Store, "restart">, ProcessError, Scope.Scope> =>
   Effect.map(type === "redis" ? Redis.start() : Postgres.start, ({ restart, url }) => ({ type, url, restart }))
 
-const clients = (faults: Effect.Effect<void, ProcessError>, over: Effect.Effect<void>) =>
+const clients = (faults: Effect.Effect<void, ProcessError, Run>, over: Effect.Effect<void>) =>
   Effect.gen(function*() {
     const sessions = yield* Effect.forEach(
       VERSIONS,
@@ -82,11 +83,13 @@ export const run = (
       (name) => NemesisNode.start({ name, folder, bug, store: { type, url: store.url } }),
       { concurrency: "unbounded" }
     )
+    // The nodes have created the tables.
+    const faulty = yield* StoreFaults.make(store)
     const balancer = yield* Balancer.make(nodes.map(({ port }) => port))
     const history: Array<Entry> = []
     const write = (entry: Entry) => void history.push(entry)
     let isOver = false
-    const schedule = Faults.schedule(faults, nodes, store, Seeded.make(seed), () => Owners.busiest(history))
+    const schedule = Faults.schedule(faults, nodes, { ...store, ...faulty }, Seeded.make(seed), () => Owners.busiest(history))
     const all = Effect.forEach(schedule, (next, n) =>
       Effect.suspend(() => {
         const { kind, node, run } = next()

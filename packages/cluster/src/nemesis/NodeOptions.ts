@@ -25,6 +25,9 @@ export const NodeOptions = Schema.parseJson(Schema.Struct({
 
 export type NodeOptions = typeof NodeOptions.Type
 
+/** What the clients of a run send as `Authorization`. */
+export const TOKEN = "Bearer known"
+
 /** The signals on which the node sets its clock forward, and back again, and by how many milliseconds. */
 export const FORWARD = "SIGUSR2"
 export const BACK = "SIGHUP"

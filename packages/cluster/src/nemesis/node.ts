@@ -52,7 +52,8 @@ const Observed = Layer.provideMerge(
 )
 
 const Server = McpServer.layer({ name: "nemesis", version: "1.0.0" }, Features.layer(name, write), {
-  extensions: [Tasks.extension]
+  extensions: [Tasks.extension],
+  authenticator: Features.authenticator
 })
 
 const listening = Effect.zipRight(HttpServer.HttpServer, Effect.sync(() => console.log("listening")))

@@ -16,6 +16,9 @@ export interface Violation {
     | "changes reach every listener"
     | "a node runs until it is ended"
     | "a client that no fault concerns is served"
+    | "what is sent or stored costs no node its sessions"
+    | "a call that never ran is refused"
+    | "a request without a token is refused for that"
     | "the run has tested something"
   readonly at: Time
   readonly message: string

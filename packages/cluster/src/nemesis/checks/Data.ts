@@ -1,0 +1,70 @@
+/**
+ * What clients send, and what stands in the store, costs no node its sessions; a node does not say that it does not know whether a call has
+ * run which never ran; and a request without a token is refused for that. The rules hold where no other fault is near: one that ends or cuts
+ * off a node has the same effects.
+ */
+import { type History, only, type Time } from "../History.js"
+import { slowness } from "./Pace.js"
+import type { Violation } from "./Violation.js"
+
+/** The faults of the rules. */
+export const KINDS: ReadonlySet<string> = new Set(["full store", "read-only store", "flood", "bulk uploads", "odd entry"])
+
+/** How long after another fault its effects last, and how long after one of these faults a session may move, in milliseconds. */
+const NEAR = 8000
+
+/** A machine that is so many times as slow as usual keeps no leases. */
+const SLOW = 2
+
+const isNear = (history: History, from: Time, until: Time): boolean =>
+  only(history, "Fault").some(({ at, kind }) => !KINDS.has(kind) && at > from - NEAR && at < until)
+
+const takeovers = (history: History, from: Time, until: Time) =>
+  only(history, "Claimed").filter(({ at, epoch }) => epoch > 1 && at > from && at < until)
+
+const moved = (history: History): Array<Violation> =>
+  only(history, "Fault").filter(({ kind }) => KINDS.has(kind)).flatMap(({ at, kind }) =>
+    isNear(history, at, at + NEAR) || slowness(history, at, at + NEAR) > SLOW
+      ? []
+      : takeovers(history, at, at + NEAR).map(({ at, node, session }): Violation => ({
+        promise: "what is sent or stored costs no node its sessions",
+        at,
+        message: `${node} has taken session ${session} over after the fault "${kind}"`
+      }))
+  )
+
+/** The code of an error that says that the outcome is not known. */
+const UNKNOWN = -32000
+
+const doubted = (history: History): Array<Violation> => {
+  const started = new Set(only(history, "Started").map(({ call }) => call))
+  const began = new Map(only(history, "Called").map(({ at, call }) => [call, at]))
+  return only(history, "Ended").flatMap(({ at, call, outcome }): Array<Violation> => {
+    if (outcome.type !== "error" || outcome.code !== UNKNOWN || started.has(call)) return []
+    const from = began.get(call) ?? at
+    // The node that had the call in its inbox has lost its place.
+    const isLost = takeovers(history, from, at + NEAR).length > 0
+    return isLost || isNear(history, from, at)
+      ? []
+      : [{
+        promise: "a call that never ran is refused",
+        at,
+        message: `${call} never ran, and its client was told that this is not known`
+      }]
+  })
+}
+
+const admitted = (history: History): Array<Violation> =>
+  only(history, "Flooded").flatMap(({ at, status }): Array<Violation> =>
+    status === 401 ? [] : [{
+      promise: "a request without a token is refused for that",
+      at,
+      message: `a request without a token was answered with ${status}`
+    }]
+  )
+
+export const check = (history: History): Array<Violation> => [
+  ...moved(history),
+  ...doubted(history),
+  ...admitted(history)
+]
