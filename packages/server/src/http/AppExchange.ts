@@ -7,7 +7,6 @@
  */
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Chunk from "effect/Chunk"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,10 +15,11 @@ import * as Stream from "effect/Stream"
 import * as Body from "./Body.js"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 import { allHeaders, PIECE, repeated } from "./HttpExchange.js"
+import { type Owner, PulledWriter, type Source } from "./PulledWriter.js"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
-export class AppExchange implements HttpExchange {
+export class AppExchange implements HttpExchange, Owner {
   readonly method: string
   readonly url: string
   readonly headers: Headers
@@ -29,6 +29,7 @@ export class AppExchange implements HttpExchange {
   isGone = false
   private next: ((answer: Answer) => void) | undefined
   private onLeave: (() => void) | undefined
+  private writer: PulledWriter | undefined
 
   constructor(
     private readonly request: HttpServerRequest,
@@ -91,10 +92,13 @@ export class AppExchange implements HttpExchange {
   }
 
   stream(status: number, headers: Headers, reader: Reader): Writer {
-    // Some servers send the headers of a stream only with the beginning of its body.
-    const first = headers["content-type"] === "text/event-stream" ? Sse.comment() : ""
-    const writer = new PulledWriter(first, reader, this.gone, () => this.disconnect(), (left) => this.watch(left, true))
-    this.next!(Effect.succeed(HttpServerResponse.stream(writer.pulled, {
+    const body = new PulledBody()
+    const writer = this.writer = new PulledWriter(headers, reader, this, () => body, body.give)
+    const pulled = Stream.ensuring(
+      body.stream(writer),
+      Effect.sync(() => writer.isOver ? undefined : this.gone())
+    )
+    this.next!(Effect.succeed(HttpServerResponse.stream(pulled, {
       status,
       headers: clean(headers, this.added),
       contentType: headers["content-type"]
@@ -111,6 +115,17 @@ export class AppExchange implements HttpExchange {
       this.next = resume
       act()
     })
+  }
+
+  /** Disconnects the client. The platform may be waiting for a reader that takes nothing, and would not pull again. */
+  cut(): void {
+    this.gone()
+    this.disconnect()
+  }
+
+  /** The platform may be waiting for the client to take what it has pulled. */
+  finish(last: number): void {
+    this.watch(last, true)
   }
 
   /** Ends the answer. On Node its connection, too, which would keep what the client has not read. */
@@ -137,6 +152,7 @@ export class AppExchange implements HttpExchange {
     if (this.isGone) return
     this.isGone = true
     this.reading.delete(this)
+    this.writer?.abort(undefined)
     this.onLeave?.()
   }
 }
@@ -147,81 +163,42 @@ interface NodeResponse {
   readonly on: (event: "finish" | "close", listener: () => void) => void
 }
 
-/** How many characters may wait to be pulled before `write` returns `false`. */
-const HIGH_WATER = 16 * 1024
+type Pulled = Effect.Effect<Chunk.Chunk<Uint8Array>, Option.Option<never>>
 
-const bytes = new TextEncoder()
+const ended: Pulled = Effect.fail(Option.none())
 
-/** Buffers what is written until the platform pulls it. */
-class PulledWriter implements Writer {
-  private full = false
-  private state: "open" | "ended" | "cut" | "over" = "open"
-  private wake: (() => void) | undefined
+/**
+ * What the platform pulls: each pull waits until the writer has text, and takes all that it has when the fiber of the platform runs.
+ * `resume` ends the wait; `taken` is what the writer gave then.
+ */
+class PulledBody implements Source {
+  private resume: (next: Pulled) => void = () => {}
+  private taken = ended
 
-  constructor(
-    /** What waits to be pulled. */
-    private text: string,
-    private readonly reader: Reader,
-    /** Called when the client did not read to the end: it disconnected, or the stream was cut. */
-    private readonly onUnread: () => void,
-    private readonly disconnect: () => void,
-    /** Called at the end, with how much waits to be pulled. */
-    private readonly onEnd: (left: number) => void
-  ) {}
-
-  readonly pulled: Stream.Stream<Uint8Array> = Stream.ensuring(
-    Stream.repeatEffectChunkOption(Effect.suspend(() => this.take())),
-    Effect.sync(() => {
-      const { state } = this
-      this.state = "over"
-      if (state !== "ended") this.onUnread()
-      if (state === "open") this.reader.gone()
-    })
-  )
-
-  write(text: string): boolean {
-    if (this.state !== "open") return true
-    this.text += text
-    this.wake?.()
-    return !(this.full = this.text.length >= HIGH_WATER)
+  stream(writer: PulledWriter): Stream.Stream<Uint8Array> {
+    return Stream.repeatEffectChunkOption(Effect.async((resume) => {
+      this.resume = resume
+      writer.pull()
+    }))
   }
 
-  readonly end = (): void => {
-    if (this.state === "open") {
-      this.state = "ended"
-      // The platform may be waiting for the client to take what it has pulled.
-      this.onEnd(this.text.length)
-    }
-    this.wake?.()
+  readonly give = (flush: () => void): void =>
+    this.resume(Effect.suspend(() => {
+      this.taken = ended
+      flush()
+      return this.taken
+    }))
+
+  enqueue(text: Uint8Array): void {
+    this.taken = Effect.succeed(Chunk.of(text))
   }
 
-  readonly cut = (): void => {
-    if (this.state === "over") return
-    this.state = "cut"
-    this.text = ""
-    this.onUnread()
-    this.wake?.()
-    // The platform may be waiting for a reader that takes nothing, and would not pull again.
-    this.disconnect()
+  close(): void {
+    this.resume(ended)
   }
 
-  private take(): Effect.Effect<Chunk.Chunk<Uint8Array>, Option.Option<never>> {
-    if (this.text !== "") {
-      const { text } = this
-      this.text = ""
-      if (this.full) {
-        this.full = false
-        this.reader.drained()
-      }
-      return Effect.succeed(Chunk.of(bytes.encode(text)))
-    }
-    if (this.state !== "open") return Effect.fail(Option.none())
-    return Effect.zipRight(
-      Effect.async<void>((resume) => {
-        this.wake = () => resume(Effect.void)
-      }),
-      Effect.suspend(() => this.take())
-    )
+  error(): void {
+    this.close()
   }
 }
 

@@ -5,13 +5,13 @@
  * Its classes have mutable fields, because the endpoint answers by calling functions. What they hold: `settle` is called
  * once, with the response; nothing is answered once `done`, and then nothing of the exchange is kept.
  */
-import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type * as Context from "effect/Context"
 import * as Body from "./Body.js"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 import { allHeaders, pathOf, PIECE } from "./HttpExchange.js"
+import { type Owner, PulledWriter } from "./PulledWriter.js"
 
-export class WebExchange implements HttpExchange {
+export class WebExchange implements HttpExchange, Owner {
   readonly method: string
   readonly url: string
   readonly headers: Headers
@@ -24,7 +24,7 @@ export class WebExchange implements HttpExchange {
   private onLeave: (() => void) | undefined
   private stopReading: (() => void) | undefined
   private stopTicking: (() => void) | undefined
-  private writer: WebWriter | undefined
+  private writer: PulledWriter | undefined
 
   constructor(
     private readonly request: Request,
@@ -78,16 +78,30 @@ export class WebExchange implements HttpExchange {
   }
 
   stream(status: number, headers: Headers, reader: Reader): Writer {
-    // Some servers send the headers of a stream only with the beginning of its body.
-    const first = headers["content-type"] === "text/event-stream" ? Sse.comment() : ""
-    const writer = new WebWriter(first, reader, this)
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined
+    const writer = new PulledWriter(headers, reader, this, () => controller)
     if (this.done) {
       queueMicrotask(reader.gone)
       return writer
     }
     this.writer = writer
     this.stopTicking = this.slowReaders?.tick()
-    this.settle(new Response(writer.readable, { status, headers: allHeaders(headers, this.added) }))
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (own) => {
+          controller = own
+        },
+        pull: () => writer.pull(),
+        cancel: () => {
+          // A stream that was canceled is closed already.
+          controller = undefined
+          this.leave()
+        }
+      },
+      // The stream itself buffers nothing, so a pull means that the platform takes more.
+      { highWaterMark: 0 }
+    )
+    this.settle(new Response(body, { status, headers: allHeaders(headers, this.added) }))
     return writer
   }
 
@@ -130,98 +144,6 @@ export class WebExchange implements HttpExchange {
 
 /** The status of the response that is made for a client that has disconnected: no client receives it. */
 const DISCONNECTED = 499
-
-/** How many characters may wait to be pulled before `write` returns `false`. */
-const HIGH_WATER = 16 * 1024
-
-const bytes = new TextEncoder()
-
-/** Buffers what is written until the platform pulls it. */
-class WebWriter implements Writer {
-  readonly readable: ReadableStream<Uint8Array>
-  private controller!: ReadableStreamDefaultController<Uint8Array>
-  private state: "open" | "ended" | "over" = "open"
-  private full = false
-  /** Whether the platform has pulled, and got nothing yet. */
-  private pulled = false
-  private canceled = false
-  private stopWatching: (() => void) | undefined
-
-  constructor(
-    /** What waits to be pulled. */
-    private text: string,
-    private readonly reader: Reader,
-    private readonly exchange: WebExchange
-  ) {
-    this.readable = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.controller = controller
-        },
-        pull: () => {
-          this.pulled = true
-          this.flush()
-        },
-        cancel: () => {
-          this.canceled = true
-          this.exchange.leave()
-        }
-      },
-      // The stream itself buffers nothing, so a pull means that the platform takes more.
-      { highWaterMark: 0 }
-    )
-  }
-
-  write(text: string): boolean {
-    if (this.state !== "open") return true
-    this.text += text
-    if (this.pulled) this.flush()
-    return !(this.full = this.text.length >= HIGH_WATER)
-  }
-
-  readonly end = (): void => {
-    if (this.state !== "open") return
-    this.state = "ended"
-    if (this.pulled) this.flush()
-    // Closed when the last text is pulled, so that a reader that does not pull it can be cut.
-    if (this.state === "ended") this.stopWatching = this.exchange.slowReaders?.watch(0, this.cut)
-  }
-
-  readonly cut = (): void => {
-    if (this.state === "over") return
-    // Its reader has ended it, and is not called.
-    this.state = "ended"
-    this.exchange.cut()
-  }
-
-  /** Ends the stream now: with an error, or because it has no reader any more. */
-  abort(error: Error | undefined): void {
-    const { state } = this
-    if (state === "over") return
-    this.state = "over"
-    this.text = ""
-    this.stopWatching?.()
-    if (error !== undefined) this.controller.error(error)
-    // A stream that was canceled is closed already.
-    else if (!this.canceled) this.controller.close()
-    if (state === "open") this.reader.gone()
-  }
-
-  private flush(): void {
-    if (this.text !== "") {
-      const { full, text } = this
-      this.text = ""
-      this.full = this.pulled = false
-      this.controller.enqueue(bytes.encode(text))
-      if (full) this.reader.drained()
-    }
-    if (this.state !== "ended" || this.text !== "") return
-    this.state = "over"
-    this.stopWatching?.()
-    this.controller.close()
-    this.exchange.finish()
-  }
-}
 
 /** The host of an absolute URL; its path and query. */
 const URL_PARTS = /^[^:]+:\/\/([^/?#]*)([^#]*)/
