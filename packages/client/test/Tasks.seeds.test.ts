@@ -30,7 +30,7 @@ const server = McpServer.layer(
           ({ elicit }) => Effect.asVoid(elicit({ message: "?", schema: Schema.Struct({ sure: Schema.Boolean }) }))
         )
     ),
-    ServerTasks.layer({ pollInterval: 1, maxRunning: 1000 })
+    ServerTasks.layer({ pollInterval: 1, limits: { maxRunning: 1000 } })
   ),
   { extensions: [ServerTasks.extension] }
 ).pipe(Layer.provide(TaskStore.layerMemory()))

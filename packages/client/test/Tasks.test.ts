@@ -307,7 +307,7 @@ describe.concurrent("The task of a tool", () => {
       )
       const results = yield* Effect.all(tasks.map(({ result }) => result), { concurrency: "unbounded" })
       assert.deepStrictEqual(results.map(({ sum }) => sum), results.map((_, i) => i))
-    }).pipe(Effect.provide(serving(version, SumLive, { tasks: { maxRunning: 300 }, transport: "direct" }))))
+    }).pipe(Effect.provide(serving(version, SumLive, { tasks: { limits: { maxRunning: 300 } }, transport: "direct" }))))
 
   it.live("SHOULD be listed at 2025-11-25, and is not by later revisions", () =>
     Effect.gen(function*() {

@@ -59,7 +59,7 @@ const Http = HttpServer.layer({
   // nginx keeps its connections to a node for a minute; the node must keep them longer.
   node: { keepAliveTimeout: 75_000 },
   health: { grace: "3 seconds" },
-  legacy: { ssePath: "/sse", sessions: { idPrefix: `${name}-` } }
+  legacy: { ssePath: "/sse", sessionIdPrefix: `${name}-` }
 })
 
 process.stdin.on("end", () => process.exit(1)).resume()

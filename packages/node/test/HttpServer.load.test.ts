@@ -55,7 +55,7 @@ describe("a server over HTTP", () => {
       assert.isAtMost(server.sessions(), 50)
       yield* until(() => dispatcher.conversations() === server.sessions())
     }).pipe(Effect.provide(
-      HttpServer.layer({ port: 0, legacy: { sessions: { max: 50 } } }).pipe(
+      HttpServer.layer({ port: 0, limits: { maxSessions: 50 } }).pipe(
         Layer.provideMerge(McpServer.layer(info, act(Effect.void)))
       )
     )))

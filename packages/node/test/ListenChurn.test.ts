@@ -40,7 +40,7 @@ const changing = Effect.gen(function*() {
   const registered = yield* Deferred.make<RegistryService>()
   const found = Layer.effectDiscard(Effect.flatMap(Registry, (registry) => Deferred.succeed(registered, registry)))
   const server = yield* Layer.build(
-    McpServer.layer(info, Layer.merge(act(Effect.void), found), { listen: { max: MAX } })
+    McpServer.layer(info, Layer.merge(act(Effect.void), found), { limits: { maxListens: MAX } })
   )
   const registry = yield* Deferred.await(registered)
   const add = (name: string) =>

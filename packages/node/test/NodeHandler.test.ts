@@ -58,7 +58,7 @@ describe("A body", () => {
         Effect.gen(function*() {
           const { url } = yield* mounted(
             (app, handler) => app.all("/mcp", (request, response) => handler(request, response, { body })),
-            { maxBodyBytes: 500 }
+            { limits: { maxBodyBytes: 500 } }
           )
           return (yield* ask(url, initialize())).status
         })

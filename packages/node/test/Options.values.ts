@@ -99,14 +99,16 @@ const http = {
   documents: { "/.well-known/shop": { name: "shop" } },
   health: { maxLag: "1 second" },
   responses: "json",
-  maxBodyBytes: 1_000_000,
-  maxDepth: 64,
-  maxNodes: 1_000_000,
-  capacity: 16,
-  maxQueued: 64,
-  maxUnsent: 1_000_000,
+  limits: {
+    maxBodyBytes: 1_000_000,
+    maxDepth: 64,
+    maxNodes: 1_000_000,
+    capacity: 16,
+    maxQueued: 64,
+    maxUnsent: 1_000_000,
+    stallTimeout: "30 seconds"
+  },
   keepAlive: "15 seconds",
-  stallTimeout: "30 seconds",
   closeTimeout: "5 seconds",
   drainTimeout: 0,
   legacy: { sessions: false }

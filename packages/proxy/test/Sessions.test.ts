@@ -380,7 +380,7 @@ describe("A call of a client of 2026-07-28 at an upstream up to 2025-11-25", () 
       const session = yield* proxied(endless, {
         client: legacy,
         upstream: modern,
-        server: { rounds: { max: 12 } },
+        server: { limits: { maxRounds: 12 } },
         features: ClientFeatures.elicitation(() =>
           Effect.sync(() => {
             asked++

@@ -35,6 +35,18 @@ export interface Authenticator<out Provides, out R = never> {
   readonly options: Effect.Effect<Options<any, R, R, R>, never, R | Scope.Scope>
 }
 
+/** @category models */
+export declare namespace Authenticator {
+  /** Any authenticator. */
+  type Any = Authenticator<any, any>
+
+  /** The user that an authenticator provides. */
+  type Provides<A> = A extends Authenticator<infer U, any> ? U : never
+
+  /** The services that an authenticator requires. */
+  type Context<A> = A extends Authenticator<any, infer R> ? R : never
+}
+
 /**
  * An `HttpRefusal` decides the status and the headers of a response over HTTP; on other transports its error is sent.
  *

@@ -14,6 +14,7 @@ import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Caller } from "./Authenticator.js"
+import type { ServerLimits } from "./Limits.js"
 
 /** @category models */
 export interface DispatcherService {
@@ -80,29 +81,10 @@ export const Dispatcher: Context.Tag<Dispatcher, DispatcherService> = Context.Ge
   "@effect-mcp/server/Dispatcher"
 )
 
-/**
- * The default of `requestTimeout`.
- *
- * @category constants
- */
-export const REQUEST_TIMEOUT: Duration.DurationInput = "60 seconds"
-
 /** @category models */
 export interface Options {
-  /** How many requests of one client are served at the same time; more wait. Default: 64. */
-  readonly maxInFlight?: number | undefined
-  /**
-   * How many requests of one client may wait to be served; more get the error -32000, or -32603 from 2026-07-28 on.
-   * Default: 1,024.
-   */
-  readonly maxWaiting?: number | undefined
-  /** How many characters the waiting requests of one client may have; more get the same errors. Default: 16 Mi. */
-  readonly maxWaitingText?: number | undefined
-  /**
-   * How many requests without a session are served at the same time, for all clients; more wait. Clients without a
-   * principal share this limit, and those of what waits. Default: 4,096.
-   */
-  readonly maxExchanges?: number | undefined
+  /** What clients can make the server hold, do, or wait for. A limit that is not given has its default. */
+  readonly limits?: ServerLimits | undefined
   /**
    * How long closing a conversation waits for handlers that cannot be interrupted, and then for its session layer to be
    * released; and how long closing the server waits for its features to be released. What takes longer is reported, and goes
@@ -117,11 +99,6 @@ export interface Options {
    * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping
    */
   readonly heartbeat?: { readonly interval: Duration.DurationInput } | undefined
-  /**
-   * How long a request to a client waits for its response, unless the request has a timeout: sampling, roots and `ping`. A
-   * question to a person has `elicitationTimeout`. Default: 60 seconds.
-   */
-  readonly requestTimeout?: Duration.DurationInput | undefined
   /**
    * Runs for each handler that died, after the log has its cause: for a service that collects errors, and for tests. At
    * most 64 run at once for one client; further ones are dropped.

@@ -7,6 +7,7 @@
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
+import type { HttpLimits } from "./Limits.js"
 
 /**
  * The server itself decides which clients it serves: see `authenticator` of `McpServer.layer`.
@@ -55,31 +56,10 @@ export interface HttpOptions {
    * Default: "auto".
    */
   readonly responses?: "auto" | "json" | "stream" | undefined
-  /** The largest body, in bytes; a larger one is answered with 413. Default: 4 MiB. */
-  readonly maxBodyBytes?: number | undefined
-  /** How deep the JSON of a message may nest; a deeper one is answered with 400. Default: 64 levels. */
-  readonly maxDepth?: number | undefined
-  /** How many values a request or a notification may hold, nested ones included, before it gets a 400. Default: 100,000. */
-  readonly maxNodes?: number | undefined
-  /** How many events a stream buffers for a slow reader; handlers that send more are suspended. Default: 256. */
-  readonly capacity?: number | undefined
-  /**
-   * How many characters a stream buffers for a slow reader; handlers that send more are suspended. A response is added
-   * also when there is no space. Default: 16 Mi (16,777,216).
-   */
-  readonly maxQueued?: number | undefined
-  /**
-   * How many characters all answers of the endpoint together may hold that clients have not taken. Then the connection is
-   * closed whose reader took nothing for the longest time. Default: 256 Mi (268,435,456).
-   */
-  readonly maxUnsent?: number | undefined
+  /** What clients can make the endpoint hold. A limit that is not given has its default. */
+  readonly limits?: HttpLimits | undefined
   /** How long a stream may be silent before the server sends a comment; `Infinity` for never. Default: 15 seconds. */
   readonly keepAlive?: Duration.DurationInput | undefined
-  /**
-   * How long a client may take nothing of an answer, an event stream or JSON, before its connection is closed.
-   * Default: 30 seconds.
-   */
-  readonly stallTimeout?: Duration.DurationInput | undefined
   /**
    * How long closing the endpoint waits for sessions to end, and a server of its own or a web handler for clients to read
    * their responses. Then it goes on without them, and logs a warning about sessions. Default: 5 seconds.
@@ -140,10 +120,16 @@ export interface HostedOptions<User = never> extends HttpOptions {
  */
 export interface LegacyOptions {
   /**
-   * Whether the endpoint keeps sessions, and how many. Without sessions it remembers nothing between two requests, and
-   * requests of a handler to the client fail. A handler runs on for 30 seconds after its client has disconnected. Default: true.
+   * Whether the endpoint keeps sessions. Without sessions it remembers nothing between two requests, and requests of a handler to the
+   * client fail. A handler runs on for 30 seconds after its client has disconnected. Default: true.
    */
-  readonly sessions?: boolean | SessionOptions | undefined
+  readonly sessions?: boolean | undefined
+  /**
+   * What the ids of sessions begin with, for a load balancer that finds by it the node that has opened a session: at most 64
+   * letters, digits and `.`, `_`, `~`, `-`. With another prefix the endpoint does not start. Every client can read it.
+   * Default: nothing.
+   */
+  readonly sessionIdPrefix?: string | undefined
   /**
    * The path of HTTP+SSE, the transport of 2024-11-05: "/sse", for example. Default: the transport is not served.
    *
@@ -152,41 +138,4 @@ export interface LegacyOptions {
   readonly ssePath?: string | undefined
   /** How long clients wait before they reconnect to a stream that can be resumed. Default: 1 second. */
   readonly retry?: Duration.DurationInput | undefined
-  /** How many values a response to a request of the server may hold. Default: 1,000,000. */
-  readonly maxResponseNodes?: number | undefined
-}
-
-/**
- * How many sessions an endpoint keeps, and how long.
- *
- * @category models
- */
-export interface SessionOptions {
-  /**
-   * How many sessions there may be. At the limit, a new session replaces an idle session: of a client without a principal, else
-   * of the same principal, else of the principal with the most sessions. Of several, sessions that were never used go first, and then
-   * the session that was idle longest. The session of a client without a principal replaces no session of a principal. A session with
-   * a stream or a running request is never replaced. If no session can be replaced, `initialize` is answered with 503.
-   * Sessions whose client has sent nothing after `initialize` end after 30 seconds, and are counted apart: there may be a tenth of `max`, at least 16. They
-   * replace one another only, and when none of them can be replaced, `initialize` is answered with 503.
-   * The streams of HTTP+SSE are counted by themselves, with the same limits: the stream of a principal replaces a stream without a
-   * principal, and no other stream is replaced. Default: 10,000.
-   */
-  readonly max?: number | undefined
-  /**
-   * How many sessions one principal may have. One more replaces an idle session of that principal, or is answered with 503.
-   * Sessions of unauthenticated clients are limited by `max` only. Default: a tenth of `max`.
-   */
-  readonly maxPerPrincipal?: number | undefined
-  /**
-   * How long the client of a session may send nothing, read no stream and wait for no response. Then the session ends, and
-   * requests that still run are interrupted; at the latest after twice this time. Default: 30 minutes.
-   */
-  readonly idleTimeout?: Duration.DurationInput | undefined
-  /**
-   * What the ids of sessions begin with, for a load balancer that finds by it the node that has opened a session: at most 64
-   * letters, digits and `.`, `_`, `~`, `-`. With another one the endpoint does not start. Every client can read it.
-   * Default: nothing.
-   */
-  readonly idPrefix?: string | undefined
 }

@@ -15,6 +15,7 @@ import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type { Authenticator } from "./Authenticator.js"
 import type { CacheOptions } from "./CacheOptions.js"
 import * as Cache from "./CacheOptions.js"
 import type * as Completer from "./Completer.js"
@@ -27,6 +28,7 @@ import * as Prompts from "./features/Prompts.js"
 import * as Resources from "./features/Resources.js"
 import * as Tools from "./features/Tools.js"
 import type * as Implement from "./Implement.js"
+import type { Middleware } from "./Middleware.js"
 import * as Registry from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
 import type * as ServerOptions from "./ServerOptions.js"
@@ -34,16 +36,36 @@ import type { ServerSession } from "./ServerSession.js"
 
 /** @category models */
 export type Options<
-  S = never,
-  SE = never,
-  SR = never,
-  P = never,
-  PR = never,
-  U = never,
-  UR = never,
-  SP = never,
-  SPR = never
-> = ServerOptions.ServerOptions<S, SE, SR, P, PR, U, UR, SP, SPR>
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Any | undefined = Middleware<never, never>,
+  InSession extends Middleware.Any | undefined = Middleware<never, never>,
+  Users extends Authenticator.Any | undefined = Authenticator<never>
+> = ServerOptions.ServerOptions<Session, Around, InSession, Users>
+
+/**
+ * What the options of a server provide to its handlers: the services of the session layer and of the middleware, and the user.
+ *
+ * @category models
+ */
+export type Provides<Session, Around, InSession, Users> =
+  | (Session extends Layer.Layer<infer S, any, any> ? S : never)
+  | Middleware.Provides<Around>
+  | Middleware.Provides<InSession>
+  | Authenticator.Provides<Users>
+
+/**
+ * What the options of a server require.
+ *
+ * @category models
+ */
+export type Requires<Session, Around, InSession, Users> =
+  | Exclude<
+    Session extends Layer.Layer<never, any, infer R> ? R : never,
+    RequestContext | Scope.Scope | Authenticator.Provides<Users>
+  >
+  | Exclude<Middleware.Context<Around>, Authenticator.Provides<Users>>
+  | Exclude<Middleware.Context<InSession>, Provides<Session, Around, never, Users> | ServerSession>
+  | Authenticator.Context<Users>
 
 /**
  * A server that offers these features over every transport that is provided with it.
@@ -71,27 +93,19 @@ export type Options<
 export const layer = <
   E = never,
   R = never,
-  S = never,
-  SE = never,
-  SR = never,
-  P = never,
-  PR = never,
-  U = never,
-  UR = never,
-  SP = never,
-  SPR = never
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Any | undefined = Middleware<never, never>,
+  InSession extends Middleware.Any | undefined = Middleware<never, never>,
+  Users extends Authenticator.Any | undefined = Authenticator<never>
 >(
   info: Implementation,
   features: Layer.Layer<never, E, R>,
-  options: Options<S, SE, SR, P, PR, U, UR, SP, SPR> = {}
+  options: Options<Session, Around, InSession, Users> = {}
 ): Layer.Layer<
   Dispatcher.Dispatcher | Registry.Running,
   E,
-  | Exclude<R, Registry.Registry | Registry.Running | S | P | U | SP>
-  | Exclude<SR, RequestContext | Scope.Scope | U>
-  | Exclude<PR, U>
-  | Exclude<SPR, S | P | U | ServerSession>
-  | UR
+  | Exclude<R, Registry.Registry | Registry.Running | Provides<Session, Around, InSession, Users>>
+  | Requires<Session, Around, InSession, Users>
 > =>
   Layer.scopedContext(Build.make(info, features, options)) as Layer.Layer<
     Dispatcher.Dispatcher | Registry.Running,
@@ -156,22 +170,14 @@ export interface Defined<out Provides, out Requires> {
  * @category constructors
  */
 export const define = <
-  S = never,
-  SE = never,
-  SR = never,
-  P = never,
-  PR = never,
-  U = never,
-  UR = never,
-  SP = never,
-  SPR = never
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Any | undefined = Middleware<never, never>,
+  InSession extends Middleware.Any | undefined = Middleware<never, never>,
+  Users extends Authenticator.Any | undefined = Authenticator<never>
 >(
   info: Implementation,
-  options: Options<S, SE, SR, P, PR, U, UR, SP, SPR> = {}
-): Defined<
-  S | P | U | SP,
-  Exclude<SR, RequestContext | Scope.Scope | U> | Exclude<PR, U> | Exclude<SPR, S | P | U | ServerSession> | UR
-> => ({
+  options: Options<Session, Around, InSession, Users> = {}
+): Defined<Provides<Session, Around, InSession, Users>, Requires<Session, Around, InSession, Users>> => ({
   layer: (features) => layer(info, features, options),
   add: Registry.add as Defined<any, any>["add"]
 })

@@ -51,6 +51,18 @@ export interface Middleware<out Provides, out R> {
   readonly run: (call: Call, next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown, R>
 }
 
+/** @category models */
+export declare namespace Middleware {
+  /** Any middleware. */
+  type Any = Middleware<any, any>
+
+  /** The services that a middleware provides. */
+  type Provides<M> = M extends Middleware<infer P, any> ? P : never
+
+  /** The services that a middleware requires. */
+  type Context<M> = M extends Middleware<any, infer R> ? R : never
+}
+
 /**
  * Middleware that provides no service.
  *

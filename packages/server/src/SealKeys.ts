@@ -2,8 +2,8 @@
  * The keys that seal the state of requests between their rounds, from 2026-07-28 on. Every node of a server must open what any
  * other has sealed, so nodes share their keys; and keys are replaced from time to time, while old ones still open.
  *
- * Provide one to the layer of a server that runs on several nodes, or give it fixed `secrets` by its option `rounds`. Without
- * either, a server seals with a random key that ends with it.
+ * Provide one to the layer of a server that runs on several nodes, or give it fixed secrets by its option `stateSecrets`.
+ * Without either, a server seals with a random key that ends with the server.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#security
  * @since 0.1.0
@@ -57,7 +57,7 @@ export interface Rotation {
   /** For how long a key seals. Default: 1 day. */
   readonly every?: Duration.DurationInput | undefined
   /**
-   * For how long a key opens after it has been replaced. Longer than a client has for its answers (`ttl` of `ServerOptions`).
+   * For how long a key opens after it has been replaced. Longer than a client has for its answers (the limit `elicitationTimeout`).
    * Default: 1 hour.
    */
   readonly keep?: Duration.DurationInput | undefined
@@ -93,6 +93,13 @@ export const fixed = (
     find: (id) => Effect.map(keys, (keys) => Option.fromNullable(keys.find((key) => key.id === id)))
   }
 }
+
+/**
+ * One random key.
+ *
+ * @internal
+ */
+export const random = (): SealKeysService => fixed([Redacted.make(crypto.getRandomValues(new Uint8Array(32)))])
 
 const bytesOf = (secret: Redacted.Redacted<string | Uint8Array>): Uint8Array => {
   const value = Redacted.value(secret)

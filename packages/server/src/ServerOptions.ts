@@ -1,13 +1,12 @@
 /**
  * The options of a server, of `McpServer.layer` and `McpServer.define`: what surrounds its handlers, what it advertises, and
- * its limits.
+ * its `Limits`.
  *
  * @since 0.1.0
  */
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/protocol/Extension"
 import type * as Version from "@effect-mcp/protocol/Version"
-import type * as Duration from "effect/Duration"
 import type * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as Authenticator from "./Authenticator.js"
@@ -17,15 +16,10 @@ import type * as Middleware from "./Middleware.js"
 
 /** @category models */
 export interface ServerOptions<
-  S = never,
-  SE = never,
-  SR = never,
-  P = never,
-  PR = never,
-  U = never,
-  UR = never,
-  SP = never,
-  SPR = never
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Middleware.Any | undefined = Middleware.Middleware<never, never>,
+  InSession extends Middleware.Middleware.Any | undefined = Middleware.Middleware<never, never>,
+  Users extends Authenticator.Authenticator.Any | undefined = Authenticator.Authenticator<never>
 > extends DispatcherOptions {
   /**
    * The revisions that the server supports. Those up to 2025-11-25 begin with a handshake; from 2026-07-28 on, each request is
@@ -36,23 +30,24 @@ export interface ServerOptions<
   readonly instructions?: string | undefined
   /** Whether the messages that handlers `log` are sent to clients, and `logging` is advertised. Default: true. */
   readonly logging?: boolean | undefined
-  /**
-   * How long a question to a person (`elicit`, `elicitUrl`, and in `ask`) waits for its answer, unless it has a timeout. It
-   * ends at once with the session. Default: 10 minutes.
-   */
-  readonly elicitationTimeout?: Duration.DurationInput | undefined
-  /** The number of entries on a page of a list. Default: 1000. */
-  readonly pageSize?: number | undefined
   /** Whether clients may subscribe to resources. See `resourceUpdated`. Default: true. */
   readonly subscriptions?: boolean | undefined
-  /** The limit of the resources that one client may subscribe to. Default: 1024. */
-  readonly maxSubscriptions?: number | undefined
-  /** The limits of the subscriptions of clients from 2026-07-28 on. */
-  readonly listen?: ListenOptions | undefined
   /** For how long clients may cache results, from 2026-07-28 on. Default: not at all. */
   readonly cache?: ServerCacheOptions | undefined
-  /** How requests are served whose handlers ask the client, from 2026-07-28 on. */
-  readonly rounds?: RoundOptions | undefined
+  /**
+   * The secrets that seal the state of a request between its rounds, from 2026-07-28 on, at least 32 bytes each. The first one seals;
+   * all of them open, so that a new secret can be put before an old one. Nodes that share the requests of a client need the same
+   * secrets. Default: the keys of `SealKeys`, if the layer of the server is given them; else a random secret, which ends with the
+   * server.
+   *
+   * A handler that asks a question ends its round; the client sends the request again with the answers and with the sealed state, and
+   * the handler runs again from its beginning. The server itself remembers nothing between two rounds.
+   *
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+   */
+  readonly stateSecrets?:
+    | readonly [Redacted.Redacted<string | Uint8Array>, ...Array<Redacted.Redacted<string | Uint8Array>>]
+    | undefined
   /**
    * Capabilities to advertise beside those of the features, for example `experimental`, or `tools` of a server that adds its
    * first tool later: clients are served only what was advertised to them.
@@ -68,63 +63,21 @@ export interface ServerOptions<
    * request. Handlers may use its services; two clients never share them. It may require `RequestContext`, which describes
    * the client. When the layer fails, the handshake fails; the client receives an `McpError` as it is.
    */
-  readonly session?: Layer.Layer<S, SE, SR> | undefined
+  readonly session?: Session | undefined
   /**
    * The middleware around every message, the handshake included. It may require the user; what the session layer provides does
    * not exist yet. Handlers may use the services that it provides.
    */
-  readonly middleware?: Middleware.Middleware<P, PR> | undefined
+  readonly middleware?: Around | undefined
   /**
    * The middleware around every message of a session that exists, inside of `middleware`: every request and notification but
    * the handshake and a `ping` before it. It may require what the session layer provides, the user, and what `middleware`
    * provides; handlers may use the services that it provides. `Middleware.around` is for single features.
    */
-  readonly sessionMiddleware?: Middleware.Middleware<SP, SPR> | undefined
+  readonly sessionMiddleware?: InSession | undefined
   /**
    * Identifies the sender of each message. Features, the session layer and the middleware may use the user that it provides.
    * Default: every client is served, and the server has no users.
    */
-  readonly authenticator?: Authenticator.Authenticator<U, UR> | undefined
-}
-
-/**
- * The limits of `subscriptions/listen`, the request with which clients subscribe to notifications from 2026-07-28 on. Clients
- * of older revisions subscribe with `resources/subscribe`, which `maxSubscriptions` limits.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
- * @category models
- */
-export interface ListenOptions {
-  /** How many subscriptions may be open, of all clients together; one more is refused. Default: 10,000. */
-  readonly max?: number | undefined
-  /**
-   * How many subscriptions one client may have, on one pipe or as one principal. HTTP clients without a principal share `max`.
-   * Default: 64.
-   */
-  readonly maxPerClient?: number | undefined
-  /** How many resources, and keys of extensions, one subscription may name. Default: 1,024. */
-  readonly maxResources?: number | undefined
-}
-
-/**
- * How a server keeps the answers of a client between the rounds of a request, from 2026-07-28 on. A handler that asks a
- * question ends its round; the client sends the request again with the answers and with a sealed state, and the handler runs
- * again from its beginning. The server itself remembers nothing between two rounds.
- *
- * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
- * @category models
- */
-export interface RoundOptions {
-  /**
-   * The secrets that seal the state, at least 32 bytes each. The first one seals; all of them open, so that a new secret can
-   * be put before an old one. Nodes that share the requests of a client need the same secrets. Default: the keys of
-   * `SealKeys`, if the layer of the server is given them; else a random secret, which ends with the server.
-   */
-  readonly secrets?:
-    | readonly [Redacted.Redacted<string | Uint8Array>, ...Array<Redacted.Redacted<string | Uint8Array>>]
-    | undefined
-  /** How long a client has for its answers, from one round to the next. Default: 10 minutes. */
-  readonly ttl?: Duration.DurationInput | undefined
-  /** How many rounds a request may have in which the handler asks. Default: 10. */
-  readonly max?: number | undefined
+  readonly authenticator?: Users | undefined
 }

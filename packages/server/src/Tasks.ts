@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Feature from "./Feature.js"
 import * as Handler from "./Handler.js"
+import type { TaskLimits } from "./Limits.js"
 import { toDetailedTask } from "./modern/Tasks.js"
 import * as NodeTasks from "./nodes/NodeTasks.js"
 import { Registry, type RegistryService } from "./Registry.js"
@@ -27,12 +28,10 @@ import { TaskStore } from "./TaskStore.js"
 
 /** @category models */
 export interface Options {
-  /** The limit of the tasks of one principal that run at the same time; further calls are refused. Default: 64. */
-  readonly maxRunning?: number | undefined
+  /** How many tasks run, and how long one may be stored. */
+  readonly limits?: TaskLimits | undefined
   /** How long a task is stored after its creation, where the client does not say. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
-  /** The longest that a client can have a task stored. A task that still runs then is interrupted. Default: 1 day. */
-  readonly maxTtl?: Duration.DurationInput | undefined
   /** How long clients should wait between two requests about a task. Default: 1 second. */
   readonly pollInterval?: Duration.DurationInput | undefined
 }
@@ -73,7 +72,7 @@ export const layer = (options: Options = {}): Layer.Layer<never, never, Registry
       StoredTasks.logging(yield* TaskStore),
       () => TaskRunner.of(registry)?.ids() ?? []
     )
-    const runner = yield* TaskRunner.register(registry, store, TaskRunner.limits(options))
+    const runner = yield* TaskRunner.register(registry, store, TaskRunner.settings(options))
     return requests(registry, runner.tasks)
   }))
 

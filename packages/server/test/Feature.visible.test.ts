@@ -149,7 +149,7 @@ for (const version of eras) {
       Effect.gen(function*() {
         const dispatcher = yield* Layer.memoize(serve(Layer.merge(hidden, act(Effect.void, "seen")), {
           middleware: userOf,
-          pageSize: 1
+          limits: { pageSize: 1 }
         }))
         const listedBy = (name: string) =>
           Effect.gen(function*() {
@@ -235,7 +235,7 @@ for (const version of eras) {
           }).pipe(Effect.provide(TestServer.layer(nothing, Layer.mergeAll(Layer.empty, ...tools), {
             versions: [version],
             middleware: userOf,
-            pageSize: 2,
+            limits: { pageSize: 2 },
             client: { clientInfo: { name, version: "1" } }
           })))
         assert.deepStrictEqual(yield* pages("guest"), [["t0", "t3"], ["t6"]])

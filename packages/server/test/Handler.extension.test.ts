@@ -179,7 +179,10 @@ describe("An extension at 2026-07-28", () => {
       yield* listen(["1", "2"])
       yield* peer.expectNotification("notifications/subscriptions/acknowledged")
       assert.strictEqual((yield* peer.expectError(yield* listen(["1", "2", "3"]))).code, -32602)
-    }).pipe(Effect.scoped, Effect.provide(serve(features(), { extensions: [given], listen: { maxResources: 2 } }))))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(serve(features(), { extensions: [given], limits: { maxSubscribedResources: 2 } }))
+    ))
 
   it.effect("MUST repeat its parameter in the header Mcp-Name over HTTP, where one is defined", () =>
     withEndpoint(server(), (http) =>

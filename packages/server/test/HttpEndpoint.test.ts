@@ -108,7 +108,7 @@ for (const [shell, handler] of Object.entries(shells)) {
 
     it.scoped("has the limits of every endpoint", () =>
       Effect.gen(function*() {
-        const web = yield* handler({ maxBodyBytes: 200, path: "/mcp" })
+        const web = yield* handler({ limits: { maxBodyBytes: 200 }, path: "/mcp" })
         assert.strictEqual((yield* post(web, "x".repeat(201))).status, 413)
         assert.strictEqual((yield* post(web, new Uint8Array([0x22, 0xff, 0x22]))).status, 400)
         assert.strictEqual((yield* post(web, initialize(), {}, "http://localhost/other")).status, 404)
@@ -123,7 +123,7 @@ for (const [shell, handler] of Object.entries(shells)) {
 
     it.scoped("has the same limits for a body whose length a header declares, truly or not", () =>
       Effect.gen(function*() {
-        const web = yield* handler({ maxBodyBytes: 200 })
+        const web = yield* handler({ limits: { maxBodyBytes: 200 } })
         const declared = (body: string | Uint8Array, length: number) =>
           post(web, body, { "content-length": String(length) })
         const text = JSON.stringify(initialize())

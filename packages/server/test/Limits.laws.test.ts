@@ -28,7 +28,9 @@ const running = (what: string, limits: object, send: (http: EndpointClient) => T
   misses: ["disconnect"],
   make: Effect.gen(function*() {
     const { begin, handler } = held()
-    const http = yield* endpoint(serve(act(Effect.orDie(handler)), { maxWaiting: 0, ...limits, ...byHeader }))
+    const http = yield* endpoint(
+      serve(act(Effect.orDie(handler)), { limits: { maxWaiting: 0, ...limits }, ...byHeader })
+    )
     return { take: begin(() => send(http)), misses: { disconnect: abandoned(() => send(http)) } }
   })
 })
@@ -43,7 +45,7 @@ const sessions = (what: string, limits: object, headers: Record<string, string>)
     let fails = false
     const session = Layer.effectDiscard(Effect.suspend(() => fails ? Effect.die(new Error("a bug")) : Effect.void))
     const http = yield* endpoint(serve(GreetLive, { session, ...byHeader }), {
-      legacy: { sessions: { idleTimeout: "1 minute", ...limits } }
+      limits: { sessionIdleTimeout: "1 minute", ...limits }
     })
     return {
       take: Effect.gen(function*() {
@@ -89,7 +91,7 @@ const listening = (what: string, listen: object, headers: Record<string, string>
   misses: ["are refused", "disconnect"],
   make: Effect.gen(function*() {
     const http = yield* endpoint(
-      serve(GreetLive, { listen: { ...listen, maxResources: 1 }, middleware: releasing, ...byHeader })
+      serve(GreetLive, { limits: { ...listen, maxSubscribedResources: 1 }, middleware: releasing, ...byHeader })
     )
     const send = (notifications: JsonObject) => post(http, request("subscriptions/listen", { notifications }), headers)
     return {
@@ -123,7 +125,7 @@ const limits: ReadonlyArray<Limit> = [
     ways: ["end", "die", "are cancelled"],
     make: Effect.gen(function*() {
       const { begin, handler } = held()
-      const http = yield* endpoint(serve(act(Effect.orDie(handler)), { maxInFlight: 2, maxWaiting: 0 }))
+      const http = yield* endpoint(serve(act(Effect.orDie(handler)), { limits: { maxInFlight: 2, maxWaiting: 0 } }))
       const client = yield* http.open()
       let id = 0
       return {
@@ -164,14 +166,14 @@ const limits: ReadonlyArray<Limit> = [
       }
     })
   },
-  sessions("sessions of a user", { maxPerPrincipal: 2 }, ada),
-  sessions("sessions of all clients", { max: 2 }, {}),
+  sessions("sessions of a user", { maxSessionsPerPrincipal: 2 }, ada),
+  sessions("sessions of all clients", { maxSessions: 2 }, {}),
   {
     what: "sessions that are being opened",
     max: 16,
     ways: ["end", "are opened"],
     together: ["take too long"],
-    make: Effect.map(endpoint(serve(GreetLive), { legacy: { sessions: { max: 100 } } }), (http) => ({
+    make: Effect.map(endpoint(serve(GreetLive), { limits: { maxSessions: 100 } }), (http) => ({
       take: Effect.gen(function*() {
         const { sent, status } = yield* http.ask(initialize())
         if (status === 503) return undefined
@@ -189,7 +191,7 @@ const limits: ReadonlyArray<Limit> = [
     max: 2,
     ways: ["disconnect"],
     make: Effect.map(
-      endpoint(serve(GreetLive, byHeader), { legacy: { ssePath: "/sse", sessions: { maxPerPrincipal: 2 } } }),
+      endpoint(serve(GreetLive, byHeader), { limits: { maxSessionsPerPrincipal: 2 }, legacy: { ssePath: "/sse" } }),
       (http) => ({
         take: Effect.gen(function*() {
           const headers = { host: "127.0.0.1:3000", accept: "text/event-stream", ...ada }
@@ -212,15 +214,15 @@ const limits: ReadonlyArray<Limit> = [
       })
     }))
   },
-  listening("subscriptions of a user over HTTP", { maxPerClient: 2 }, ada),
-  listening("subscriptions of all clients over HTTP", { max: 2 }, {}),
+  listening("subscriptions of a user over HTTP", { maxListensPerClient: 2 }, ada),
+  listening("subscriptions of all clients over HTTP", { maxListens: 2 }, {}),
   {
     what: "subscriptions of a pipe",
     max: 2,
     ways: ["are cancelled"],
     misses: ["are refused"],
     make: Effect.gen(function*() {
-      const context = yield* Layer.build(serve(GreetLive, { listen: { maxPerClient: 2 } }))
+      const context = yield* Layer.build(serve(GreetLive, { limits: { maxListensPerClient: 2 } }))
       const peer = yield* Effect.provide(Modern.connect, context)
       yield* Effect.addFinalizer(() => peer.hangUp)
       const ask = (notifications: JsonObject) => Modern.request(peer, "subscriptions/listen", { notifications })
@@ -242,7 +244,9 @@ const limits: ReadonlyArray<Limit> = [
     make: Effect.gen(function*() {
       const uris = ["a", "b", "c", "d"].map((name) => `file:///${name}`)
       const resources = uris.map((uri, n) => McpServer.resource(Resource.make(`r${n}`, { uri }), Effect.succeed("")))
-      const server = serve(Layer.mergeAll(...(resources as [typeof resources[0]])), { maxSubscriptions: 2 })
+      const server = serve(Layer.mergeAll(...(resources as [typeof resources[0]])), {
+        limits: { maxSubscribedResources: 2 }
+      })
       const peer = yield* Effect.provide(connect(), yield* Layer.build(server))
       const ask = (method: string, uri: string) =>
         Effect.flatMap(peer.request(`resources/${method}`, { uri }), () => peer.next)

@@ -17,6 +17,7 @@ import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import type * as HttpOptions from "@effect-mcp/server/HttpOptions"
 import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as Inbox from "@effect-mcp/server/Inbox"
+import type * as Limits from "@effect-mcp/server/Limits"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Middleware from "@effect-mcp/server/Middleware"
 import * as RateLimit from "@effect-mcp/server/RateLimit"
@@ -64,26 +65,26 @@ const serverCache = { ...cache, methods: { "tools/list": cache, "resources/read"
   CacheOptions.ServerCacheOptions
 >
 
-const dispatcher = {
+const serverLimits = {
   maxInFlight: 10,
   maxWaiting: 100,
   maxWaitingText: 1_000_000,
   maxExchanges: 1000,
+  requestTimeout: "1 minute",
+  elicitationTimeout: "10 minutes",
+  maxRounds: 5,
+  pageSize: 50,
+  maxSubscribedResources: 50,
+  maxListens: 100,
+  maxListensPerClient: 5
+} satisfies Every<Limits.ServerLimits>
+
+const dispatcher = {
+  limits: serverLimits,
   closeTimeout: "5 seconds",
   heartbeat: { interval: "30 seconds" },
-  requestTimeout: "1 minute",
   onDefect: (defect) => Effect.logError(defect)
 } satisfies Every<Dispatcher.Options>
-
-const listen = { max: 100, maxPerClient: 5, maxResources: 50 } satisfies Every<ServerOptions.ListenOptions>
-
-const rounds = {
-  secrets: [Redacted.make("a secret of 32 characters at least")],
-  ttl: "10 minutes",
-  max: 5
-} satisfies Every<
-  ServerOptions.RoundOptions
->
 
 const rate = { burst: 10, every: "1 second", whenAway: "refuse" } satisfies Every<RateLimit.Options>
 
@@ -96,13 +97,9 @@ const options = {
   versions: ["2026-07-28", "2025-11-25"],
   instructions: "Search before you answer",
   logging: false,
-  elicitationTimeout: "10 minutes",
-  pageSize: 50,
   subscriptions: true,
-  maxSubscriptions: 100,
-  listen,
   cache: serverCache,
-  rounds,
+  stateSecrets: [Redacted.make("a secret of 32 characters at least")],
   capabilities: { experimental: { "example.com/x": {} } },
   extensions: [Tasks.extension],
   session: Layer.effect(Basket, Effect.as(Effect.all([RequestContext, User, Db]), [])),
@@ -114,13 +111,27 @@ const options = {
   authenticator: Authenticator.make(User, users)
 } satisfies
   & Every<
-    ServerOptions.ServerOptions<Basket, never, OfSession, Trace, OfMiddleware, User, Db | Audit, Tenant, Basket | Db>
+    ServerOptions.ServerOptions<
+      Layer.Layer<Basket, never, OfSession>,
+      Middleware.Middleware<Trace, OfMiddleware>,
+      Middleware.Middleware<Tenant, Basket | Db>,
+      Authenticator.Authenticator<User, Db | Audit>
+    >
   >
-  & Every<McpServer.Options<Basket, never, OfSession, Trace, OfMiddleware, User, Db | Audit, Tenant, Basket | Db>>
+  & Every<
+    McpServer.Options<
+      Layer.Layer<Basket, never, OfSession>,
+      Middleware.Middleware<Trace, OfMiddleware>,
+      Middleware.Middleware<Tenant, Basket | Db>,
+      Authenticator.Authenticator<User, Db | Audit>
+    >
+  >
 
 const html = Effect.flatMap(Db, ({ find }) => find)
 
-const tasks = { maxRunning: 5, ttl: "1 hour", maxTtl: "1 day", pollInterval: "1 second" } satisfies Every<Tasks.Options>
+const taskLimits = { maxRunning: 5, maxTtl: "1 day" } satisfies Every<Limits.TaskLimits>
+
+const tasks = { limits: taskLimits, ttl: "1 hour", pollInterval: "1 second" } satisfies Every<Tasks.Options>
 
 const features = Layer.mergeAll(
   McpServer.tool(
@@ -158,18 +169,25 @@ const health = {
   grace: "10 seconds"
 } satisfies Every<HttpOptions.HealthOptions>
 
-const sessions = {
-  max: 100,
-  maxPerPrincipal: 10,
-  idleTimeout: "30 minutes",
-  idPrefix: "a-"
-} satisfies Every<HttpOptions.SessionOptions>
+const httpLimits = {
+  maxBodyBytes: 1_000_000,
+  maxDepth: 64,
+  maxNodes: 1_000_000,
+  maxResponseNodes: 1_000_000,
+  capacity: 16,
+  maxQueued: 64,
+  maxUnsent: 1_000_000,
+  stallTimeout: "30 seconds",
+  maxSessions: 100,
+  maxSessionsPerPrincipal: 10,
+  sessionIdleTimeout: "30 minutes"
+} satisfies Every<Limits.HttpLimits>
 
 const legacy = {
-  sessions,
+  sessions: true,
+  sessionIdPrefix: "a-",
   ssePath: "/sse",
-  retry: "1 second",
-  maxResponseNodes: 1_000_000
+  retry: "1 second"
 } satisfies Every<HttpOptions.LegacyOptions>
 
 const http = {
@@ -179,14 +197,8 @@ const http = {
   documents: { "/.well-known/shop": { name: "shop" } },
   health,
   responses: "stream",
-  maxBodyBytes: 1_000_000,
-  maxDepth: 64,
-  maxNodes: 1_000_000,
-  capacity: 16,
-  maxQueued: 64,
-  maxUnsent: 1_000_000,
+  limits: httpLimits,
   keepAlive: "15 seconds",
-  stallTimeout: "30 seconds",
   closeTimeout: "5 seconds",
   drainTimeout: 0,
   legacy

@@ -280,7 +280,7 @@ describe("A round that is passed on", () => {
       const client = yield* clientOf(
         features,
         { versions: modern, features: Features.roots(Effect.succeed([])) },
-        { rounds: { max: 3 } }
+        { limits: { maxRounds: 3 } }
       )
       const error = yield* Effect.flip(client.callTool("pass"))
       assert.deepInclude(error, {

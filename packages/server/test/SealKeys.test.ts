@@ -81,7 +81,7 @@ describe("the keys of a server", () => {
         current: Effect.dieMessage("not used"),
         find: () => Effect.dieMessage("not used")
       })
-      const node = Layer.provide(serve(asks, { rounds: { secrets: [Redacted.make("s".repeat(32))] } }), shared)
+      const node = Layer.provide(serve(asks, { stateSecrets: [Redacted.make("s".repeat(32))] }), shared)
       assert.strictEqual(text(yield* between(node, Layer.fresh(node))), `{"sure":true}`)
     }))
 })

@@ -10,6 +10,7 @@ import * as Authenticator from "@effect-mcp/server/Authenticator"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import type * as Feature from "@effect-mcp/server/Feature"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import type * as Middleware from "@effect-mcp/server/Middleware"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import type { Cause, Layer, Scope } from "effect"
 import { Chunk, Context, Effect, Logger, Schema, Stream } from "effect"
@@ -19,18 +20,13 @@ export const info = { name: "test", version: "0.0.0" }
 export const serve = <
   E = never,
   R = never,
-  S = never,
-  SE = never,
-  SR = never,
-  P = never,
-  PR = never,
-  U = never,
-  UR = never,
-  SP = never,
-  SPR = never
+  S extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  M extends Middleware.Middleware.Any | undefined = Middleware.Middleware<never, never>,
+  SM extends Middleware.Middleware.Any | undefined = Middleware.Middleware<never, never>,
+  A extends Authenticator.Authenticator.Any | undefined = Authenticator.Authenticator<never>
 >(
   features: Layer.Layer<never, E, R>,
-  options?: McpServer.Options<S, SE, SR, P, PR, U, UR, SP, SPR>
+  options?: McpServer.Options<S, M, SM, A>
 ) => McpServer.layer(info, features, options)
 
 /** The user of servers whose tests are not about users: an id, or `undefined` for an anonymous user. */

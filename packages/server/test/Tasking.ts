@@ -9,6 +9,7 @@ import * as Ask from "@effect-mcp/server/Ask"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
 import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import type * as Middleware from "@effect-mcp/server/Middleware"
 import type { Registry } from "@effect-mcp/server/Registry"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as Tasks from "@effect-mcp/server/Tasks"
@@ -49,7 +50,7 @@ export const features = Layer.mergeAll(
 export const serving = (
   store: TaskStore.TaskStoreService | undefined = undefined,
   options: Tasks.Options = {},
-  more: McpServer.Options<never, never, never, never, never, any, never, never, never> = {},
+  more: McpServer.Options<never, Middleware.Middleware<never, never>, never, Authenticator.Authenticator<any>> = {},
   tools: Layer.Layer<never, never, any> = features
 ): Layer.Layer<Dispatcher> =>
   Layer.provide(

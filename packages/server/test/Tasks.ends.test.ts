@@ -76,7 +76,7 @@ describe("A task", () => {
         const peer = yield* modern
         yield* Modern.error(peer, "tools/call", { name: "held" }, declaring)
         assert.strictEqual(released, 1)
-      }).pipe(Effect.scoped, Effect.provide(serving(features, store, { maxRunning: 0 }, { middleware })))
+      }).pipe(Effect.scoped, Effect.provide(serving(features, store, { limits: { maxRunning: 0 } }, { middleware })))
     }))
 
   it.live("counts among the running ones from before the store has it", () =>
@@ -103,7 +103,7 @@ describe("A task", () => {
         yield* Modern.error(peer, "tools/call", { name: "held" }, declaring)
         yield* Deferred.succeed(open, undefined)
         assert.strictEqual((yield* peer.expectResult(first)).resultType, "task")
-      }).pipe(Effect.scoped, Effect.provide(serving(features, store, { maxRunning: 1 })))
+      }).pipe(Effect.scoped, Effect.provide(serving(features, store, { limits: { maxRunning: 1 } })))
     }))
 
   for (const era of ["legacy", "modern"] as const) {
@@ -147,7 +147,7 @@ describe("A task", () => {
         assert.include(message, "1 tasks are running")
         yield* Tasking.begin(yield* Tasking.modern("bob"), "wait")
       }),
-      Tasking.serving(undefined, { maxRunning: 1 }, byHeader)
+      Tasking.serving(undefined, { limits: { maxRunning: 1 } }, byHeader)
     ))
 
   it.live("is one, however often its handler begins it", () =>

@@ -33,7 +33,7 @@ const tasks = (era: "legacy" | "modern"): Limit => ({
           return Effect.as(Deferred.await(gate), "done")
         })
     )
-    const server = Tasking.serving(store, { maxRunning: 2, ttl: "1 minute" }, {}, tool)
+    const server = Tasking.serving(store, { limits: { maxRunning: 2 }, ttl: "1 minute" }, {}, tool)
     const context = yield* Layer.build(Layer.provide(server, logbook().layer))
     const peer = yield* Effect.provide(Tasking.unchecked[era], context)
     const params = { name: "held", ...(era === "legacy" ? { task: {} } : {}) }
@@ -86,7 +86,7 @@ const limits: ReadonlyArray<Limit> = [
     ways: ["are cancelled"],
     together: ["get the result"],
     make: Effect.gen(function*() {
-      const context = yield* Layer.build(Tasking.serving(undefined, { maxRunning: 2 }))
+      const context = yield* Layer.build(Tasking.serving(undefined, { limits: { maxRunning: 2 } }))
       const peer = yield* Effect.provide(Tasking.unchecked.legacy, context)
       let task: string | undefined
       return {

@@ -148,7 +148,7 @@ describe("In every order of its steps, a task", () => {
                 })
                 yield* next.hangUp
               }),
-              serving(tasks, { maxRunning: 1 }, {}, tools)
+              serving(tasks, { limits: { maxRunning: 1 } }, {}, tools)
             )
           }),
           { runs: RUNS }

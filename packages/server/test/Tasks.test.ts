@@ -79,7 +79,7 @@ describe("The tasks of a server", () => {
       assert.strictEqual((yield* legacyTask(peer, -1)).ttl, 1)
     }).pipe(
       Effect.scoped,
-      Effect.provide(server({ ttl: "1 minute", maxTtl: "2 minutes", pollInterval: "50 millis" }))
+      Effect.provide(server({ ttl: "1 minute", limits: { maxTtl: "2 minutes" }, pollInterval: "50 millis" }))
     ))
 
   it.effect("do not exist on a server without `Tasks.layer`: the call waits for its result", () =>
@@ -138,7 +138,7 @@ describe("The tasks of a server", () => {
               }))
         )
         const one = Layer.provide(
-          serve(Layer.merge(Held, Tasks.layer({ maxRunning: 1000 })), { extensions: [Tasks.extension] }),
+          serve(Layer.merge(Held, Tasks.layer({ limits: { maxRunning: 1000 } })), { extensions: [Tasks.extension] }),
           Layer.succeed(TaskStore.TaskStore, store)
         )
         yield* Effect.gen(function*() {
@@ -161,7 +161,7 @@ describe("The tasks of a server", () => {
 
   it.effect("cannot be run twice by one server", () =>
     Effect.gen(function*() {
-      const twice = serve(Layer.merge(Tasks.layer(), Tasks.layer({ maxRunning: 1 })))
+      const twice = serve(Layer.merge(Tasks.layer(), Tasks.layer({ limits: { maxRunning: 1 } })))
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(Layer.provide(twice, TaskStore.layerMemory()))))
       assert.isTrue(Exit.isFailure(exit))
       if (Exit.isFailure(exit)) assert.include(Cause.pretty(exit.cause), "has `Tasks.layer` twice among its features")

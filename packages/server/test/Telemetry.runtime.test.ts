@@ -120,7 +120,7 @@ describe("The metrics of a server at work", () => {
           assert.strictEqual(yield* growth(runtime.slowReaders, TestClock.adjust("31 seconds")), 1)
           assert.isTrue(slow.cut)
         }),
-      { capacity: 4 }
+      { limits: { capacity: 4 } }
     ))
 
   it.scoped("count what was refused by its reason, and peers cannot add a reason", () => {

@@ -114,7 +114,7 @@ describe("A client of a web handler that does not read", () => {
           Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
         )
       )
-      const { handler } = yield* serving(live, { capacity: 8 })
+      const { handler } = yield* serving(live, { limits: { capacity: 8 } })
       const body = modern("tools/call", { name: "act" }, { logLevel: "info" })
       const response = yield* send(handler, body, { headers: modernHeaders(body) })
       let before = -1
@@ -130,7 +130,7 @@ describe("A client of a web handler that does not read", () => {
 
   it.scoped("is cut when all answers hold more than `maxUnsent`, the slowest first", () =>
     Effect.gen(function*() {
-      const { handler } = yield* WebHandler.make({ maxUnsent: 1_000_000 })
+      const { handler } = yield* WebHandler.make({ limits: { maxUnsent: 1_000_000 } })
       const ask = (size: number) => {
         const body = modern("tools/call", { name: "greet", arguments: { name: "x".repeat(size) } })
         return send(handler, body, { headers: modernHeaders(body) })

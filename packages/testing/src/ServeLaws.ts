@@ -60,7 +60,7 @@ const Work = Tool.make("work", { success: Schema.String })
 const start = (
   entrance: Entrance,
   handler: Effect.Effect<string, never, RequestContext>,
-  options?: Pick<ServerOptions, "maxExchanges" | "maxWaiting">
+  options?: Pick<ServerOptions, "limits">
 ) => entrance(McpServer.layer({ name: "laws", version: "1.0.0" }, McpServer.tool(Work, () => handler), options))
 
 const eras = ["legacy", "modern"] as const
@@ -257,7 +257,7 @@ const limits = Law.make<Entrance>(
           running++
           return Effect.as(Deferred.await(gate), "done")
         })
-        const serve = yield* start(entrance, handler, { maxExchanges: 2, maxWaiting: 1 })
+        const serve = yield* start(entrance, handler, { limits: { maxExchanges: 2, maxWaiting: 1 } })
         const answers = yield* Queue.unbounded<ReadonlyArray<Message.Message>>()
         for (let n = 0; n < 4; n++) {
           yield* Effect.forkScoped(Effect.flatMap(collect(serve(call(era))), (all) => Queue.offer(answers, all)))

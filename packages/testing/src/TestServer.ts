@@ -24,6 +24,7 @@ import type * as Feature from "@effect-mcp/server/Feature"
 import type * as Implement from "@effect-mcp/server/Implement"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import type { Middleware } from "@effect-mcp/server/Middleware"
 import { type Entries, Running } from "@effect-mcp/server/Registry"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -41,18 +42,13 @@ import * as TestTransport from "./TestTransport.js"
  * @category models
  */
 export interface Options<
-  S = never,
-  SE = never,
-  SR = never,
-  P = never,
-  PR = never,
   CE = never,
   CR = never,
-  U = never,
-  UR = never,
-  SP = never,
-  SPR = never
-> extends McpServer.Options<S, SE, SR, P, PR, U, UR, SP, SPR>, ClientOptions<CE, CR> {
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Any | undefined = Middleware<never, never>,
+  InSession extends Middleware.Any | undefined = Middleware<never, never>,
+  Users extends Authenticator.Authenticator.Any | undefined = Authenticator.Authenticator<never>
+> extends McpServer.Options<Session, Around, InSession, Users>, ClientOptions<CE, CR> {
   /** Default: name "test", version "0.0.0". */
   readonly info?: Implementation | undefined
   /**
@@ -65,7 +61,7 @@ export interface Options<
    * user: `Authenticator.http({ headers: { authorization: "Bearer ada" } })`, `Authenticator.stdio({ USER: "ada" })`. Default: a client
    * in the process of the server.
    */
-  readonly as?: Context.Context<U> | Authenticator.Caller | undefined
+  readonly as?: Context.Context<Authenticator.Authenticator.Provides<Users>> | Authenticator.Caller | undefined
   /**
    * Whether closing the layer dies with the causes of all handlers that died, so that a test fails with the bug and not only with
    * "Internal error". Default: false.
@@ -174,37 +170,37 @@ export const layer = <
   D extends Definition.Definition.Any,
   E = never,
   R = never,
-  S = never,
-  SE = never,
-  SR = never,
-  P = never,
-  PR = never,
   CE = never,
   CR = never,
-  U = never,
-  UR = never,
-  SP = never,
-  SPR = never
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Any | undefined = Middleware<never, never>,
+  InSession extends Middleware.Any | undefined = Middleware<never, never>,
+  Users extends Authenticator.Authenticator.Any | undefined = Authenticator.Authenticator<never>
 >(
   definition: D,
   features: Layer.Layer<never, E, R>,
-  options: Options<S, SE, SR, P, PR, CE, CR, U, UR, SP, SPR> = {}
+  options: Options<CE, CR, Session, Around, InSession, Users> = {}
 ): Layer.Layer<
   Client.Client | Dispatcher | Running,
   E | CE | ConnectError,
-  ServerContext<E, R, S, SE, SR, P, PR, U, UR, SP, SPR> | Exclude<Exclude<CR, Features>, Scope.Scope>
+  ServerContext<E, R, Session, Around, InSession, Users> | Exclude<Exclude<CR, Features>, Scope.Scope>
 > => {
   const { client: clientOptions, info = { name: "test", version: "0.0.0" }, versions, ...rest } = options
-  const serve = (server: McpServer.Options<S, SE, SR, P, PR, U, UR, SP, SPR>) =>
+  const serve = (server: McpServer.Options<Session, Around, InSession, Users>) =>
     McpServer.layer(info, features, { ...server, versions })
   const server = options.raiseDefects === true ? Layer.unwrapScoped(Effect.map(raising(rest), serve)) : serve(rest)
   return Layer.provideMerge(client(definition, { ...rest, client: { versions, ...clientOptions } }), server)
 }
 
 /** What a server with these features and options requires. */
-type ServerContext<E, R, S, SE, SR, P, PR, U, UR, SP, SPR> = Layer.Layer.Context<
-  ReturnType<typeof McpServer.layer<E, R, S, SE, SR, P, PR, U, UR, SP, SPR>>
->
+type ServerContext<
+  E,
+  R,
+  Session extends Layer.Layer.Any | undefined,
+  Around extends Middleware.Any | undefined,
+  InSession extends Middleware.Any | undefined,
+  Users extends Authenticator.Authenticator.Any | undefined
+> = Layer.Layer.Context<ReturnType<typeof McpServer.layer<E, R, Session, Around, InSession, Users>>>
 
 /**
  * Handlers of a mock, by the names of a definition as `McpServer.implement` takes them. All are optional.
@@ -316,7 +312,7 @@ export interface MockTools {
 
 /** @category models */
 export interface MockOptions<E = never, R = never, U = never, UR = never>
-  extends Options<never, never, never, never, never, E, R, U, UR>
+  extends Options<E, R, never, never, never, Authenticator.Authenticator<U, UR>>
 {}
 
 /**

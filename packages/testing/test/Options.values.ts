@@ -75,7 +75,10 @@ const own = {
   raiseDefects: true
 } as const satisfies
   & Every<
-    Omit<TestServer.Options<never, never, never, never, never, "no model", Features.Features | Home, User>, Others>
+    Omit<
+      TestServer.Options<"no model", Features.Features | Home, never, never, never, Authenticator.Authenticator<User>>,
+      Others
+    >
   >
   & Every<Omit<TestServer.MockOptions<"no model", Features.Features | Home, User>, Others>>
 

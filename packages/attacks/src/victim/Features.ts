@@ -78,4 +78,6 @@ const features = Layer.mergeAll(
 
 /** `maxInFlight` is how many requests of one client run at once. */
 export const server = (maxInFlight: number | undefined) =>
-  McpServer.layer({ name: "victim", version: "1.0.0" }, features, { maxInFlight, rounds: { ttl: "4 seconds" } })
+  McpServer.layer({ name: "victim", version: "1.0.0" }, features, {
+    limits: { maxInFlight, elicitationTimeout: "4 seconds" }
+  })

@@ -27,8 +27,8 @@ const maxInFlight = process.argv[3] === undefined ? undefined : Number(process.a
 process.on("disconnect", () => process.exit(1))
 
 const http = {
-  stallTimeout: "3 seconds",
-  legacy: { ssePath: "/sse", sessions: { idleTimeout: shell === "stdio" ? "5 minutes" : "30 seconds" } }
+  limits: { stallTimeout: "3 seconds", sessionIdleTimeout: shell === "stdio" ? "5 minutes" : "30 seconds" },
+  legacy: { ssePath: "/sse" }
 } as const
 
 /** Reports the port, and from then on answers each `measure` of the parent. */

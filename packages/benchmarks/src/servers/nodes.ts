@@ -57,7 +57,7 @@ const on = <A, E>(state: Layer.Layer<A, E>): Start.Start => (onListening) =>
     Effect.flatMap(HttpServer.HttpServer, ({ url }) => Effect.sync(() => onListening(url))).pipe(
       Effect.zipRight(Effect.never),
       Effect.provide(
-        HttpServer.layer({ port: 0, node: { keepAliveTimeout: 600_000 }, legacy: { sessions: { max: 100_000 } } }).pipe(
+        HttpServer.layer({ port: 0, node: { keepAliveTimeout: 600_000 }, limits: { maxSessions: 100_000 } }).pipe(
           Layer.provide(McpServer.layer(info, Features)),
           Layer.provide(state)
         )

@@ -345,7 +345,7 @@ const logsAsReports = Layer.unwrapEffect(Effect.map(Report, (report) =>
 export const node: Layer.Layer<Dispatcher, never, Report | State> = McpServer.layer(
   Contract.info,
   Layer.mergeAll(toolFeatures, changingFeatures, requestingFeatures, readFeatures, secretFeatures),
-  { instructions: Contract.instructions, pageSize: Contract.PAGE, session }
+  { instructions: Contract.instructions, limits: { pageSize: Contract.PAGE }, session }
 ).pipe(Layer.provide(logsAsReports))
 
 export const layer: Layer.Layer<Dispatcher, never, Report> = Layer.provide(node, state)

@@ -212,7 +212,7 @@ for (const [column, [shell, start]] of Object.entries(shells).entries()) {
       }
 
       test("is cut at once when all short answers of the endpoint are more than `maxUnsent`", () =>
-        run({ ...quick, maxUnsent: 1_000_000 }, (port, url) =>
+        run({ ...quick, limits: { maxUnsent: 1_000_000 } }, (port, url) =>
           Effect.gen(function*() {
             const session = yield* open(url)
             const earlier = calls

@@ -21,8 +21,8 @@ import * as Prompts from "../features/Prompts.js"
 import * as RequiredScopes from "../features/RequiredScopes.js"
 import * as Resources from "../features/Resources.js"
 import * as Tools from "../features/Tools.js"
+import * as Limits from "../Limits.js"
 import type * as Middleware from "../Middleware.js"
-import * as Page from "../Page.js"
 import type { RegistryService } from "../Registry.js"
 import * as Registry from "../Registry.js"
 import * as Authentication from "../runtime/Authentication.js"
@@ -30,12 +30,12 @@ import * as Release from "../runtime/Release.js"
 import type { Route } from "../runtime/Route.js"
 import type { ServerMiddleware } from "../runtime/Server.js"
 import * as SessionLayer from "../runtime/SessionLayer.js"
-import { SealKeys } from "../SealKeys.js"
+import * as SealKeys from "../SealKeys.js"
 import type { ServerOptions } from "../ServerOptions.js"
 import * as TaskRunner from "../tasks/TaskRunner.js"
 import * as Dispatch from "./Dispatch.js"
 
-type Options = ServerOptions<any, any, any, any, any, any, any, any, any>
+type Options = ServerOptions<any, any, any, any>
 
 /** Requires what the features and the options require, which only the type of `McpServer.layer` tells. */
 export const make = <E>(
@@ -64,8 +64,10 @@ export const make = <E>(
     yield* ExtensionTable.warnOfMissing(extensions, "server", usedExtensions(registry, versions))
     yield* warnOfTasks(registry, versions)
     const tasks = TaskRunner.of(registry)
-    const sealKeys = yield* Effect.serviceOption(SealKeys)
-    const pageSize = options.pageSize ?? Page.SIZE
+    const limits = Limits.ofServer(options.limits)
+    const sealKeys = options.stateSecrets === undefined
+      ? Option.getOrElse(yield* Effect.serviceOption(SealKeys.SealKeys), SealKeys.random)
+      : SealKeys.fixed(options.stateSecrets)
     const authentication = options.authenticator === undefined ? undefined : yield* Effect.mapInputContext(
       Authentication.make(options.authenticator),
       (own: Context.Context<any>) => Context.merge(application, own)
@@ -76,15 +78,14 @@ export const make = <E>(
         versions,
         instructions: AdvertisedCapabilities.instructions(options.instructions, registry),
         logging,
-        requestTimeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
-        elicitationTimeout: options.elicitationTimeout ?? "10 minutes",
+        limits,
         capabilities: AdvertisedCapabilities.make(registry, {
           logging,
           subscriptions,
           tasks: tasks !== undefined,
           also: options.capabilities
         }),
-        features: routes(registry, { pageSize, tasks }),
+        features: routes(registry, { pageSize: limits.pageSize, tasks }),
         registry,
         extensions,
         session: options.session === undefined ? undefined : SessionLayer.make(
@@ -98,19 +99,16 @@ export const make = <E>(
         requiredScopes: RequiredScopes.make(registry),
         subscriptions: subscriptions
           ? {
+            max: limits.maxSubscribedResources,
             isKnown: (uri) => Resources.isKnown(registry, uri),
             hidden: (uris) => Resources.hidden(registry, uris),
-            max: options.maxSubscriptions,
             begin: (uri, session) => Resources.subscribable(registry, uri)?.subscribe?.(uri, session)
           }
           : undefined,
         observers: registry.observers,
         tasks,
-        pageSize,
-        listen: options.listen ?? {},
         cache: options.cache,
-        rounds: options.rounds,
-        sealKeys: options.rounds?.secrets === undefined ? Option.getOrUndefined(sealKeys) : undefined,
+        sealKeys,
         inputSchema: Tools.inputSchema(registry),
         unseenTool: (tool) => Tools.unseen(registry, tool)
       },

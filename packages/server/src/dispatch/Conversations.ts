@@ -19,7 +19,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { Caller } from "../Authenticator.js"
-import * as Dispatcher from "../Dispatcher.js"
+import type * as Dispatcher from "../Dispatcher.js"
 import { Connection } from "../legacy/Connection.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
 import * as Authentication from "../runtime/Authentication.js"
@@ -55,7 +55,7 @@ export interface Conversations {
 }
 
 export const make = (
-  server: Pick<Server, "authenticate" | "session">,
+  server: Env["server"],
   /** The server's side of a conversation that may have these revisions. */
   side: Env["side"],
   options: Dispatcher.Options
@@ -78,7 +78,7 @@ export const make = (
   })
 
 interface Env {
-  readonly server: Pick<Server, "authenticate" | "session">
+  readonly server: Pick<Server, "authenticate" | "limits" | "session">
   readonly side: (connection: Connection, versions: ReadonlyArray<Version.Version> | undefined) => Side
   readonly options: Dispatcher.Options
   readonly begin: Effect.Effect.Success<typeof Conversation.factory>
@@ -127,6 +127,7 @@ class ServerConversations implements Conversations {
 
   private start(transport: Sender, versions?: ReadonlyArray<Version.Version>): Started {
     const { begin, options, server, serverScope, side } = this.env
+    const { limits } = server
     // Only a session layer needs a scope for each conversation.
     const scope = server.session === undefined ? undefined : Effect.runSync(Scope.make())
     let connection!: Connection
@@ -134,16 +135,14 @@ class ServerConversations implements Conversations {
       transport,
       (outbound) => side(connection = new Connection(outbound, scope ?? serverScope), versions),
       {
-        maxInFlight: options.maxInFlight,
-        maxWaiting: options.maxWaiting,
-        maxWaitingText: options.maxWaitingText,
+        ...limits,
         heartbeat: options.heartbeat === undefined ? undefined : {
           ...options.heartbeat,
           method: () => connection.accepted ? Methods.ping.name : undefined
         },
         closeTimeout: options.closeTimeout,
         report: this.report,
-        timeout: options.requestTimeout ?? Dispatcher.REQUEST_TIMEOUT,
+        timeout: limits.requestTimeout,
         // Before `initialize` no revision is agreed on.
         batches: () => connection.accepted && Version.hasBatches(connection.version)
       }

@@ -5,7 +5,6 @@
  * One message that belongs to no conversation is served as a stream of what its sender gets, with the same `Requests` and the same
  * limits as a POST without a session: HTTP itself does not use it, its channels write to the response.
  */
-import { MAX_IN_FLIGHT, MAX_WAITING, MAX_WAITING_TEXT } from "@effect-mcp/jsonrpc/Conversation"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel, RequestSide } from "@effect-mcp/jsonrpc/Side"
@@ -47,9 +46,6 @@ import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
 import * as EraOfMessage from "./EraOfMessage.js"
 
-/** The default limit of the requests in flight that belong to no conversation, of all clients together. */
-export const MAX_EXCHANGES = 4096
-
 /** What HTTP endpoints use of a dispatcher. `make` makes every dispatcher. */
 export interface Entrances extends DispatcherService, Pick<Server, "authenticate" | "documents" | "requiredScopes"> {
   readonly open: Open
@@ -65,7 +61,7 @@ export const make = (
   options: Options
 ): Effect.Effect<Entrances, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { versions } = server
+    const { limits, versions } = server
     const scope = yield* Effect.scope
     const legacy = versions.some(Version.isLegacy) ? LegacyServe.make(server) : undefined
     const modern = versions.some(Version.isModern) ? ModernServe.make(server) : undefined
@@ -82,12 +78,12 @@ export const make = (
     )
     const requests = yield* Requests.make({
       limits: {
-        running: options.maxExchanges ?? MAX_EXCHANGES,
-        waiting: options.maxWaiting ?? MAX_WAITING,
-        text: options.maxWaitingText ?? MAX_WAITING_TEXT
+        running: limits.maxExchanges,
+        waiting: limits.maxWaiting,
+        text: limits.maxWaitingText
       },
       perClient: {
-        limit: options.maxInFlight ?? MAX_IN_FLIGHT,
+        limit: limits.maxInFlight,
         clientOf: RequestOrigin.principalOf
       },
       closeTimeout: options.closeTimeout ?? "5 seconds",

@@ -193,7 +193,7 @@ class Stages implements Endpoint {
       const refused = Permission.refusal(exchange.user, [])
       if (refused !== undefined) return this.refuse(exchange, refused)
     } else {
-      const { maxBodyBytes } = this.context.options
+      const { maxBodyBytes } = this.context.options.limits
       const refusal = refusalOfPost(exchange.headers, target.accepts(exchange.headers), maxBodyBytes)
       if (refusal !== undefined) return Refusal.send(exchange, refusal)
     }
@@ -218,7 +218,7 @@ class Stages implements Endpoint {
   private message(exchange: HttpExchange, target: ServedPath, user: User, isUnknown: boolean, body: string): void {
     if (this.isClosing) return Refusal.send(exchange, Refusal.closing)
     if (!isUnknown && this.owner(exchange, target, user, body)) return
-    const incoming = MessageText.parse(body, this.context.options)
+    const incoming = MessageText.parse(body, this.context.options.limits)
     const refused = exchange.user === undefined
       ? undefined
       : Permission.refusal(exchange.user, this.entrances.requiredScopes(incoming))
@@ -228,7 +228,7 @@ class Stages implements Endpoint {
   }
 
   private read(exchange: HttpExchange, then: (body: string) => void): void {
-    const { maxBodyBytes } = this.context.options
+    const { maxBodyBytes } = this.context.options.limits
     exchange.body(maxBodyBytes, (body) => {
       if (typeof body !== "string") return Refusal.send(exchange, Refusal.ofBody(body, maxBodyBytes))
       then(body)

@@ -26,7 +26,7 @@ export class EndpointContext implements SlowReaders {
     readonly sweeper: Deadlines.Deadlines,
     readonly runtime: Edition.Services
   ) {
-    this.unsent = new Unsent(options.maxUnsent)
+    this.unsent = new Unsent(options.limits.maxUnsent)
   }
 
   /**
@@ -42,7 +42,7 @@ export class EndpointContext implements SlowReaders {
     this.open++
     let stopWatching = () => {}
     const stream = new EventStream.EventStream(exchange, {
-      ...this.limits(),
+      ...this.held,
       headers: headers === undefined ? EventStream.HEADERS : { ...EventStream.HEADERS, ...headers },
       keepAlive: this.options.keepAlive,
       onClose: (unsent) => {
@@ -57,7 +57,7 @@ export class EndpointContext implements SlowReaders {
 
   sendLong(exchange: HttpExchange, status: number, headers: Headers, body: string): void {
     const stream = new EventStream.EventStream(exchange, {
-      ...this.limits(),
+      ...this.held,
       status,
       headers,
       keepAlive: Infinity,
@@ -76,7 +76,7 @@ export class EndpointContext implements SlowReaders {
         cut()
       }
     }
-    const scheduled = this.sweeper.schedule(this.options.stallTimeout, () => {
+    const scheduled = this.sweeper.schedule(this.options.limits.stallTimeout, () => {
       Metrics.add(Metrics.slowReaders)
       holder.cut()
     })
@@ -115,19 +115,18 @@ export class EndpointContext implements SlowReaders {
     return this.unsent.size
   }
 
-  private limits() {
-    const { capacity, maxQueued, stallTimeout } = this.options
-    return { sweeper: this.sweeper, unsent: this.unsent, capacity, maxQueued, stallTimeout }
+  private get held() {
+    return { sweeper: this.sweeper, unsent: this.unsent, limits: this.options.limits }
   }
 }
 
 export const make = (options: HttpOptions): Effect.Effect<EndpointContext, never, Scope.Scope> =>
   Effect.gen(function*() {
     const resolved = ResolvedOptions.make(options)
-    if (!SessionId.isPrefix(resolved.idPrefix)) {
+    if (!SessionId.isPrefix(resolved.sessionIdPrefix)) {
       return yield* Effect.dieMessage(
-        "The option legacy.sessions.idPrefix may have at most 64 letters, digits and '.', '_', '~', '-', because session ids " +
-          `stand in headers and URLs; it is ${JSON.stringify(resolved.idPrefix.slice(0, 80))}`
+        "The option legacy.sessionIdPrefix may have at most 64 letters, digits and '.', '_', '~', '-', because session ids " +
+          `stand in headers and URLs; it is ${JSON.stringify(resolved.sessionIdPrefix.slice(0, 80))}`
       )
     }
     return new EndpointContext(resolved, yield* Deadlines.make(RESOLUTION), yield* Effect.runtime<never>())

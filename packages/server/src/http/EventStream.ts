@@ -10,6 +10,7 @@
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Deadlines, Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import * as Effect from "effect/Effect"
+import type { ResolvedHttpLimits } from "../Limits.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import { type Headers, type HttpExchange, PIECE, type Reader, type Writer } from "./HttpExchange.js"
 import type { Holder, Unsent } from "./Unsent.js"
@@ -28,12 +29,7 @@ export interface Options {
   readonly unsent: Unsent
   /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
   readonly keepAlive: number
-  /** Milliseconds for which a reader may take nothing while text waits. */
-  readonly stallTimeout: number
-  /** How many texts may wait before the stream is full. */
-  readonly capacity: number
-  /** How many characters may wait before the stream is full. */
-  readonly maxQueued: number
+  readonly limits: Pick<ResolvedHttpLimits, "capacity" | "maxQueued" | "stallTimeout">
   /** Called once when the stream has closed, with the texts of which nothing was written. */
   readonly onClose: (unsent: ReadonlyArray<string>) => void
 }
@@ -54,15 +50,16 @@ export class EventStream implements Reader, Expirable, Holder {
   private closed = false
 
   constructor(exchange: HttpExchange, private readonly options: Options) {
-    const { headers, keepAlive, stallTimeout, status, sweeper } = options
+    const { headers, keepAlive, limits, status, sweeper } = options
     this.lastWrite = sweeper.now()
     this.writer = exchange.stream(status ?? 200, headers, this)
-    const firstDeadline = Math.min(keepAlive, stallTimeout)
+    const firstDeadline = Math.min(keepAlive, limits.stallTimeout)
     if (firstDeadline !== Infinity) sweeper.watch(this, this.lastWrite + firstDeadline)
   }
 
   get isFull(): boolean {
-    return !this.isClosed && (this.queue.length >= this.options.capacity || this.held >= this.options.maxQueued)
+    const { capacity, maxQueued } = this.options.limits
+    return !this.isClosed && (this.queue.length >= capacity || this.held >= maxQueued)
   }
 
   /** Suspends while the stream is full. */
@@ -138,7 +135,7 @@ export class EventStream implements Reader, Expirable, Holder {
 
   readonly sweep = (now: number): number => {
     if (this.closed) return Infinity
-    const { keepAlive, stallTimeout } = this.options
+    const { keepAlive, limits: { stallTimeout } } = this.options
     if (!this.flowing) {
       if (now - this.lastWrite < stallTimeout) return this.lastWrite + stallTimeout
       Metrics.add(Metrics.slowReaders)
@@ -176,7 +173,7 @@ export class EventStream implements Reader, Expirable, Holder {
   }
 
   private write(text: string): void {
-    const { stallTimeout, sweeper } = this.options
+    const { limits: { stallTimeout }, sweeper } = this.options
     this.lastWrite = sweeper.now()
     this.flowing = this.writer.write(text)
     if (this.flowing || this.closed) return

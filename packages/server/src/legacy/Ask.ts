@@ -102,7 +102,7 @@ export const decode = <A>({ decode, kind }: Question<A>, answer: JsonObject): Ef
 }
 
 /** How long requests wait, unless they have a timeout. */
-export type Settings = Pick<Server, "elicitationTimeout" | "requestTimeout">
+export type Settings = Pick<Server["limits"], "elicitationTimeout" | "requestTimeout">
 
 /**
  * Sends a request. SHOULD NOT send one before the client has sent `notifications/initialized`, but for `ping`, so it waits

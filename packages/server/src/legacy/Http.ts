@@ -49,7 +49,7 @@ export class Http {
 
   constructor(private readonly context: HttpContext) {
     const { options, sweeper } = context
-    this.sessions = new SessionStore<HttpSession>(sweeper, { ...options, max: options.maxSessions })
+    this.sessions = new SessionStore<HttpSession>(sweeper, options)
   }
 
   readonly post = (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void => {
@@ -213,7 +213,7 @@ export class Http {
     if (nodes !== undefined && place === undefined) {
       return HttpRefusal.send(exchange, HttpRefusal.storeAway(DIRECTORY))
     }
-    const session = this.open(this.context.options.idPrefix + SessionId.make(), principal?.id, place?.membership)
+    const session = this.open(this.context.options.sessionIdPrefix + SessionId.make(), principal?.id, place?.membership)
     const limit = this.sessions.add(session)
     if (limit !== undefined) {
       session.end()

@@ -163,7 +163,7 @@ export const routes = (server: Server, era: Era<Connection>): Routes.Routes<Conn
 
 /** The methods that only this era has. */
 const ownRoutes = (server: Server, era: Era<Connection>): ReadonlyArray<Joined> => {
-  const { pageSize, subscriptions, tasks } = server
+  const { limits: { pageSize }, subscriptions, tasks } = server
   const own = <P, A>(
     method: Method.Request<string, P, A>,
     serve: (params: P, session: LegacySession) => Effect.Effect<A, unknown>,
@@ -224,17 +224,17 @@ export const eraOf = (server: Server): Era<Connection> => {
   const { extensions, logging, tasks } = server
 
   const requestOn = (connection: Connection, outbound: Outbound): Outbound["request"] => (method, params, options) =>
-    Ask.send(connection, outbound, server, method, params, options)
+    Ask.send(connection, outbound, server.limits, method, params, options)
 
   const asker = (connection: Connection, outbound: Outbound, mark: Mark = (params) => params ?? {}): Asker => {
     const asking = connection.scope === undefined ? none : outbound
     return {
       ask: (questions, options) =>
-        Effect.forEach(questions, ([, question]) => Ask.ask(connection, asking, server, question, options)),
+        Effect.forEach(questions, ([, question]) => Ask.ask(connection, asking, server.limits, question, options)),
       askAsTask: (question, options) =>
         Ask.asTask(connection, mark, question, options, (asked, { isWaiting }) => {
           const timeout = isWaiting ? Duration.infinity : options?.timeout
-          const on = (outbound: Outbound) => Ask.post(connection, outbound, server, asked, { timeout })
+          const on = (outbound: Outbound) => Ask.post(connection, outbound, server.limits, asked, { timeout })
           // The request of the handler may have ended.
           return Effect.catchTag(on(asking), "NoBackChannel", () => on(connection.outbound))
         }),

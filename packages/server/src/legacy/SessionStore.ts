@@ -9,6 +9,7 @@
  * `owned` holds exactly the sessions of all maps that have an owner.
  */
 import type { Deadlines, Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import type { ResolvedOptions } from "../http/ResolvedOptions.js"
 
 export interface StoredSession {
   readonly id: string
@@ -29,16 +30,10 @@ export interface StoredSession {
   readonly end: () => void
 }
 
-export interface Limits {
-  readonly max: number
-  readonly maxPerPrincipal: number
-  /** Milliseconds. */
-  readonly idleTimeout: number
-  /** How long a session may be unfinished, in milliseconds. */
-  readonly handshakeTimeout: number
-}
+/** `handshakeTimeout` is how long a session may be unfinished, in milliseconds. */
+export type Options = Pick<ResolvedOptions, "handshakeTimeout" | "limits">
 
-/** How many unfinished sessions there may be at least; at most a tenth of `max`, if that is more. */
+/** How many unfinished sessions there may be at least; at most a tenth of `maxSessions`, if that is more. */
 export const MIN_UNFINISHED = 16
 
 /** For how many milliseconds a client may take its next step, before its session counts as unfinished or unused for good. */
@@ -65,8 +60,8 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   private readonly owned = new Map<string, Set<S>>()
   private readonly maxUnfinished: number
 
-  constructor(private readonly sweeper: Deadlines, private readonly limits: Limits) {
-    this.maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(limits.max / 10))
+  constructor(private readonly sweeper: Deadlines, private readonly options: Options) {
+    this.maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(options.limits.maxSessions / 10))
   }
 
   get size(): number {
@@ -88,12 +83,12 @@ export class SessionStore<S extends StoredSession> implements Expirable {
    * another node does not count among the unfinished.
    */
   add(session: S, isFinished = false): number | undefined {
-    const { handshakeTimeout, max, maxPerPrincipal } = this.limits
+    const { handshakeTimeout, limits: { maxSessions, maxSessionsPerPrincipal } } = this.options
     const now = this.sweeper.now()
     const own = this.ownedBy(session)
-    if (own !== undefined && own.size >= maxPerPrincipal) {
+    if (own !== undefined && own.size >= maxSessionsPerPrincipal) {
       const idle = idlest(own)
-      if (idle === undefined) return maxPerPrincipal
+      if (idle === undefined) return maxSessionsPerPrincipal
       this.evict(idle)
     }
     if (!isFinished && this.unfinished.size >= this.maxUnfinished) {
@@ -101,7 +96,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
       if (replaced === undefined) return this.maxUnfinished
       this.evict(replaced)
     }
-    if (this.finished >= max && this.replaceable(session) === undefined) return max
+    if (this.finished >= maxSessions && this.replaceable(session) === undefined) return maxSessions
     session.lastUsed = now
     this.unfinished.set(session.id, session)
     if (session.owner !== undefined) {
@@ -115,12 +110,12 @@ export class SessionStore<S extends StoredSession> implements Expirable {
 
   /** Finishes a session. At the limit it replaces another one, or is removed, and the limit is returned. */
   finish(session: S): number | undefined {
-    const { idleTimeout, max } = this.limits
-    if (this.finished >= max) {
+    const { maxSessions, sessionIdleTimeout } = this.options.limits
+    if (this.finished >= maxSessions) {
       const idle = this.replaceable(session)
       if (idle === undefined) {
         this.remove(session)
-        return max
+        return maxSessions
       }
       this.evict(idle)
     }
@@ -130,7 +125,7 @@ export class SessionStore<S extends StoredSession> implements Expirable {
     const finished = this.finishedLike(session)
     finished.all.set(session.id, finished.newest = session)
     finished.unused.add(session)
-    if (idleTimeout !== Infinity) this.sweeper.watch(this, session.lastUsed + idleTimeout)
+    if (sessionIdleTimeout !== Infinity) this.sweeper.watch(this, session.lastUsed + sessionIdleTimeout)
     return undefined
   }
 
@@ -174,10 +169,10 @@ export class SessionStore<S extends StoredSession> implements Expirable {
   }
 
   readonly sweep = (now: number): number => {
-    const { handshakeTimeout, idleTimeout } = this.limits
+    const { handshakeTimeout, limits: { sessionIdleTimeout } } = this.options
     const next = Math.min(
-      this.expire(this.named.all, idleTimeout, now),
-      this.expire(this.anonymous.all, idleTimeout, now),
+      this.expire(this.named.all, sessionIdleTimeout, now),
+      this.expire(this.anonymous.all, sessionIdleTimeout, now),
       this.expire(this.unfinished, handshakeTimeout, now)
     )
     if (next === Infinity) this.sweeper.unwatch(this)

@@ -54,7 +54,7 @@ export interface SseEndpoint {
 }
 
 export const make = (context: HttpContext): SseEndpoint => {
-  const { options: { idPrefix, maxPerPrincipal, maxSessions }, runtime } = context
+  const { options: { limits: { maxSessions, maxSessionsPerPrincipal }, sessionIdPrefix }, runtime } = context
   const connections = new Map<string, SseConnection>()
   /** The conversations whose clients have not completed `initialize`, or have sent nothing since, the oldest first. */
   const unfinished = new Set<SseConnection>()
@@ -110,8 +110,8 @@ export const make = (context: HttpContext): SseEndpoint => {
         return HttpRefusal.send(exchange, HttpRefusal.notAcceptable("text/event-stream"))
       }
       if (exchange.isGone) return
-      if (countOwned(principal) >= maxPerPrincipal) {
-        return HttpRefusal.send(exchange, Refusal.tooManySessions(maxPerPrincipal))
+      if (countOwned(principal) >= maxSessionsPerPrincipal) {
+        return HttpRefusal.send(exchange, Refusal.tooManySessions(maxSessionsPerPrincipal))
       }
       const place = context.nodes?.place()
       if (context.nodes !== undefined && place === undefined) {
@@ -119,7 +119,7 @@ export const make = (context: HttpContext): SseEndpoint => {
       }
       if (!mayBegin(principal)) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxUnfinished))
       if (!hasPlace(principal)) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxSessions))
-      const id = `${idPrefix}${place === undefined ? "" : `${place.node}.`}${SessionId.make()}`
+      const id = `${sessionIdPrefix}${place === undefined ? "" : `${place.node}.`}${SessionId.make()}`
       const connection = new SseConnection(context, exchange, principal?.id, (close) => {
         if (!connections.delete(id)) return
         unfinished.delete(connection)

@@ -156,7 +156,7 @@ export class Standalone implements Sender {
     let surplus = all.length
     while (surplus > Math.max(0, all.length - MAX_BUFFERED)) {
       size += all[surplus - 1]!.length
-      if (size > this.context.options.maxQueued) break
+      if (size > this.context.options.limits.maxQueued) break
       surplus--
     }
     for (const dropped of all.slice(0, surplus)) this.queuedChanges?.delete(dropped)

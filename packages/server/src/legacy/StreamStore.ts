@@ -47,7 +47,7 @@ export class StreamStore {
     private readonly onStale: (() => void) | undefined
   ) {
     this.last = EventId.before(key.epoch)
-    this.queue = new SerialQueue({ runtime: context.runtime, capacity: context.options.capacity, onIdle })
+    this.queue = new SerialQueue({ runtime: context.runtime, capacity: context.options.limits.capacity, onIdle })
   }
 
   /** Whether a node has given the position out that has taken the session since. */

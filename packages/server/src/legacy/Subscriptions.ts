@@ -16,9 +16,6 @@ import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
 import type { Connection, LegacySession, Subscription } from "./Connection.js"
 
-/** The default limit of the subscriptions of one client. */
-export const MAX_SUBSCRIPTIONS = 1024
-
 export const subscribe = (
   session: LegacySession,
   { uri }: SubscribeParams,
@@ -53,7 +50,7 @@ const begin = (
   const subscriptions = connection.subscriptions ??= new Map()
   // Another request may have begun it meanwhile.
   if (subscriptions.has(uri)) return joined(connection, uri, () => begin(session, uri, options))
-  const max = options.max ?? MAX_SUBSCRIPTIONS
+  const { max } = options
   if (subscriptions.size >= max) {
     return Effect.fail(new InvalidRequest({ message: `Too many subscriptions: the limit is ${max}` }))
   }

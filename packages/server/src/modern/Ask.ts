@@ -22,16 +22,13 @@ import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { Question } from "../Ask.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { Keyed } from "../runtime/Asker.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
+import type { Server } from "../runtime/Server.js"
 import * as Subject from "../runtime/Subject.js"
-import type { SealKeysService } from "../SealKeys.js"
-import * as SealKeys from "../SealKeys.js"
-import type { RoundOptions } from "../ServerOptions.js"
 import type { PassedRound } from "../ServerSession.js"
 import * as InputQuestion from "./InputQuestion.js"
 import * as RequestState from "./RequestState.js"
@@ -42,16 +39,9 @@ export interface Rounds {
   readonly max: number
 }
 
-/** The default of the number of rounds in which the handler of a request asks. */
-export const MAX_ROUNDS = 10
-
-/** Dies when a secret is too short. */
-export const make = (
-  options: RoundOptions = {},
-  keys: SealKeysService = SealKeys.fixed(options.secrets ?? [Redacted.make(crypto.getRandomValues(new Uint8Array(32)))])
-): Rounds => ({
-  state: RequestState.make(keys, options),
-  max: options.max ?? MAX_ROUNDS
+export const make = ({ limits, sealKeys }: Pick<Server, "limits" | "sealKeys">): Rounds => ({
+  state: RequestState.make(sealKeys, limits.elicitationTimeout),
+  max: limits.maxRounds
 })
 
 /** What a round knows of its request. */

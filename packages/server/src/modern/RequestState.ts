@@ -19,7 +19,6 @@ import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { SealKey, SealKeysService } from "../SealKeys.js"
-import type { RoundOptions } from "../ServerOptions.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 import * as Status from "./Status.js"
 
@@ -51,8 +50,8 @@ const IV_BYTES = 12
 const utf8 = new TextEncoder()
 const text = new TextDecoder()
 
-/** Seals with the keys of a server. */
-export const make = (keys: SealKeysService, { ttl = "10 minutes" }: Pick<RoundOptions, "ttl"> = {}): RequestState => {
+/** Seals with the keys of a server what opens for as long as `ttl` says. */
+export const make = (keys: SealKeysService, ttl: Duration.DurationInput): RequestState => {
   const derived = new Map<string, Promise<CryptoKey>>()
   const logged = StoreFailure.once(KEYS)
   const now = keys.now === undefined ? Clock.currentTimeMillis : Effect.mapError(logged(keys.now), unavailable)

@@ -210,7 +210,7 @@ export class ModernServe extends Serve<RequestFacts> {
 }
 
 export const make = (server: Server): ModernServe =>
-  new ModernServe(server, new Subscriptions(server), Ask.make(server.rounds, server.sealKeys))
+  new ModernServe(server, new Subscriptions(server), Ask.make(server))
 
 const unknownClient: Envelope = {
   version: Version.latestModern,

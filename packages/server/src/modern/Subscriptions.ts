@@ -28,12 +28,6 @@ import * as Release from "../runtime/Release.js"
 import type { Server } from "../runtime/Server.js"
 import type { ModernSession } from "./RequestFacts.js"
 
-/** The default limit of open subscriptions, of all clients together. */
-export const MAX_OPEN = 10_000
-
-/** The default limit of open subscriptions of one client: of one pipe, or of one principal. */
-export const MAX_OPEN_PER_CLIENT = 64
-
 /** How many different notifications of changes may wait for a client. */
 const MAX_ANNOUNCEMENTS = 1024
 
@@ -42,9 +36,6 @@ const MAX_NOTIFICATIONS = 256
 
 /** How many subscriptions to resources begin at the same time. */
 const BEGINNING = 16
-
-/** The default limit of the resources, and keys of extensions, that one subscription names. */
-export const MAX_RESOURCES = 1024
 
 /** A pipe, or the id of a principal. Anonymous HTTP clients cannot be told apart. */
 export type Client = Channel | string | undefined
@@ -71,9 +62,9 @@ export class Subscriptions {
   deliver = (kind: Kind, principal: string): Effect.Effect<void> => this.announceTo(principal, kind)
 
   constructor(
-    private readonly server: Pick<Server, "capabilities" | "extensions" | "listen" | "registry" | "subscriptions">
+    private readonly server: Pick<Server, "capabilities" | "extensions" | "limits" | "registry" | "subscriptions">
   ) {
-    this.places = limited(server.listen.max ?? MAX_OPEN)
+    this.places = limited(server.limits.maxListens)
   }
 
   /** How many subscriptions are open. */
@@ -90,7 +81,7 @@ export class Subscriptions {
       const filter = Filter.supported(notifications, this.server.capabilities())
       const wanted = read(this.server.extensions, notifications as JsonObject, session)
       if (Either.isLeft(wanted)) return Effect.fail(wanted.left)
-      const max = this.server.listen.maxResources ?? MAX_RESOURCES
+      const max = this.server.limits.maxSubscribedResources
       if ((filter.resourceSubscriptions?.length ?? 0) + size(wanted.right) > max) {
         const message = `Invalid params: a subscription may name ${max} resources and keys of extensions`
         return Effect.fail(new InvalidParams({ message }))
@@ -277,15 +268,15 @@ export class Subscriptions {
 
   /** The limit of the subscriptions of a client. */
   limitOf(client: Client): OwnLimit {
-    const { maxPerClient = MAX_OPEN_PER_CLIENT } = this.server.listen
-    if (client === undefined || !this.places.isFree || maxPerClient === 0) {
+    const { maxListensPerClient } = this.server.limits
+    if (client === undefined || !this.places.isFree || maxListensPerClient === 0) {
       return client === undefined
         ? this.places
         : full
     }
     let places = this.perClient.get(client)
     if (places === undefined) {
-      places = limited(maxPerClient, this.places, () => this.perClient.delete(client))
+      places = limited(maxListensPerClient, this.places, () => this.perClient.delete(client))
       this.perClient.set(client, places)
     }
     return places

@@ -10,14 +10,13 @@ import type { McpError } from "@effect-mcp/protocol/McpError"
 import type { ExtensionTable } from "@effect-mcp/protocol/unstable/ExtensionTable"
 import type { Version } from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { ServerCacheOptions } from "../CacheOptions.js"
+import type { Resolved, ServerLimits } from "../Limits.js"
 import type * as Middleware from "../Middleware.js"
 import type { ClientObserver, RegistryService } from "../Registry.js"
 import type { SealKeysService } from "../SealKeys.js"
-import type { ListenOptions, RoundOptions } from "../ServerOptions.js"
 import type { ServerSessionService } from "../ServerSession.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
 import type { Authentication } from "./Authentication.js"
@@ -39,10 +38,7 @@ export interface Server {
   readonly extensions: ExtensionTable
   /** Whether log messages of handlers are sent to clients. */
   readonly logging: boolean
-  /** How long a request to a client waits, unless it has a timeout of its own. */
-  readonly requestTimeout: Duration.DurationInput
-  /** How long a question to a person waits, unless it has a timeout of its own. */
-  readonly elicitationTimeout: Duration.DurationInput
+  readonly limits: Resolved<ServerLimits>
   /** The application's session layer. */
   readonly session: SessionLayer | undefined
   /** The middleware around every message. */
@@ -55,12 +51,13 @@ export interface Server {
   readonly documents: Authentication["documents"]
   /** The scopes that a message, or a batch, requires of its user. */
   readonly requiredScopes: (incoming: Message.Incoming) => ReadonlyArray<string>
-  /** `undefined` when clients cannot subscribe to resources. `max` is the limit for one client. */
+  /** `undefined` when clients cannot subscribe to resources. */
   readonly subscriptions: {
+    /** How many resources one client may subscribe to. */
+    readonly max: number
     readonly isKnown: (uri: string) => boolean
     /** Those of the URIs of which the request that runs the effect sees nothing. */
     readonly hidden: (uris: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, unknown>
-    readonly max: number | undefined
     /** What the feature of a resource does for a client that subscribes, in the scope of the subscription. */
     readonly begin: (
       uri: string,
@@ -71,16 +68,10 @@ export interface Server {
   readonly observers: ReadonlySet<ClientObserver>
   /** What runs the tasks of the server; `undefined` on a server without tasks. */
   readonly tasks: TaskRunner | undefined
-  /** The number of entries on a page of a list. */
-  readonly pageSize: number
-  /** The limits of `subscriptions/listen`. */
-  readonly listen: ListenOptions
   /** The hints for caches of clients. */
   readonly cache: ServerCacheOptions | undefined
-  /** How requests that take several rounds are served. */
-  readonly rounds: RoundOptions | undefined
-  /** The keys that the server shares with other nodes, unless its options have secrets. */
-  readonly sealKeys: SealKeysService | undefined
+  /** The keys that seal the state of requests between their rounds. */
+  readonly sealKeys: SealKeysService
   /** The JSON Schema of a tool's arguments; `undefined` when there is no such tool. */
   readonly inputSchema: (tool: string) => JsonObject | undefined
   /**

@@ -18,12 +18,13 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { HttpRefusal } from "../HttpRefusal.js"
+import * as Limits from "../Limits.js"
 import type { RegistryService } from "../Registry.js"
 import type { StoredTask, TaskStoreService } from "../TaskStore.js"
 import { type Ended, errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
 
-/** The limits of the tasks of a server, with their defaults applied. */
-export interface Limits {
+/** The options of the tasks of a server, with their defaults; durations in milliseconds. */
+export interface Settings {
   readonly maxRunning: number
   readonly ttl: number
   readonly maxTtl: number
@@ -39,12 +40,12 @@ export const of = (registry: RegistryService): TaskRunner | undefined => runners
 export const register = (
   registry: RegistryService,
   store: TaskStoreService,
-  limits: Limits
+  settings: Settings
 ): Effect.Effect<TaskRunner, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.suspend(() => {
       if (runners.has(registry)) return Effect.dieMessage("A server has `Tasks.layer` twice among its features")
-      const runner = new TaskRunner(store, limits)
+      const runner = new TaskRunner(store, settings)
       runners.set(registry, runner)
       return Effect.succeed(runner)
     }),
@@ -63,7 +64,7 @@ export class TaskRunner {
   private readonly running = new Map<string | null, Map<string, Fiber.RuntimeFiber<void> | undefined>>()
   private closing = false
 
-  constructor(private readonly store: TaskStoreService, private readonly limits: Limits) {
+  constructor(private readonly store: TaskStoreService, private readonly settings: Settings) {
     this.tasks = new StoredTasks(store)
   }
 
@@ -71,7 +72,7 @@ export class TaskRunner {
   create(owner: string | null, revision: Version, ttl: number | undefined): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const running = this.running.get(owner)?.size ?? 0
-      if (running >= this.limits.maxRunning) {
+      if (running >= this.settings.maxRunning) {
         return Effect.fail(
           new InternalError({ message: `${running} tasks are running, and no more may: wait for one, or cancel one` })
         )
@@ -85,8 +86,8 @@ export class TaskRunner {
         status: "working",
         createdAt: now,
         lastUpdatedAt: now,
-        ttl: Math.max(1, Math.min(ttl ?? this.limits.ttl, this.limits.maxTtl)),
-        pollInterval: this.limits.pollInterval,
+        ttl: Math.max(1, Math.min(ttl ?? this.settings.ttl, this.settings.maxTtl)),
+        pollInterval: this.settings.pollInterval,
         questions: {},
         answers: {}
       }
@@ -147,7 +148,7 @@ export class TaskRunner {
    * The limit of the requests of one client that wait for results of tasks: as many as tasks of one user may run.
    */
   limitOfResults(): OwnLimit {
-    return new Places({ running: this.limits.maxRunning, waiting: 0, text: 0 })
+    return new Places({ running: this.settings.maxRunning, waiting: 0, text: 0 })
   }
 
   private add({ owner, taskId }: StoredTask, fiber?: Fiber.RuntimeFiber<void>): void {
@@ -187,14 +188,16 @@ const shutDown: Ended = {
 const lost: Ended = { status: "failed", outcome: { error: errorOf(internal.message) } }
 
 /** Applies the defaults. */
-export const limits = (options: {
-  readonly maxRunning?: number | undefined
+export const settings = (options: {
+  readonly limits?: Limits.TaskLimits | undefined
   readonly ttl?: Duration.DurationInput | undefined
-  readonly maxTtl?: Duration.DurationInput | undefined
   readonly pollInterval?: Duration.DurationInput | undefined
-}): Limits => ({
-  maxRunning: options.maxRunning ?? 64,
-  ttl: Duration.toMillis(options.ttl ?? "1 hour"),
-  maxTtl: Duration.toMillis(options.maxTtl ?? "1 day"),
-  pollInterval: Duration.toMillis(options.pollInterval ?? "1 second")
-})
+}): Settings => {
+  const { maxRunning, maxTtl } = Limits.ofTasks(options.limits)
+  return {
+    maxRunning,
+    maxTtl: Duration.toMillis(maxTtl),
+    ttl: Duration.toMillis(options.ttl ?? "1 hour"),
+    pollInterval: Duration.toMillis(options.pollInterval ?? "1 second")
+  }
+}

@@ -128,7 +128,7 @@ describe("the body", () => {
         assert.isFalse(honest.read)
         assertRefused(http.post("x".repeat(101)), 413, -32000, /may have 100 bytes/)
         assertRefused(http.post("x".repeat(100)), 400, -32700, /not JSON/)
-      }), { maxBodyBytes: 100 }))
+      }), { limits: { maxBodyBytes: 100 } }))
 
   it.effect("is JSON in UTF-8, of a bounded depth", () =>
     withEndpoint(serve(GreetLive), (http) =>

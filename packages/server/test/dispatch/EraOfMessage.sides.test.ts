@@ -101,7 +101,7 @@ describe("A server of both eras", () => {
       yield* peer.request("subscriptions/listen", { notifications: {} })
       const error = yield* peer.expectError(yield* peer.request("subscriptions/listen", { notifications: {} }))
       assert.include(error.message, "Too many requests: 1 are running")
-    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { maxInFlight: 1, maxWaiting: 0, middleware })))
+    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { limits: { maxInFlight: 1, maxWaiting: 0 }, middleware })))
   })
 
   it.scoped("serves a modern request while a handshake is under way", () =>

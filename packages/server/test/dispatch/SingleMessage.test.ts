@@ -74,7 +74,7 @@ describe("serve", () => {
           act(Effect.zipRight(count, Effect.never), "wait"),
           Handler.notification(Ext.notifications.noted, () => Effect.asVoid(count))
         ),
-        { authenticator, extensions: [Ext], maxExchanges: 1, maxWaiting: 0 }
+        { authenticator, extensions: [Ext], limits: { maxExchanges: 1, maxWaiting: 0 } }
       )),
       Effect.provide(layer)
     )
@@ -192,7 +192,7 @@ describe("serve", () => {
         assert.property(yield* Fiber.join(first), "result")
         assert.property(yield* Fiber.join(third), "result")
         assert.strictEqual(served, 2)
-      }).pipe(Effect.provide(serve(act(handler), { maxExchanges: 1, maxWaiting: 1 })))
+      }).pipe(Effect.provide(serve(act(handler), { limits: { maxExchanges: 1, maxWaiting: 1 } })))
     }))
 
   it.effect("keeps a subscription open, and ends it with its result when the server closes", () =>
@@ -234,7 +234,7 @@ describe("serve", () => {
         assert.deepInclude(first, { _tag: "Some" })
         assert.deepInclude((first as any).value, { method: "notifications/subscriptions/acknowledged" })
       }
-    }).pipe(Effect.provide(serve(GreetLive, { listen: { max: 1 } }))))
+    }).pipe(Effect.provide(serve(GreetLive, { limits: { maxListens: 1 } }))))
 
   it.effect("reads on in place of a client of an older revision that has gone: the handler is not suspended", () =>
     Effect.gen(function*() {

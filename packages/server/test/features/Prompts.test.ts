@@ -59,7 +59,7 @@ describe("prompts/list", () => {
       assert.deepStrictEqual(yield* list(peer, first.nextCursor as string), { prompts: [{ name: "c" }] })
       const error = yield* peer.expectError(yield* peer.request("prompts/list", { cursor: "none of ours" }))
       assert.strictEqual(error.code, -32602)
-    }).pipe(Effect.provide(serve(named("c", "a", "b"), { pageSize: 2 }))))
+    }).pipe(Effect.provide(serve(named("c", "a", "b"), { limits: { pageSize: 2 } }))))
 
   for (const version of Version.legacy) {
     it.scoped(`sends at ${version} what that revision knows of a prompt`, () =>

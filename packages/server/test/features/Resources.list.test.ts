@@ -134,7 +134,7 @@ describe("The list of a template", () => {
         resources("z:///1", "a:///1"),
         listing(Effect.succeed([at("note:///2"), at("note:///1")]))
       ),
-      { pageSize: 2 }
+      { limits: { pageSize: 2 } }
     ))))
 
   it.effect("runs for each page, and continues after the last one", () =>
@@ -152,7 +152,7 @@ describe("The list of a template", () => {
         assert.deepStrictEqual((yield* page(peer)).uris, ["note:///0", "note:///1"])
       }).pipe(
         Effect.scoped,
-        Effect.provide(serve(listing(Effect.sync(() => notes.map((uri) => at(uri)))), { pageSize: 2 }))
+        Effect.provide(serve(listing(Effect.sync(() => notes.map((uri) => at(uri)))), { limits: { pageSize: 2 } }))
       )
     }))
 
@@ -234,7 +234,7 @@ describe("resources/templates/list", () => {
           McpServer.resourceTemplate(ResourceTemplate.fromString(template, template), () => Effect.succeed(""))
         ) as [Layer.Layer<never, never, Registry>]
       ),
-      { pageSize: 2 }
+      { limits: { pageSize: 2 } }
     ))))
 
   it.scoped("is empty when there are resources only", () =>

@@ -37,7 +37,7 @@ describe("tools/list", () => {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* page(peer), { names: ["a", "b"], nextCursor: undefined })
       assert.notProperty(yield* list(peer), "nextCursor")
-    }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize: 2 }))))
+    }).pipe(Effect.provide(serve(tools("a", "b"), { limits: { pageSize: 2 } }))))
 
   it.scoped("continues from page to page, each tool once", () =>
     Effect.gen(function*() {
@@ -48,7 +48,7 @@ describe("tools/list", () => {
       assert.deepStrictEqual([first, second, third].map(({ names }) => names), [["a", "b"], ["c", "d"], ["e"]])
       assert.isUndefined(third.nextCursor)
       assert.deepStrictEqual(yield* page(peer), first)
-    }).pipe(Effect.provide(serve(tools("a", "b", "c", "d", "e"), { pageSize: 2 }))))
+    }).pipe(Effect.provide(serve(tools("a", "b", "c", "d", "e"), { limits: { pageSize: 2 } }))))
 
   for (const pageSize of [0, -1, NaN, 0.5, 1.9]) {
     it.scoped(`holds at least one tool on a page of ${pageSize}`, () =>
@@ -57,7 +57,7 @@ describe("tools/list", () => {
         const first = yield* page(peer)
         assert.deepStrictEqual(first.names, ["a"])
         assert.deepStrictEqual(yield* page(peer, first.nextCursor), { names: ["b"], nextCursor: undefined })
-      }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize }))))
+      }).pipe(Effect.provide(serve(tools("a", "b"), { limits: { pageSize } }))))
   }
 
   it.scoped("begins with the first page for an empty cursor, which is none", () =>
@@ -83,17 +83,17 @@ describe("tools/list", () => {
           message: "Invalid params: the cursor does not belong to this list"
         })
       }
-    }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize: 1 }))))
+    }).pipe(Effect.provide(serve(tools("a", "b"), { limits: { pageSize: 1 } }))))
 
   it.scoped("accepts the cursors of another instance of the server", () =>
     Effect.gen(function*() {
       const first = yield* Effect.flatMap(connect(), page).pipe(
         Effect.scoped,
-        Effect.provide(serve(tools("a", "b"), { pageSize: 1 }))
+        Effect.provide(serve(tools("a", "b"), { limits: { pageSize: 1 } }))
       )
       const peer = yield* connect()
       assert.deepStrictEqual((yield* page(peer, first.nextCursor)).names, ["b"])
-    }).pipe(Effect.provide(serve(tools("a", "b"), { pageSize: 1 }))))
+    }).pipe(Effect.provide(serve(tools("a", "b"), { limits: { pageSize: 1 } }))))
 
   it.scoped("neither repeats nor hides a tool when others are added or removed between two pages", () =>
     Effect.gen(function*() {

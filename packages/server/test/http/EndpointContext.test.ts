@@ -6,7 +6,7 @@ import { TestExchange } from "./TestExchange.js"
 describe("EndpointContext", () => {
   it.scoped("opens streams with the options of the endpoint", () =>
     Effect.gen(function*() {
-      const context = yield* EndpointContext.make({ capacity: 1 })
+      const context = yield* EndpointContext.make({ limits: { capacity: 1 } })
       const exchange = new TestExchange("GET", "/mcp", {})
       let closed = 0
       const stream = context.stream(exchange, () => closed++, { "x-more": "y" })

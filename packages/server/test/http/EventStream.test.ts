@@ -4,6 +4,7 @@ import { Effect, Fiber, TestClock } from "effect"
 import * as EventStream from "../../src/http/EventStream.js"
 import { PIECE } from "../../src/http/HttpExchange.js"
 import { Unsent } from "../../src/http/Unsent.js"
+import * as Limits from "../../src/Limits.js"
 import { TestExchange } from "./TestExchange.js"
 
 const open = (options: Partial<EventStream.Options> = {}, unsent = new Unsent(Infinity)) =>
@@ -16,9 +17,7 @@ const open = (options: Partial<EventStream.Options> = {}, unsent = new Unsent(In
       sweeper,
       unsent,
       keepAlive: 15_000,
-      stallTimeout: 30_000,
-      capacity: 4,
-      maxQueued: 1_000_000,
+      limits: Limits.ofHttp({ capacity: 4, maxQueued: 1_000_000 }),
       onClose: (unsent) => closed.push(unsent),
       ...options
     })
@@ -112,7 +111,7 @@ describe("EventStream", () => {
 
   it.scoped("sends no comments with keepAlive Infinity", () =>
     Effect.gen(function*() {
-      const { exchange } = yield* open({ keepAlive: Infinity, stallTimeout: Infinity })
+      const { exchange } = yield* open({ keepAlive: Infinity, limits: Limits.ofHttp({ stallTimeout: Infinity }) })
       yield* TestClock.adjust("1 day")
       assert.strictEqual(exchange.text, "")
       exchange.hangUp()
@@ -173,7 +172,7 @@ describe("EventStream", () => {
 
   it.scoped("is full when the texts that wait are too long, and takes a response nevertheless", () =>
     Effect.gen(function*() {
-      const { exchange, stream } = yield* open({ capacity: 256, maxQueued: 100_000 })
+      const { exchange, stream } = yield* open({ limits: Limits.ofHttp({ maxQueued: 100_000 }) })
       exchange.stalled = true
       stream.push("x".repeat(60_000))
       assert.isFalse(stream.isFull)

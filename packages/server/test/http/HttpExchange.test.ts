@@ -32,5 +32,5 @@ describe("an endpoint", () => {
           assert.isAtMost(exchange.answers, 1)
           assert.isTrue(exchange.ended || exchange.isGone)
         }
-      }), { path: "/mcp", legacy: { ssePath: "/sse", sessions: { max: 20 } } }))
+      }), { path: "/mcp", limits: { maxSessions: 20 }, legacy: { ssePath: "/sse" } }))
 })

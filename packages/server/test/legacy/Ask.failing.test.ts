@@ -172,7 +172,7 @@ for (const { answer: good, ask, method, named, required, what, wrong } of kinds)
         assert.match((yield* peer.expectError(id)).message, /timed out/)
       }).pipe(
         Effect.scoped,
-        Effect.provide(serve(live(ask), { elicitationTimeout: "2 hours", requestTimeout: "3 seconds" }))
+        Effect.provide(serve(live(ask), { limits: { elicitationTimeout: "2 hours", requestTimeout: "3 seconds" } }))
       ))
 
     it.effect("ends at once with the session", () =>

@@ -67,5 +67,5 @@ describe("a session", () => {
         for (const client of [...idle, late]) assert.strictEqual((yield* client.ask(ping)).status, 200)
         yield* TestClock.adjust("30 seconds")
         assert.strictEqual(http.endpoint.sessions(), 101)
-      }), { legacy: { sessions: { max: 1000 } } }))
+      }), { limits: { maxSessions: 1000 } }))
 })

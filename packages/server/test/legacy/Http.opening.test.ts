@@ -19,15 +19,15 @@ describe("idPrefix", () => {
         assert.notDeepEqual(ids[0]!.session, ids[1]!.session)
         for (const client of ids) assert.match(client.session["mcp-session-id"]!, /^node-1\.[0-9a-f]{32}$/)
         assert.deepInclude((yield* ids[0]!.ask({ jsonrpc: "2.0", id: 1, method: "ping" })).json, { result: {} })
-      }), { legacy: { sessions: { idPrefix: "node-1." } } }))
+      }), { legacy: { sessionIdPrefix: "node-1." } }))
 
   for (const idPrefix of ["a b", "a/b", "a?", "ä", "a\n", "x".repeat(65)]) {
     it.effect(`keeps an endpoint from starting that has ${JSON.stringify(idPrefix)}, with the reason`, () =>
       Effect.gen(function*() {
         const exit = yield* Effect.exit(
-          withEndpoint(serve(GreetLive), () => Effect.void, { legacy: { sessions: { idPrefix } } })
+          withEndpoint(serve(GreetLive), () => Effect.void, { legacy: { sessionIdPrefix: idPrefix } })
         )
-        assert.include(String(exit), "legacy.sessions.idPrefix may have at most 64 letters")
+        assert.include(String(exit), "legacy.sessionIdPrefix may have at most 64 letters")
       }))
   }
 })

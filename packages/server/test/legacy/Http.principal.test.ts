@@ -26,7 +26,7 @@ describe("a session of a principal", () => {
         const refused = yield* http.ask(initialize(), { authorization: "bob" })
         assert.strictEqual(refused.status, 503)
         assert.match(refused.json.error.message, /2 sessions are in use/)
-      }), { legacy: { sessions: { max: 20 } } }))
+      }), { limits: { maxSessions: 20 } }))
 
   it.effect("outlives any number of clients without one, which are refused once principals need all places", () =>
     withEndpoint(serve(GreetLive, byHeader), (http) =>
@@ -48,7 +48,7 @@ describe("a session of a principal", () => {
         assert.strictEqual(refused.status, 503)
         assert.match(refused.json.error.message, /20 sessions are in use/)
         for (const one of named) assert.strictEqual((yield* one.ask(ping)).status, 200)
-      }), { legacy: { sessions: { max: 20 } } }))
+      }), { limits: { maxSessions: 20 } }))
 })
 
 describe("a malformed response", () => {

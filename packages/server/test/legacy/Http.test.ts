@@ -93,7 +93,7 @@ describe("a session", () => {
         assert.match(refused.sent["retry-after"]!, /^\d+$/)
         assert.match(refused.json.error.message, /2 sessions are in use/)
         assert.strictEqual((yield* third.ask(ping)).status, 200)
-      }), { legacy: { sessions: { max: 2 } } }))
+      }), { limits: { maxSessions: 2 } }))
 
   it.effect("ends when initialize fails, or its client has disconnected", () =>
     withEndpoint(serve(GreetLive), (http) =>

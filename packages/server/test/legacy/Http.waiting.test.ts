@@ -14,7 +14,7 @@ describe("requests over HTTP", () => {
   it.effect("beyond the limit of a session wait, and nothing is sent until they start", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      yield* withEndpoint(serve(act(Deferred.await(gate)), { maxInFlight: 2, maxWaiting: 2 }), (http) =>
+      yield* withEndpoint(serve(act(Deferred.await(gate)), { limits: { maxInFlight: 2, maxWaiting: 2 } }), (http) =>
         Effect.gen(function*() {
           const client = yield* http.open()
           const [, , third, cancelled, fifth] = [1, 2, 3, 4, 5].map((id) =>
@@ -38,30 +38,33 @@ describe("requests over HTTP", () => {
   it.effect("that wait on a stream which has begun send nothing further on it until they start", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      yield* withEndpoint(serve(act(Deferred.await(gate)), { maxInFlight: 1 }), (http) =>
-        Effect.gen(function*() {
-          const client = yield* http.open()
-          const [running, waiting] = [1, 2].map((id) => client.post(call(id, "act")))
-          yield* TestClock.adjust("14 seconds")
-          // The client of the request that runs can resume its stream; nothing of the other has begun.
-          assert.deepStrictEqual([running!.events.length, waiting!.status, waiting!.text], [1, undefined, ""])
-          // A connection that is silent for longer could be taken for a dead one.
-          yield* TestClock.adjust("1 second")
-          assert.isTrue(waiting!.isStream)
-          assert.lengthOf(waiting!.events, 1)
-          yield* TestClock.adjust("5 minutes")
-          assert.deepStrictEqual([waiting!.events.length, waiting!.messages], [1, []])
-          assert.match(waiting!.text, /\n:/)
-          yield* Deferred.succeed(gate, undefined)
-          yield* answered(waiting!)
-          assert.deepStrictEqual(waiting!.messages.map(({ id }) => id), [2])
-        }))
+      yield* withEndpoint(
+        serve(act(Deferred.await(gate)), { limits: { maxInFlight: 1 } }),
+        (http) =>
+          Effect.gen(function*() {
+            const client = yield* http.open()
+            const [running, waiting] = [1, 2].map((id) => client.post(call(id, "act")))
+            yield* TestClock.adjust("14 seconds")
+            // The client of the request that runs can resume its stream; nothing of the other has begun.
+            assert.deepStrictEqual([running!.events.length, waiting!.status, waiting!.text], [1, undefined, ""])
+            // A connection that is silent for longer could be taken for a dead one.
+            yield* TestClock.adjust("1 second")
+            assert.isTrue(waiting!.isStream)
+            assert.lengthOf(waiting!.events, 1)
+            yield* TestClock.adjust("5 minutes")
+            assert.deepStrictEqual([waiting!.events.length, waiting!.messages], [1, []])
+            assert.match(waiting!.text, /\n:/)
+            yield* Deferred.succeed(gate, undefined)
+            yield* answered(waiting!)
+            assert.deepStrictEqual(waiting!.messages.map(({ id }) => id), [2])
+          })
+      )
     }).pipe(Effect.provideServiceEffect(EventStore.EventStore, EventStore.memory())))
 
   it.effect("that wait in a batch of 2025-03-26 are answered in its one array", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      yield* withEndpoint(serve(act(Deferred.await(gate)), { maxInFlight: 2, maxWaiting: 2 }), (http) =>
+      yield* withEndpoint(serve(act(Deferred.await(gate)), { limits: { maxInFlight: 2, maxWaiting: 2 } }), (http) =>
         Effect.gen(function*() {
           const client = yield* http.open("2025-03-26")
           const batch = client.post([1, 2, 3, 4, 5].map((id) =>
@@ -78,7 +81,7 @@ describe("requests over HTTP", () => {
     }))
 
   it.effect("that wait are answered once when the session ends", () =>
-    withEndpoint(serve(act(Effect.never), { maxInFlight: 1 }), (http) =>
+    withEndpoint(serve(act(Effect.never), { limits: { maxInFlight: 1 } }), (http) =>
       Effect.gen(function*() {
         const client = yield* http.open()
         const posts = [1, 2, 3].map((id) => client.post(call(id, "act")))

@@ -171,7 +171,7 @@ describe("a reader that is slow", () => {
           slow.drain()
           yield* answered(slow)
           assert.lengthOf(slow.messages, 21)
-        }), { capacity: 4 })
+        }), { limits: { capacity: 4 } })
     }))
 
   it.effect("is cut off after stallTimeout, and the handler continues", () =>
@@ -190,6 +190,6 @@ describe("a reader that is slow", () => {
           yield* TestClock.adjust("31 seconds")
           assert.isTrue(slow.cut)
           yield* Deferred.await(done)
-        }), { capacity: 4 })
+        }), { limits: { capacity: 4 } })
     }))
 })

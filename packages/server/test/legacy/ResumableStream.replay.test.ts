@@ -43,7 +43,7 @@ describe("a replay", () => {
         yield* until(() => exchange.ended)
         assert.deepStrictEqual(received(exchange), received(first))
         assert.isFalse(exchange.cut)
-      }), { capacity: 4 }))
+      }), { limits: { capacity: 4 } }))
 
   it.effect("has one reader: a later one replaces an earlier one", () =>
     resuming(act(many), (http) =>
@@ -60,7 +60,7 @@ describe("a replay", () => {
         assert.isTrue(readers.at(-1)!.cut)
         // And once more, when there is no reader.
         assert.deepStrictEqual(received(client.get(id)), received(first))
-      }), { capacity: 4 }))
+      }), { limits: { capacity: 4 } }))
 
   it.effect("ends with its session, also while the client reads it", () =>
     resuming(act(many), (http) =>
@@ -72,7 +72,7 @@ describe("a replay", () => {
         exchange.drain()
         yield* until(() => exchange.ended)
         assert.isBelow(exchange.messages.length, 20)
-      }), { capacity: 4 }))
+      }), { limits: { capacity: 4 } }))
 
   it.effect("is followed by what handlers send during it, without a gap", () =>
     Effect.gen(function*() {
@@ -92,7 +92,7 @@ describe("a replay", () => {
             yield* until(() => exchange.ended)
             assert.deepStrictEqual(received(exchange), [...Array(20).keys(), "live", 1])
           }),
-        { capacity: 4 }
+        { limits: { capacity: 4 } }
       )
     }))
 

@@ -100,7 +100,7 @@ for (const isTogether of [false, true]) {
               yield* answered(exchange)
               assert.lengthOf(exchange.messages, 51)
             }),
-          { capacity: 4 },
+          { limits: { capacity: 4 } },
           Layer.succeed(EventStore.EventStore, store)
         )
       }))

@@ -107,5 +107,5 @@ describe("A request with an object of very many keys in place of a short value",
         assert.strictEqual(answer.json.error.code, -32602)
         assert.match(answer.json.error.message, /^Invalid params: level: must be one of debug, info, .*, emergency$/)
         assert.lengthOf(answer.json.error.data.issues, 1)
-      }), { maxNodes: 1_000_000, maxBodyBytes: 10_000_000 }))
+      }), { limits: { maxNodes: 1_000_000, maxBodyBytes: 10_000_000 } }))
 })

@@ -14,8 +14,12 @@ import * as Build from "../../src/dispatch/Build.js"
 import * as AdvertisedCapabilities from "../../src/features/AdvertisedCapabilities.js"
 import { Connection } from "../../src/legacy/Connection.js"
 import * as Serve from "../../src/legacy/Serve.js"
+import * as Limits from "../../src/Limits.js"
 import type { Server } from "../../src/runtime/Server.js"
+import * as SealKeys from "../../src/SealKeys.js"
 import { act, answer, connect, GreetLive, info, result, serve, speaking } from "../Serving.js"
+
+const limits = Limits.ofServer({ pageSize: 1 })
 
 const routes = (
   options: { readonly logging?: boolean; readonly subscriptions?: boolean; readonly resources?: boolean }
@@ -34,8 +38,6 @@ const routes = (
       versions: Version.legacy,
       instructions: () => undefined,
       observers: new Set(),
-      requestTimeout: "1 minute",
-      elicitationTimeout: "1 minute",
       logging: options.logging !== false,
       capabilities: AdvertisedCapabilities.make(registry, {
         logging: options.logging !== false,
@@ -43,7 +45,7 @@ const routes = (
         tasks: false,
         also: undefined
       }),
-      features: Build.routes(registry, { pageSize: 1, tasks: undefined }),
+      features: Build.routes(registry, { pageSize: limits.pageSize, tasks: undefined }),
       registry,
       extensions: ExtensionTable.none,
       session: undefined,
@@ -55,15 +57,13 @@ const routes = (
       subscriptions: options.subscriptions === false ? undefined : {
         isKnown: () => true,
         hidden: () => Effect.succeed(new Set<string>()),
-        max: undefined,
+        max: 1024,
         begin: () => undefined
       },
       tasks: undefined,
-      pageSize: 1,
-      listen: {},
+      limits,
       cache: undefined,
-      rounds: undefined,
-      sealKeys: undefined,
+      sealKeys: SealKeys.random(),
       inputSchema: () => undefined,
       unseenTool: () => undefined
     }

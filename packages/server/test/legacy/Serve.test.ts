@@ -166,7 +166,7 @@ describe("A legacy conversation", () => {
         for (const id of taken) yield* peer.expectResult(id)
         yield* other.expectResult(theirs)
         yield* peer.expectSilence
-      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 2, maxWaiting: 1 })))
+      }).pipe(Effect.provide(serve(act(Deferred.await(gate)), { limits: { maxInFlight: 2, maxWaiting: 1 } })))
     }))
 
   it.scoped("SHOULD NOT answer a cancelled request", () =>

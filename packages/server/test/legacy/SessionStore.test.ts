@@ -3,6 +3,7 @@ import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import { Effect, TestClock } from "effect"
 import type { StoredSession } from "../../src/legacy/SessionStore.js"
 import { MIN_UNFINISHED, REPLACE_UNFINISHED_AFTER, SessionStore } from "../../src/legacy/SessionStore.js"
+import * as Limits from "../../src/Limits.js"
 
 interface Fake extends StoredSession {
   isBusy: boolean
@@ -26,9 +27,12 @@ const session = (id: string, owner?: string): Fake => {
 }
 
 /** A store whose `add` also finishes the session, and the store itself. */
-const store = (max = 3, idleTimeout = 1_800_000, maxPerPrincipal = 2) =>
+const store = (maxSessions = 3, sessionIdleTimeout = 1_800_000, maxSessionsPerPrincipal = 2) =>
   Effect.map(Deadlines.make(1000), (sweeper) => {
-    const plain = new SessionStore<Fake>(sweeper, { max, maxPerPrincipal, idleTimeout, handshakeTimeout: idleTimeout })
+    const plain = new SessionStore<Fake>(sweeper, {
+      limits: Limits.ofHttp({ maxSessions, maxSessionsPerPrincipal, sessionIdleTimeout }),
+      handshakeTimeout: sessionIdleTimeout
+    })
     const store: Pick<typeof plain, Exclude<keyof typeof plain, "size">> & { readonly size: number } = Object.create(
       plain,
       {

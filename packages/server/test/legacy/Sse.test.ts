@@ -51,7 +51,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
     withEndpoint(serve(GreetLive), (http) =>
       Effect.gen(function*() {
         assert.match((yield* connect(http)).uri, /^\/sse\?sessionId=a-[0-9a-f]{32}$/)
-      }), { legacy: { ...options.legacy, sessions: { idPrefix: "a-" } } }))
+      }), { legacy: { ...options.legacy, sessionIdPrefix: "a-" } }))
 
   it.effect("accepts messages with 202 and answers on the stream", () =>
     withEndpoint(serve(GreetLive), (http) =>
@@ -224,7 +224,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         yield* connect(http)
       }), {
       ...options,
-      legacy: { ...options.legacy, sessions: { maxPerPrincipal: 1 } }
+      limits: { maxSessionsPerPrincipal: 1 }
     }))
 
   it.effect("has a limit, and cuts off a slow reader", () => {
@@ -241,7 +241,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.isTrue(client.stream.cut)
         yield* until(() => http.endpoint.sessions() === 0)
         assert.isTrue(listen(http).isStream)
-      }), { ...options, legacy: { ...options.legacy, sessions: { max: 1 } }, capacity: 4 })
+      }), { ...options, limits: { maxSessions: 1, capacity: 4 } })
   })
 
   it.effect("ends when its client does not initialize in time", () =>
@@ -269,7 +269,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.lengthOf(silent.filter(({ ended, isStream }) => isStream && !ended), 99)
         for (const { stream } of [client, late]) assert.isFalse(stream.ended)
         assert.strictEqual(http.endpoint.sessions(), 101)
-      }), { ...options, legacy: { ...options.legacy, sessions: { max: 1000 } } }))
+      }), { ...options, limits: { maxSessions: 1000 } }))
 
   it.effect("gives the place of the oldest silent stream to a new client, and not that of an older one that is being initialized", () =>
     Effect.gen(function*() {
@@ -289,7 +289,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
           for (const { stream } of [busy, late]) assert.isFalse(stream.ended)
           yield* Deferred.succeed(gate, undefined)
           yield* until(() => busy.messages().length === 1)
-        }), { ...options, legacy: { ...options.legacy, sessions: { max: 1000 } } })
+        }), { ...options, limits: { maxSessions: 1000 } })
     }))
 
   it.effect("gives a client with a principal the place of one without, and never the other way round", () =>
@@ -304,7 +304,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
         yield* TestClock.adjust("5 seconds")
         assert.strictEqual(listen(http).status, 503)
         for (const { ended, status } of [...named, ...full]) assert.deepStrictEqual([status, ended], [200, false])
-      }), { ...options, legacy: { ...options.legacy, sessions: { max: 16 } } }))
+      }), { ...options, limits: { maxSessions: 16 } }))
 
   it.effect("refuses a stream without looking at all others", () => {
     let looks = 0
@@ -327,6 +327,6 @@ describe("HTTP+SSE of 2024-11-05", () => {
         assert.isTrue(refused.every(({ status }) => status === 503))
         assert.isAtMost(looks, 200)
         for (const { stream } of clients) assert.isFalse(stream.ended)
-      }), { ...options, legacy: { ...options.legacy, sessions: { max: 1000 } } })
+      }), { ...options, limits: { maxSessions: 1000 } })
   })
 })

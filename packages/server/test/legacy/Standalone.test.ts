@@ -172,7 +172,7 @@ describe("Standalone", () => {
 
   it.scoped("suspends senders while its reader is slow, until the reader is cut off", () =>
     Effect.gen(function*() {
-      const standalone = yield* open({ capacity: 2 })
+      const standalone = yield* open({ limits: { capacity: 2 } })
       const exchange = get()
       exchange.stalled = true
       standalone.attach(exchange, true)

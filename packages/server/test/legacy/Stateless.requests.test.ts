@@ -162,6 +162,6 @@ describe("A request without a session", () => {
         yield* Deferred.succeed(gate, undefined)
         for (const { result } of yield* Fiber.join(Fiber.all(calls))) assert.isDefined(result)
         assert.property(yield* ask("tools/call", { name: "act" }, { caller: as("ada") }), "result")
-      }).pipe(Effect.provide(serve(act(wait), { ...byHeader, maxInFlight: 2, maxWaiting: 1 })))
+      }).pipe(Effect.provide(serve(act(wait), { ...byHeader, limits: { maxInFlight: 2, maxWaiting: 1 } })))
     }))
 })

@@ -91,7 +91,7 @@ describe("A subscription", () => {
       yield* subscribe(other, "note:///3")
       yield* unsubscribe(peer, "note:///1")
       yield* subscribe(peer, "note:///3")
-    }).pipe(Effect.provide(serve(Notes, { maxSubscriptions: 2 }))))
+    }).pipe(Effect.provide(serve(Notes, { limits: { maxSubscribedResources: 2 } }))))
 
   it.scoped("is limited to 1,024 by default", () =>
     Effect.gen(function*() {

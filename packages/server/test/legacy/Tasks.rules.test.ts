@@ -319,7 +319,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
         } while (cursor !== undefined)
         assert.deepStrictEqual([listed, pages], [ids, 3])
       }),
-      serving(undefined, {}, { ...byHeader, pageSize: 3 })
+      serving(undefined, {}, { ...byHeader, limits: { pageSize: 3 } })
     ))
 
   it.effect("MUST NOT list the tasks of 2026-07-28, which no client of this revision can read", () =>
@@ -337,7 +337,7 @@ describe("The rules of tasks of 2025-11-25 for a server", () => {
         assert.deepStrictEqual(listed.map(({ taskId }) => taskId), ids)
         assert.isUndefined(rest.nextCursor)
       }),
-      serving(undefined, {}, { ...byHeader, pageSize: 4 })
+      serving(undefined, {}, { ...byHeader, limits: { pageSize: 4 } })
     ))
 
   it.effect("MUST keep the tasks of a user from all others, in every request", () =>

@@ -325,7 +325,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
     }).pipe(
       Effect.scoped,
       Effect.provide(Layer.provide(
-        serve(features(Tasks.layer({ maxRunning: 3 })), { maxInFlight: 1, maxWaiting: 0 }),
+        serve(features(Tasks.layer({ limits: { maxRunning: 3 } })), { limits: { maxInFlight: 1, maxWaiting: 0 } }),
         TaskStore.layerMemory()
       ))
     ))
@@ -347,7 +347,9 @@ describe("A call that becomes a task at 2025-11-25", () => {
       )
     }).pipe(
       Effect.scoped,
-      Effect.provide(Layer.provide(serve(features(), { maxInFlight: 1, maxWaiting: 0 }), TaskStore.layerMemory()))
+      Effect.provide(
+        Layer.provide(serve(features(), { limits: { maxInFlight: 1, maxWaiting: 0 } }), TaskStore.layerMemory())
+      )
     ))
 
   it.effect("is a call that waits for its result at earlier revisions, also of a tool that needs a task", () =>

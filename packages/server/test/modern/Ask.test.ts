@@ -214,7 +214,7 @@ describe("Several questions", () => {
         capabilities
       })
       assert.include(refused.message, "more than 1 rounds")
-    }).pipe(Effect.provide(serve(asking(Effect.all([elicit("a"), elicit("b")])), { rounds: { max: 1 } }))))
+    }).pipe(Effect.provide(serve(asking(Effect.all([elicit("a"), elicit("b")])), { limits: { maxRounds: 1 } }))))
 })
 
 describe("Responses", () => {

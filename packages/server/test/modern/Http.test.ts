@@ -190,7 +190,7 @@ describe("subscriptions/listen over HTTP", () => {
     }))
 
   it.effect("ends when its client hangs up", () =>
-    withEndpoint(serve(GreetLive, { listen: { max: 1 } }), (http) =>
+    withEndpoint(serve(GreetLive, { limits: { maxListens: 1 } }), (http) =>
       Effect.gen(function*() {
         const first = post(http, listen(1))
         yield* until(() => first.messages.length === 1)
@@ -206,7 +206,7 @@ describe("A POST beyond the limit of requests", () => {
   it.effect("waits and sends nothing, not even a comment, until another has ended", () =>
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
-      yield* withEndpoint(serve(act(Deferred.await(gate)), { maxExchanges: 1 }), (http) =>
+      yield* withEndpoint(serve(act(Deferred.await(gate)), { limits: { maxExchanges: 1 } }), (http) =>
         Effect.gen(function*() {
           const first = post(http, request("tools/call", { name: "act" }))
           const second = post(http, request("tools/call", { name: "act" }))
@@ -221,7 +221,7 @@ describe("A POST beyond the limit of requests", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       yield* withEndpoint(
-        serve(act(Deferred.await(gate)), { maxExchanges: 1, maxWaiting: 0 }),
+        serve(act(Deferred.await(gate)), { limits: { maxExchanges: 1, maxWaiting: 0 } }),
         (http) =>
           Effect.gen(function*() {
             const first = post(http, request("tools/call", { name: "act" }))
@@ -240,7 +240,7 @@ describe("Closing the endpoint", () => {
     Effect.gen(function*() {
       const started = yield* Deferred.make<void>()
       const handler = Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
-      yield* withEndpoint(serve(act(handler), { maxExchanges: 1 }), (http) =>
+      yield* withEndpoint(serve(act(handler), { limits: { maxExchanges: 1 } }), (http) =>
         Effect.gen(function*() {
           const [running, waiting] = [1, 2].map(() => post(http, request("tools/call", { name: "act" })))
           yield* Deferred.await(started)

@@ -61,10 +61,10 @@ describe("requestState", () => {
       assert.strictEqual(text(yield* ask(peer, round)), `{"sure":true}`)
       yield* TestClock.adjust("1 second")
       assert.include((yield* refusedWith(peer, round)).message, "expired")
-    }).pipe(Effect.provide(serve(asking(confirm("Sure?")), { rounds: { ttl: "1 minute" } }))))
+    }).pipe(Effect.provide(serve(asking(confirm("Sure?")), { limits: { elicitationTimeout: "1 minute" } }))))
 
   const server = (...letters: readonly [string, ...Array<string>]) =>
-    serve(asking(confirm("Sure?")), { rounds: { secrets: letters.map(secret) as any } })
+    serve(asking(confirm("Sure?")), { stateSecrets: letters.map(secret) as any })
 
   const between = (one: Layer.Layer<any>, two: Layer.Layer<any>) =>
     Effect.gen(function*() {
@@ -104,13 +104,13 @@ describe("requestState", () => {
           assert.deepStrictEqual(questions(second), ["Really?"])
           assert.strictEqual(text(yield* round(retry(second))), `{"sure":true}`)
         }),
-      { maxDepth: 200 }
+      { limits: { maxDepth: 200 } }
     ))
 
   it.effect("is not sealed with a secret that is too short", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(
-        serve(Layer.empty, { rounds: { secrets: [Redacted.make("short")] } })
+        serve(Layer.empty, { stateSecrets: [Redacted.make("short")] })
       )))
       assert.include(exit._tag === "Failure" ? Cause.pretty(exit.cause) : "", "has 5 bytes; it needs at least 32")
     }))

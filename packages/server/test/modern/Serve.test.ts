@@ -146,7 +146,10 @@ describe("A modern request", () => {
         assert.include(refused.message, "Too many requests")
         yield* Deferred.succeed(gate, undefined)
         yield* peer.expectResult(first)
-      }).pipe(Effect.scoped, Effect.provide(serve(act(Deferred.await(gate)), { maxInFlight: 1, maxWaiting: 0 })))
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(serve(act(Deferred.await(gate)), { limits: { maxInFlight: 1, maxWaiting: 0 } }))
+      )
     }))
 
   const closings = [
@@ -177,7 +180,9 @@ describe("A modern request", () => {
           yield* Fiber.join(closing)
         }).pipe(
           Effect.scoped,
-          Effect.provide(serve(act(Effect.zipRight(Deferred.succeed(started, undefined), handler)), { maxInFlight }))
+          Effect.provide(
+            serve(act(Effect.zipRight(Deferred.succeed(started, undefined), handler)), { limits: { maxInFlight } })
+          )
         )
       }))
   }

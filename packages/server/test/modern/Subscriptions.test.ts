@@ -186,7 +186,7 @@ describe("subscriptions/listen", () => {
       yield* peer.notify("notifications/cancelled", { requestId })
       yield* silence(peer)
       yield* listen(peer, {})
-    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { listen: { maxPerClient: 2 } }))))
+    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { limits: { maxListensPerClient: 2 } }))))
 
   it.effect("is refused beyond the limits of all clients and of resources", () =>
     Effect.gen(function*() {
@@ -196,7 +196,7 @@ describe("subscriptions/listen", () => {
       assert.strictEqual(refused.code, -32602)
       yield* listen(peer, {})
       assert.strictEqual((yield* error(yield* leaving, "subscriptions/listen", { notifications: {} })).code, -32603)
-    }).pipe(Effect.scoped, Effect.provide(serve(Readme, { listen: { max: 1, maxResources: 1 } }))))
+    }).pipe(Effect.scoped, Effect.provide(serve(Readme, { limits: { maxListens: 1, maxSubscribedResources: 1 } }))))
 
   for (
     const [sent, params, options] of [
@@ -223,7 +223,7 @@ describe("subscriptions/listen", () => {
         yield* request(peer, "subscriptions/listen", params, options)
         yield* silence(peer)
         assert.strictEqual(held, 3)
-      }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { listen: { maxPerClient: 2 }, middleware })))
+      }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { limits: { maxListensPerClient: 2 }, middleware })))
     })
   }
 
@@ -236,14 +236,14 @@ describe("subscriptions/listen", () => {
         yield* peer.expectNotification("notifications/subscriptions/acknowledged")
         yield* silence(peer)
       }
-    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { listen: { max: 1 } }))))
+    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { limits: { maxListens: 1 } }))))
 
   it.effect("takes no place from other requests", () =>
     Effect.gen(function*() {
       const peer = yield* leaving
       for (let n = 0; n < 10; n++) yield* listen(peer, {})
       yield* call(peer, "greet", { arguments: { name: "Ada" } })
-    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { maxInFlight: 1 }))))
+    }).pipe(Effect.scoped, Effect.provide(serve(GreetLive, { limits: { maxInFlight: 1 } }))))
 
   it.effect("survives clients that come and go: none is left when all have ended", () =>
     Effect.gen(function*() {
@@ -260,5 +260,5 @@ describe("subscriptions/listen", () => {
       yield* listen(peer, { toolsListChanged: true })
       assert.isDefined(yield* caused(peer, "grow"))
       yield* result(peer, "tools/list")
-    }).pipe(Effect.scoped, Effect.provide(serve(grow, { listen: { max: 51 } }))))
+    }).pipe(Effect.scoped, Effect.provide(serve(grow, { limits: { maxListens: 51 } }))))
 })

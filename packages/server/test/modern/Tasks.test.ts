@@ -53,7 +53,7 @@ const features = Layer.mergeAll(
       return [one, two].map((who) => who.action === "accept" ? who.content.name : "nobody").join(", ")
     })),
   McpServer.tool(Quick, () => Effect.succeed("quick")),
-  Tasks.layer({ maxRunning: 3 })
+  Tasks.layer({ limits: { maxRunning: 3 } })
 )
 
 const server = Layer.provide(serve(features, { extensions: [Tasks.extension] }), TaskStore.layerMemory())
@@ -346,7 +346,7 @@ describe("A call that becomes a task at 2026-07-28", () => {
     }).pipe(
       Effect.scoped,
       Effect.provide(Layer.provide(
-        serve(features, { extensions: [Tasks.extension], maxInFlight: 1, maxWaiting: 0 }),
+        serve(features, { extensions: [Tasks.extension], limits: { maxInFlight: 1, maxWaiting: 0 } }),
         TaskStore.layerMemory()
       ))
     ))

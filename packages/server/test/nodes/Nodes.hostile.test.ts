@@ -36,7 +36,7 @@ describe("a node that gets what no proper client or node sends", () => {
 
   it.scoped("does not look up a session id that no node has made", () =>
     Effect.gen(function*() {
-      const cluster = yield* Cluster.make(serve(GreetLive), { legacy: { sessions: { idPrefix: "a.b-" } } })
+      const cluster = yield* Cluster.make(serve(GreetLive), { legacy: { sessionIdPrefix: "a.b-" } })
       const looked: Array<string> = []
       finding(cluster, (id) => Effect.sync(() => looked.push(id)))
       const [one, two] = [yield* cluster.node, yield* cluster.node]
@@ -202,7 +202,7 @@ describe("a node that gets what no proper client or node sends", () => {
 
   it.scoped("takes a session over while a flood of clients begins a handshake", () =>
     Effect.gen(function*() {
-      const { node } = yield* Cluster.make(serve(GreetLive), { legacy: { sessions: { max: 40 } } })
+      const { node } = yield* Cluster.make(serve(GreetLive), { limits: { maxSessions: 40 } })
       const [one, two] = [yield* node, yield* node]
       const client = yield* one.http.open()
       const refused = yield* Effect.forEach(Array.from({ length: 20 }), () => two.http.ask(initialize()))
@@ -246,7 +246,7 @@ describe("a node that gets what no proper client or node sends", () => {
 
   it.scoped("refuses with 503, and not as unknown, a session that it has no place for", () =>
     Effect.gen(function*() {
-      const { node } = yield* Cluster.make(serve(GreetLive), { legacy: { sessions: { max: 1 } } })
+      const { node } = yield* Cluster.make(serve(GreetLive), { limits: { maxSessions: 1 } })
       const [one, two] = [yield* node, yield* node]
       const client = yield* one.http.open()
       const reader = (yield* two.http.open()).get()

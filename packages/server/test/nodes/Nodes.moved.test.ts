@@ -126,7 +126,7 @@ describe("a request whose session has moved to another node", () => {
 describe("a session that a node has no place for", () => {
   it.scoped("is not unknown while the node gives it back", () =>
     Effect.gen(function*() {
-      const cluster = yield* Cluster.make(serve(GreetLive), { legacy: { sessions: { max: 1 } } })
+      const cluster = yield* Cluster.make(serve(GreetLive), { limits: { maxSessions: 1 } })
       const releasing = yield* Effect.makeLatch()
       const { join } = cluster.directory
       Object.assign(cluster.directory, {

@@ -87,7 +87,7 @@ describe("a stream that a node has taken over", () => {
 
   /** A client, and a reader of a stream of the node before, that has taken one event and takes no more. */
   const replaying = Effect.gen(function*() {
-    const { node } = yield* Cluster.make(serve(many), { capacity: 4 })
+    const { node } = yield* Cluster.make(serve(many), { limits: { capacity: 4 } })
     const [one, two] = [yield* node, yield* node]
     const client = yield* one.http.open()
     const { events } = yield* one.of(client).ask(call(1, "act"))

@@ -93,7 +93,7 @@ describe("a request of a session that another node serves", () => {
         () => Effect.tap(log(line), () => Effect.sync(() => sent++)),
         { discard: true }
       )
-      const { node } = yield* Cluster.make(serve(act(lines)), { capacity: 4 })
+      const { node } = yield* Cluster.make(serve(act(lines)), { limits: { capacity: 4 } })
       const [one, two] = [yield* node, yield* node]
       const client = yield* one.http.open()
       const exchange = two.of(client).post(call(1, "act"))

@@ -160,7 +160,7 @@ describe("A message that arrives while a session is built", () => {
         yield* Deferred.succeed(gate, undefined)
         yield* slow.expectResult(hi)
         yield* slow.expectResult(waiting)
-      }).pipe(Effect.provide(serve(count, { session, maxInFlight: 2, maxWaiting: 0 })))
+      }).pipe(Effect.provide(serve(count, { session, limits: { maxInFlight: 2, maxWaiting: 0 } })))
     }))
 })
 
