@@ -14,8 +14,8 @@ export interface Connector<out R = never> {
   /** The name of the server, for error messages and spans. */
   readonly name: string
   /**
-   * What servers of the same kind have in common: the origin of their URLs, the command that launches them. What a client
-   * finds out about the protocol of one of them, it expects of the others. Default: nothing is shared.
+   * What servers of the same kind have in common: the origin of their URLs, or the command that launches them. A client that
+   * has found out which protocol one of these servers speaks expects the same of the others. Default: nothing is shared.
    */
   readonly origin?: string | undefined
   /** Whether it can connect only once. Default: false. */
@@ -41,7 +41,7 @@ export const make = <R>(
 })
 
 /**
- * A connector for a transport that is already open. It can be used once.
+ * A connector for a transport that is already open. The connector can be used once.
  *
  * @category constructors
  */

@@ -1,8 +1,9 @@
 /**
- * A conversation over one transport: requests in both directions, each with one answer, until one side ends it. It
- * passes responses and progress to the calls that wait, and requests and notifications to its `Side`.
+ * A conversation over one transport: requests in both directions, each with one answer, until one side ends the
+ * conversation. It passes responses and progress to the calls that wait for them, and the requests and notifications of
+ * the peer to its `Side`. `make` reads the transport on a fiber of its own; `factory` leaves reading to the caller.
  *
- * Receiving is ordered and never waits; requests run concurrently. The only method names it knows are
+ * Receiving is ordered and never waits; requests run concurrently. A conversation knows two method names only,
  * `notifications/cancelled` and `notifications/progress`: the packages above know what methods mean. `Transport` reads
  * and writes; `runtime/Requests` and `runtime/Calls` hold the requests of the two directions.
  *
@@ -19,8 +20,8 @@ import type * as Scope from "effect/Scope"
 import { Diagnostic, log } from "./Diagnostic.js"
 import * as Deadlines from "./kit/Deadlines.js"
 import * as Edition from "./kit/Edition.js"
+import * as EventLoop from "./kit/EventLoop.js"
 import { raceFirst } from "./kit/Race.js"
-import * as Turns from "./kit/Turns.js"
 import { NoBackChannel, TransportError } from "./LocalError.js"
 import * as Message from "./Message.js"
 import type { CallError, Outbound, RequestOptions } from "./Outbound.js"
@@ -56,7 +57,7 @@ export const MAX_WAITING_TEXT = 16 * 1024 * 1024
 
 /** @category models */
 export interface Options {
-  /** How long our requests wait for an answer, unless a request has its own. Default: without limit. */
+  /** How long our requests wait for an answer, unless a request has a timeout of its own. Default: without limit. */
   readonly timeout?: Duration.DurationInput | undefined
   /**
    * How many requests of the peer may run at once; more wait. As many notifications may be handled at once; more are
@@ -74,13 +75,15 @@ export interface Options {
   /** Receives diagnostics; at most 64 run at once, further ones are dropped. Default: `Diagnostic.log`. */
   readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
   /**
-   * Whether input that is no message is only reported, unless it is a request with an id. A client sets it: a server may
-   * write lines that are no messages, and repeat the client's answers to them. Default: false, an error answers it.
+   * Whether input that is no message is only reported, unless it resembles a request with an id. A client sets this: a
+   * server may write lines that are no messages, and an answer could make it write more. Default: false; such input is
+   * answered with an error.
    */
   readonly reportOnly?: boolean | undefined
   /**
-   * Sends a request of this method after the peer was silent for `interval`, and ends the conversation when two in a row
-   * bring nothing within `interval`. No request is sent while `method` gives `undefined`. Default: none is sent.
+   * Sends a request of this method after the peer was silent for `interval`, and ends the conversation when the peer stays
+   * silent for `interval` after each of two such requests in a row. No request is sent while `method` gives `undefined`.
+   * Default: no such request is sent.
    */
   readonly heartbeat?: {
     readonly interval: Duration.DurationInput
@@ -92,11 +95,11 @@ export interface Options {
 
 /** @category models */
 export interface Conversation extends Outbound {
-  /** Handles one message, from the transport or from another channel; its answer is sent on that channel. */
+  /** Handles one message, from the transport or from another channel; the answer is sent on the same channel. */
   readonly receive: (incoming: Transport.Delivery, channel?: Channel) => void
   /**
-   * Ends the conversation: fails our calls, interrupts the handlers and answers their requests once. Waits for the end,
-   * except in a handler of this conversation. Can be run again.
+   * Ends the conversation: fails our calls, interrupts the handlers and answers their requests once. Waits until the
+   * conversation has ended, except in a handler of this conversation. Can be run again.
    */
   readonly close: Effect.Effect<void>
   /** Waits until the conversation has ended; fails if the transport failed. */
@@ -113,7 +116,8 @@ export interface Conversation extends Outbound {
 }
 
 /**
- * A conversation without a fiber of its own. Its owner runs `read` or passes the messages to `receive`, and closes it.
+ * A conversation without a fiber of its own. Its owner runs `read` or passes the messages to `receive`, and closes the
+ * conversation.
  *
  * @category models
  */
@@ -271,8 +275,8 @@ class PassiveConversation implements Passive {
   readonly notify = (method: string, params?: Message.Params): Effect.Effect<void> =>
     Effect.suspend(() =>
       this.requests.closing
-        ? Turns.drop
-        : Effect.catchAll(this.transport.send(Message.notification(method, params)), () => Turns.drop)
+        ? EventLoop.drop
+        : Effect.catchAll(this.transport.send(Message.notification(method, params)), () => EventLoop.drop)
     )
 
   readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {
@@ -379,16 +383,16 @@ const errorOf = (cause: Cause.Cause<TransportError>): TransportError | undefined
 const MISSES = 2
 
 /**
- * Notices a peer that is gone though its transport is open: after some silence it sends pings, and fails when two in a
- * row bring nothing. Any message shows that the peer is there, also an error that answers a ping. A ping that the transport
- * cannot deliver brings nothing; where no channel carries requests, none is sent. `received` counts the messages of the peer.
+ * Notices a peer that is gone though its transport is open: after some silence it sends pings, and fails when the peer
+ * sends nothing after two pings in a row. Any message shows that the peer is there, also an error that answers a ping.
+ * Where no channel carries requests, no ping is sent. `received` counts the messages of the peer.
  */
 const beating = (
   outbound: Pick<Outbound, "request">,
   received: () => number,
   { interval, method }: NonNullable<Options["heartbeat"]>
 ): Effect.Effect<never, TransportError> => {
-  /** Runs an effect; gives whether nothing came meanwhile, if the effect gives true. */
+  /** Runs an effect. Gives whether the peer sent nothing meanwhile, where the effect gives true. */
   const isSilent = (during: Effect.Effect<boolean>): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       const before = received()

@@ -1,6 +1,6 @@
 /**
- * Something odd in a conversation that did not end it: a malformed message, a late answer, a handler that died. The
- * conversation reports each to the application; `log` writes them to the log.
+ * Something odd that did not end its conversation: a malformed message, a late answer, a handler that died. The
+ * conversation reports each diagnostic to the application; `log` writes a diagnostic to the log.
  *
  * @since 0.1.0
  */
@@ -12,19 +12,19 @@ import type * as Message from "./Message.js"
 import * as Json from "./runtime/Json.js"
 
 /**
- * - `Malformed`: input that is no message. It was answered if it resembles a request.
+ * - `Malformed`: input that is no message. The peer received an answer if the input resembles a request.
  * - `Mended`: a message that is not valid in all places was accepted: what could not be read was left out, or filled in.
  *   `count` is the number of these places; `places` has the first ten, and nothing of the peer's values.
- * - `Unchecked`: what the peer sent was accepted without a check that it should pass; `reason` says why.
- * - `UnknownResponse`: an answer to no call that waits; `late` when we issued its id before.
+ * - `Unchecked`: something that the peer sent was accepted without the usual check; `reason` says why.
+ * - `UnknownResponse`: a response for which no call waits; `late` when we issued its id before.
  * - `UnattributedError`: an error response without an id: the peer could not read one of our messages.
  * - `DuplicateRequest`: a request whose id is already in flight. It was refused; the first request continues.
  * - `Overloaded`: more requests or notifications at once than the limit. A request was refused, a notification dropped.
  * - `AmbiguousCancel`: a cancel that matches several requests. None was interrupted.
  * - `HandlerDied`: a handler ended by a bug on this side. The peer received "Internal error". `subject` is what the handler
  *   serves: `tool "search"`.
- * - `FlawedAnswer`: the answer of a handler on this side breaks a rule that costs the peer nothing. It was sent; `reason` says
- *   what is wrong, and what was left out. `subject` is as above.
+ * - `FlawedAnswer`: the answer of a handler on this side breaks a rule, but the peer can read it, so it was sent. `reason`
+ *   says what is wrong, and what was left out. `subject` is as above.
  * - `Unsubscribed`: the peer refused to announce the `changes`, or did not acknowledge that it does; `reason` says which. `peer` is the
  *   name that it gives itself.
  * - `Dropped`: more diagnostics at once than the limit; this one stands for `count` of them.
@@ -95,10 +95,10 @@ const idOf = (id: Message.RequestId | null | undefined): string => shown(Json.st
 const handled = (method: string, subject: string | undefined): string =>
   subject === undefined ? quoted(method) : shown(subject)
 
-/** Of text that is no JSON the kind is not known: it may be a line that a program printed. */
+/** Text that is no JSON has no kind: it may be a line that a program printed. */
 const isOfAnyKind = ({ code, kind }: Message.Malformed): boolean => kind === "unknown" || code === PARSE_ERROR
 
-/** How many characters of a text the log has. */
+/** How many characters of a text are logged. */
 const MAX_TEXT = 200
 
 /** A text that the peer may have chosen, shortened, with a space for each character that ends a line or controls a terminal. */

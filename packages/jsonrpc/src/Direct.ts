@@ -3,7 +3,7 @@
  * side before it returns. Messages that are sent while the other side is still receiving one are delivered next.
  *
  * The contract is that of any other transport; `Transport.memory` is a pair with queues. Messages are passed by
- * reference: neither side may change one that it has sent or received.
+ * reference: neither side may change a message that it has sent or received.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import { closed, type Transport } from "./Transport.js"
 /**
  * One side of a pair. A class with mutable fields, because every message of an in-process server passes it: a fiber and
  * a queue between the sides would cost more than the call, which takes 3 µs. `waiting` holds the messages that were
- * sent before this side was read or while `receiving` is true; it has ended once the pair is closed.
+ * sent before this side was read or while `receiving` is true; the queue ends when the pair is closed.
  */
 class DirectTransport implements Transport {
   peer!: DirectTransport
@@ -53,7 +53,7 @@ class DirectTransport implements Transport {
 
   private readonly claim: Effect.Effect<void, TransportError> = Effect.suspend(() => {
     if (this.claimed) {
-      return Effect.fail(new TransportError({ reason: "Read", message: "The transport is being read already" }))
+      return Effect.fail(new TransportError({ reason: "Read", message: "The transport has a reader already" }))
     }
     this.claimed = true
     return Effect.void
@@ -100,7 +100,7 @@ class DirectTransport implements Transport {
 }
 
 /**
- * Two connected transports. Closing the scope closes both, and so does the end of either reader.
+ * Two connected transports. Both close when the scope closes, or when either reader ends.
  *
  * @category utils
  */

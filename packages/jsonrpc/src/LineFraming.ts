@@ -2,7 +2,8 @@
  * One message per line, for pipes and sockets: decodes bytes to messages and encodes messages to lines. The same bytes
  * give the same messages, however they are cut into chunks; a line that is no message does not affect later lines.
  *
- * It knows neither the source of the bytes nor the meaning of the messages. `MessageText` reads and writes one message.
+ * This module knows neither the source of the bytes nor the meaning of the messages. `MessageText` reads and writes one
+ * message.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -14,6 +15,7 @@ import * as JsonRpcError from "./JsonRpcError.js"
 import * as Edition from "./kit/Edition.js"
 import * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
+import { ByteBuffer } from "./runtime/ByteBuffer.js"
 import * as Oversized from "./runtime/Oversized.js"
 
 /**
@@ -28,22 +30,19 @@ export interface Options extends MessageText.Limits {
   /** Longer lines are discarded: a response fails its call, anything else is answered with -32700. Default: 10 MiB. */
   readonly maxLineBytes?: number | undefined
   /**
-   * What becomes of bytes that the encoding does not have: `replace` puts U+FFFD in their place, `ignore` leaves them out,
-   * `strict` refuses the line. Default: `replace`.
+   * What becomes of bytes that are not valid in the encoding: `replace` puts U+FFFD in their place, `ignore` leaves them
+   * out, `strict` refuses the line. Default: `replace`.
    */
   readonly invalidBytes?: "replace" | "ignore" | "strict" | undefined
 }
 
 const NEWLINE = 0x0a
 const NOTHING: Uint8Array = new Uint8Array(0)
-/** A buffer that grew beyond this size is freed at the end of its line. */
-const KEPT_BYTES = 64 * 1024
 
 /**
- * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk: `buffer` holds the
- * first `held` bytes of a line that has not ended, never more than the limit and never the chunks themselves;
- * `skipping` is true from the byte that exceeds the limit to the end of the line; `start` is set meanwhile when the line
- * is reported at its end, and `last` holds the last bytes of the line.
+ * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk: `held` has a copy of
+ * the line that has not ended, never more than the limit; `skipped` is set from the byte that exceeds the limit to the
+ * end of the line.
  *
  * @category models
  */
@@ -52,16 +51,14 @@ export class Decoder {
   private readonly ignoresInvalid: boolean
   private readonly maxLineBytes: number
   private readonly limits: MessageText.Limits
-  private buffer: Uint8Array = NOTHING
-  private held = 0
-  private skipping = false
-  private start: string | undefined
-  private last: Uint8Array = NOTHING
+  private readonly held: ByteBuffer
+  private skipped: Oversized.Skipped | undefined
 
   constructor(options: Options = {}) {
     this.ignoresInvalid = options.invalidBytes === "ignore"
     this.text = new TextDecoder("utf-8", { fatal: this.ignoresInvalid || options.invalidBytes === "strict" })
     this.maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES
+    this.held = new ByteBuffer(this.maxLineBytes)
     this.limits = options
   }
 
@@ -75,7 +72,8 @@ export class Decoder {
     }
     if (start < chunk.length) {
       const piece = chunk.subarray(start)
-      if (this.fits(piece, messages)) this.keep(piece)
+      // The first piece is copied here: it would keep the memory of its whole chunk.
+      if (this.fits(piece, messages)) this.held.add(this.held.size === 0 ? piece.slice() : piece)
     }
     return messages
   }
@@ -89,22 +87,18 @@ export class Decoder {
 
   /** Whether the line may grow by this piece. Reports a line that is too long, once. */
   private fits(piece: Uint8Array, messages: Array<Message.Incoming>): boolean {
-    if (this.skipping) {
-      if (this.start !== undefined) this.last = Oversized.ending(this.last, piece, Oversized.KEPT_BYTES)
+    if (this.skipped !== undefined) {
+      this.skipped.add(piece)
       return false
     }
-    if (this.held + piece.length <= this.maxLineBytes) return true
-    const held = this.buffer.subarray(0, this.held)
+    if (this.held.size + piece.length <= this.maxLineBytes) return true
+    const held = this.held.all
     const kept = Math.min(Oversized.KEPT_BYTES, this.maxLineBytes)
     const start = lenient.decode(Oversized.beginning(held, piece, kept))
-    this.skipping = true
-    if (Oversized.needsEnd(start)) {
-      this.start = start
-      this.last = Oversized.ending(held, piece, Oversized.KEPT_BYTES)
-    } else {
-      messages.push(this.tooLong({ start }))
-    }
-    this.clear()
+    const needsEnd = Oversized.needsEnd(start)
+    this.skipped = new Oversized.Skipped(start, held, piece, needsEnd)
+    if (!needsEnd) messages.push(this.tooLong(this.skipped))
+    this.held.clear()
     return false
   }
 
@@ -112,37 +106,17 @@ export class Decoder {
     return Oversized.report(ends, `a line is longer than ${this.maxLineBytes} bytes`)
   }
 
-  private keep(piece: Uint8Array): void {
-    const held = this.held + piece.length
-    if (held > this.buffer.length) {
-      // Doubling bounds the bytes copied per line, however small the chunks are.
-      const larger = new Uint8Array(Math.min(Math.max(held, 2 * this.buffer.length), this.maxLineBytes))
-      larger.set(this.buffer.subarray(0, this.held))
-      this.buffer = larger
-    }
-    this.buffer.set(piece, this.held)
-    this.held = held
-  }
-
   private line(last: Uint8Array, messages: Array<Message.Incoming>): void {
     if (this.fits(last, messages)) {
-      if (this.held > 0) this.keep(last)
-      const text = this.decode(this.held > 0 ? this.buffer.subarray(0, this.held) : last)
+      const isWhole = this.held.size === 0
+      if (!isWhole) this.held.add(last)
+      const text = this.decode(isWhole ? last : this.held.all)
       if (typeof text !== "string") messages.push(text)
       else if (text !== "" && text.trim() !== "") messages.push(MessageText.parse(text, this.limits))
+      if (!isWhole) this.held.clear()
     }
-    if (this.start !== undefined) {
-      messages.push(this.tooLong({ start: this.start, end: lenient.decode(this.last) }))
-      this.start = undefined
-      this.last = NOTHING
-    }
-    this.skipping = false
-    this.clear()
-  }
-
-  private clear(): void {
-    this.held = 0
-    if (this.buffer.length > KEPT_BYTES) this.buffer = NOTHING
+    if (this.skipped?.end !== undefined) messages.push(this.tooLong(this.skipped))
+    this.skipped = undefined
   }
 
   private decode(line: Uint8Array): string | Message.Malformed {

@@ -56,7 +56,7 @@ export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
  */
 export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly method: string }> {
   override get message(): string {
-    return `Cannot send "${this.method}": there is no channel to the other side, or the request it belonged to has been answered`
+    return `Cannot send "${this.method}": there is no channel to the other side, or the request that it belongs to is answered`
   }
 }
 
@@ -67,7 +67,7 @@ export class NoBackChannel extends Data.TaggedError("NoBackChannel")<{ readonly 
  */
 export class SessionExpired extends Data.TaggedError("SessionExpired")<{ readonly method: string }> {
   override get message(): string {
-    return `The session expired before "${this.method}" was answered: it may have been served, or not`
+    return `The session expired before "${this.method}" was answered. The server may have served the request, or not`
   }
 }
 
@@ -80,5 +80,4 @@ export type LocalError = ConnectionClosed | RequestTimeout | NoBackChannel | Ses
 
 /** @category guards */
 export const isLocalError = (error: unknown): error is LocalError =>
-  error instanceof ConnectionClosed || error instanceof RequestTimeout || error instanceof NoBackChannel ||
-  error instanceof SessionExpired || error instanceof TransportError
+  [ConnectionClosed, RequestTimeout, NoBackChannel, SessionExpired, TransportError].some((one) => error instanceof one)

@@ -1,10 +1,11 @@
 /**
- * JSON-RPC messages as values: requests, notifications and responses. Input that is none of these becomes a `Malformed`
- * value with the code of its answer and, where it can be read, the id of its answer; nothing throws.
+ * JSON-RPC messages as values: requests, notifications and responses. Input that is no message becomes a `Malformed`
+ * value with the code of its answer and, where the input has a readable id, the id of its answer; nothing throws.
  *
- * Messages are the parsed JSON objects themselves, checked and passed on without a copy, but for what many peers write
- * and the specification does not allow: `params: null`, `error: null` beside a result, `result: null` beside an error,
- * and errors of another shape. This module knows no method name; `MessageText` reads and writes the text of messages.
+ * Messages are the parsed JSON objects themselves, checked and passed on without a copy. Only what many peers write and
+ * the specification does not allow is corrected in a copy: `params: null`, `error: null` beside a result,
+ * `result: null` beside an error, and errors of another shape. This module knows no method name; `MessageText` reads and
+ * writes the text of messages.
  *
  * @since 0.1.0
  */
@@ -18,7 +19,7 @@ import * as JsonRpcError from "./JsonRpcError.js"
 export type RequestId = string | number
 
 /**
- * Named parameters. MCP has no positional ones.
+ * Named parameters. MCP has no positional parameters.
  *
  * @category models
  */
@@ -49,7 +50,7 @@ export interface Success {
 }
 
 /**
- * An error response; without an id, or with `null`, if that of the request is unknown.
+ * An error response. It has no id, or `null`, when the id of the request is unknown.
  *
  * @category models
  */
@@ -66,9 +67,9 @@ export type Response = Success | Failure
 export type Message = Request | Notification | Response
 
 /**
- * Input that is not a message. `kind` is the kind of message that it resembles: a `request` is answered with `code`,
- * under `id` if it has one; a `response` with an `id` ends the call that waits for it. An `unknown` one has an id and
- * nothing else: it is a response where a call of this id waits, and a request elsewhere.
+ * Input that is not a message. `kind` is the kind of message that the input resembles: a `request` is answered with
+ * `code`, under `id` if there is an id; a `response` with an `id` ends the call that waits for it. Input of the kind
+ * `unknown` has an id and nothing else: it counts as a response where a call with this id waits, otherwise as a request.
  *
  * @category models
  */
@@ -86,7 +87,7 @@ export class Malformed {
 }
 
 /**
- * What a peer sent: a message, or input that is none.
+ * What a peer sent: a message, or input that is no message.
  *
  * @category models
  */
@@ -128,7 +129,7 @@ export const notification = (method: string, params?: Params): Notification =>
 export const success = (id: RequestId, result: Params): Success => ({ jsonrpc: "2.0", id, result })
 
 /**
- * An error response; without an id when that of the request is unknown.
+ * An error response. It has no id when the id of the request is unknown.
  *
  * @category utils
  */
@@ -138,7 +139,7 @@ export const failure = (id: RequestId | undefined, error: JsonRpcError.ErrorObje
     : { jsonrpc: "2.0", id, error: JsonRpcError.toObject(error) }
 
 /**
- * The response with a result or an error: with the outcome of a request.
+ * The response with the outcome of a request: a result or an error.
  *
  * @category utils
  */
@@ -230,7 +231,7 @@ const errorResponse = (u: Record<string, unknown>): Incoming => {
     : { jsonrpc: "2.0", ...(id === undefined ? undefined : { id }), error: read }
 }
 
-/** An error of another shape; one without a code has that of an internal error. */
+/** An error of another shape. Without a code, its code is that of an internal error. */
 const errorObject = (error: unknown): JsonRpcError.ErrorObject | undefined => {
   if (typeof error === "string") return { code: JsonRpcError.INTERNAL_ERROR, message: error }
   if (!isObject(error)) return undefined

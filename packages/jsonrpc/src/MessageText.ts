@@ -1,6 +1,6 @@
 /**
- * The JSON text of one message: reads and writes it, within the limits of `runtime/Json`. Splitting a stream of bytes
- * into texts is left to `LineFraming` and `Sse`.
+ * The JSON text of one message: reads, writes and measures the text, within the limits of `runtime/Json`. `LineFraming`
+ * and `Sse` split a stream of bytes into texts.
  *
  * @since 0.1.0
  */
@@ -18,7 +18,7 @@ import * as MessageOutline from "./runtime/MessageOutline.js"
 export interface Limits {
   /** How deep a message may nest. Default: 64. */
   readonly maxDepth?: number | undefined
-  /** How many values a request or a notification may hold, nested ones included. Default: 100,000. */
+  /** How many values a request or a notification may hold, including nested values. Default: 100,000. */
   readonly maxNodes?: number | undefined
   /** How many values a response to a request of ours may hold. Default: 1,000,000. */
   readonly maxResponseNodes?: number | undefined
@@ -59,7 +59,7 @@ const tooMany = (
   return new Message.Malformed(kind, JsonRpcError.INVALID_REQUEST, `Invalid ${what}: more than ${max} values`, id)
 }
 
-/** Whether it is a request or a notification, or a batch with one. */
+/** Whether the input is a request or a notification, or a batch that has one. */
 const hasMethod = (incoming: Message.Incoming): boolean =>
   Message.isMalformed(incoming)
     ? incoming.batch !== undefined && incoming.batch.some((one) => Predicate.hasProperty(one, "method"))
@@ -97,8 +97,8 @@ const SHORT = 4096
 const lengths = new WeakMap<Message.Message, number>()
 
 /**
- * The number of characters of the JSON text of a message, for the limits of requests that wait; 0 when it has no JSON form. A short
- * message, and a message that `parse` has not made, is written again.
+ * The number of characters of the JSON text of a message, for the limits of requests that wait; 0 when the message has no
+ * JSON form. A short message, and a message that `parse` has not made, is written again.
  *
  * @category utils
  */

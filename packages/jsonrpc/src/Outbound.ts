@@ -29,16 +29,16 @@ export interface RequestOptions extends SendOptions {
   readonly timeout?: Duration.DurationInput | undefined
   /** Whether each progress notification restarts the timeout, also without `onProgress`. Default: false. */
   readonly resetTimeoutOnProgress?: boolean | undefined
-  /** The longest wait in all, whatever progress arrives. Default: no limit. */
+  /** The longest wait in total, whatever progress arrives. Default: no limit. */
   readonly maxTotalTimeout?: Duration.DurationInput | undefined
   /**
-   * Runs for each progress notification, one after another, all before the call returns. It is interrupted with the
-   * call. If it dies, the defect is logged, and only that notification is lost.
+   * Runs for each progress notification, one after another, all before the call returns. The callback is interrupted with
+   * the call. If the callback dies, the defect is logged, and only that notification is lost.
    */
   readonly onProgress?: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
   /** Whether to cancel the request at the peer when the caller is interrupted or the time is over. Default: true. */
   readonly cancelOnAbandon?: boolean | undefined
-  /** The reason that the peer is given when the caller is interrupted. Default: "the caller was interrupted". */
+  /** The reason for the peer when the caller is interrupted. Default: "the caller was interrupted". */
   readonly cancelReason?: string | undefined
   /** Runs with the id of the request, before the request is sent; once more for each time that a call is sent again. */
   readonly onId?: ((id: Message.RequestId) => void) | undefined

@@ -1,6 +1,6 @@
 /**
  * How a request ended: a result or an error, without an id. A `Side` maps the exit of a handler to an `Outcome`; the
- * conversation decides whether it is sent, and sends it under the id of the request.
+ * conversation decides whether to send the outcome, and sends it under the id of the request.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ export type Outcome =
   | Reported & { readonly result?: undefined; readonly error: JsonRpcError.ErrorObject }
 
 interface Reported {
-  /** Which rule the answer of a handler breaks, or broke before it was corrected. */
+  /** The rule that the result of a handler breaks. The result was corrected, or is sent as it is. */
   readonly flaw?: string | undefined
   /** The cause of an outcome that hides a bug of this side from the peer. */
   readonly died?: Cause.Cause<unknown> | undefined
@@ -24,12 +24,12 @@ interface Reported {
   readonly subject?: string | undefined
   /** Whether the request has not run: there was no place for it, or the conversation closes. */
   readonly isUnserved?: boolean | undefined
-  /** What the packages above tell the channel of the answer. The conversation does not read it. */
+  /** What the packages above tell the channel about the answer. The conversation does not read these notes. */
   readonly notes?: unknown
 }
 
 /**
- * Its result, its `JsonRpcError`, or "Internal error" for any other failure.
+ * The outcome of a handler: its result, its `JsonRpcError`, or "Internal error" for any other failure.
  *
  * @category constructors
  */

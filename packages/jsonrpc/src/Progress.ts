@@ -1,6 +1,6 @@
 /**
- * The progress of a request, and the notification that carries it. `Conversation` passes it to the call that its token
- * names.
+ * The progress of a request, and the notification that carries progress. `Conversation` passes progress to the call that
+ * the token of the notification names.
  *
  * @since 0.1.0
  */
@@ -24,14 +24,14 @@ export interface Progress {
 export const METHOD = "notifications/progress"
 
 /**
- * The token in the parameters of a notification, if there is one.
+ * The token in the parameters of a notification, if they have one.
  *
  * @category utils
  */
 export const token = (params: Message.Params | undefined): unknown => params?.progressToken
 
 /**
- * The progress in the parameters of a notification, if there is any. A total or a message of a wrong type is left out.
+ * The progress in the parameters of a notification, if they have any. A total or a message of a wrong type is left out.
  *
  * @category constructors
  */

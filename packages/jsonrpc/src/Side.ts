@@ -20,30 +20,30 @@ import type { Transport } from "./Transport.js"
  */
 export interface RequestSide {
   /**
-   * Called in the order of arrival, before any later message is read. The effects of requests run concurrently; the steps of each up
-   * to its first asynchronous one run at once.
+   * Called in the order of arrival, before any later message is read. The effects of requests run concurrently; each effect
+   * runs at once up to its first asynchronous step.
    */
   readonly onRequest: (request: Message.Request, incoming: IncomingRequest) => Work
   /**
-   * Whether requests of this method never wait for others to end, neither those of the peer nor our own. They are cheap,
-   * such as `ping`. Default: none.
+   * Whether requests of this method never wait until other requests have ended, neither requests of the peer nor our own.
+   * Such requests are cheap, like `ping`. Default: every request may wait.
    */
   readonly neverWaits?: ((method: string) => boolean) | undefined
-  /** The limit of a request that stays open, such as a subscription: it takes no place from others. Default: none has one. */
+  /** The own limit of a request that stays open, such as a subscription. Default: no request has an own limit. */
   readonly ownLimit?: ((request: Message.Request, channel: Channel) => OwnLimit | undefined) | undefined
-  /** The code of the error with which a request is refused while no place is free. Default: `UNAVAILABLE`. */
+  /** The code of the error that refuses a request while no permit is free. Default: `UNAVAILABLE`. */
   readonly unavailableCode?: ((request: Message.Request) => number) | undefined
 }
 
 /**
- * A limit that requests of one kind have instead of the limit of the conversation. One too many is refused.
+ * A limit that requests of one kind have instead of the limit of the conversation. A request beyond the limit is refused.
  *
  * @category models
  */
 export interface OwnLimit {
-  /** Takes a place; `false` when none is free. */
+  /** Takes a permit; `false` when no permit is free. */
   readonly enter: () => boolean
-  /** Gives a place back. */
+  /** Gives a permit back. */
   readonly leave: () => void
 }
 
@@ -53,10 +53,11 @@ export interface OwnLimit {
  * @category models
  */
 export interface Side extends RequestSide {
-  /** What serves a request, where that depends on the request. Called once for each. Default: the side itself. */
+  /** Gives what serves a request, where that depends on the request. Called once per request. Default: the side itself. */
   readonly of?: ((request: Message.Request) => RequestSide) | undefined
   /**
-   * Called as `onRequest` is. Returns the effect that handles the notification, if there is one. A defect in it is reported.
+   * Called in the order of arrival, like `onRequest`. Returns the effect that handles the notification, if there is one. A
+   * defect of the effect is reported.
    */
   readonly onNotification: (
     notification: Message.Notification,
@@ -89,11 +90,11 @@ export interface Work {
  * @category models
  */
 export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canRequest"> {
-  /** Sends the answer of a request, on a channel that needs more of it than the message. Default: `unsafeSend` of the message. */
+  /** Sends the answer to a request, on a channel that needs the whole outcome. Default: `unsafeSend` of the response. */
   readonly answer?: ((id: Message.RequestId, outcome: Outcome.Outcome) => void) | undefined
   /** Called for a request that will not be answered, because the peer cancelled it. A pipe leaves this out. */
   readonly onUnanswered?: ((id: Message.RequestId) => void) | undefined
-  /** Called for a request that has to wait for others to end. A pipe leaves this out. */
+  /** Called for a request that has to wait until other requests have ended. A pipe leaves this out. */
   readonly onWaiting?: ((id: Message.RequestId) => void) | undefined
   /** Called for a request that has waited, before it starts. */
   readonly onStarted?: ((id: Message.RequestId) => void) | undefined
@@ -102,8 +103,9 @@ export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canReq
 }
 
 /**
- * One request while it is being answered, with the functions that send requests and notifications to its sender
- * meanwhile. Once it is answered or cancelled, these requests fail with `NoBackChannel` and notifications are dropped.
+ * One request while a handler answers it, with functions that send requests and notifications to its sender meanwhile.
+ * Once the request is answered or cancelled, requests to its sender fail with `NoBackChannel`, and notifications are
+ * dropped.
  *
  * @category models
  */
@@ -111,7 +113,7 @@ export interface IncomingRequest extends Outbound {
   readonly id: Message.RequestId
   readonly method: string
   readonly channel: Channel
-  /** Why the peer has cancelled the request, at most 1,024 characters; `undefined` when it has not, or gave no reason. */
+  /** Why the peer has cancelled the request, at most 1,024 characters; `undefined` without a cancel or a reason. */
   readonly cancelReason: string | undefined
   /** `false` once the request is answered or cancelled. */
   readonly open?: boolean | undefined

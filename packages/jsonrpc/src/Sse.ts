@@ -2,11 +2,12 @@
  * Server-sent events: encodes events to text and decodes bytes to events. The same bytes give the same events, however
  * they are cut into chunks; an event that is too large does not affect the events after it.
  *
- * It knows neither HTTP nor what the events mean. That an event with empty data is no message is left to its readers.
+ * This module knows neither HTTP nor what the events mean. Its readers know that an event with empty data is no message.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  * @since 0.1.0
  */
+import { ByteBuffer } from "./runtime/ByteBuffer.js"
 import * as Oversized from "./runtime/Oversized.js"
 
 /**
@@ -20,7 +21,7 @@ export const MAX_EVENT_BYTES = 10 * 1024 * 1024
 export interface Event {
   /** The name of the event. Without one, the event is a "message". */
   readonly event?: string | undefined
-  /** The id that the client sends to resume after this event. It stays valid until an event has another. */
+  /** The id that the client sends to resume after this event. The id stays valid until an event has another id. */
   readonly id?: string | undefined
   /** How many milliseconds the client waits before it reconnects. */
   readonly retry?: number | undefined
@@ -76,22 +77,20 @@ export interface Options {
   /** Longer events are discarded and reported as `TooLarge`. Default: 10 MiB. */
   readonly maxEventBytes?: number | undefined
   /**
-   * Whether an event that is too large is reported at its end, once its data ends; it is given how the data begins.
-   * Default: it is reported as soon as it is too large.
+   * Whether an event that is too large is reported at its end; the function receives the beginning of the data. Default: an
+   * event is reported as soon as it is too large.
    */
   readonly reportAtEnd?: ((start: string) => boolean) | undefined
 }
 
 const LF = 0x0a
 const CR = 0x0d
-const NOTHING: Uint8Array = new Uint8Array(0)
-/** How many bytes are kept of the beginning of an event that is too large, and of its end. */
-const KEPT_BYTES = 4096
 
 /**
- * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `buffer` holds the
- * first `held` bytes of a line that has not ended, and the fields of the event so far are in `event`, `id`, `retry` and
- * `data`, never more than the limit and never the chunks themselves. Text after the last blank line is no event.
+ * Decodes chunks of bytes to events. A class with mutable fields, because it runs for every chunk: `held` has a copy of
+ * the line that has not ended, and `event`, `id`, `retry` and `data` have the fields of the event so far, together never
+ * more than the limit; `skipped` is set from the byte that exceeds the limit to the end of the event. Text after the
+ * last blank line is no event.
  *
  * @category models
  */
@@ -99,14 +98,10 @@ export class Decoder {
   private readonly text = new TextDecoder("utf-8", { ignoreBOM: true })
   private readonly maxEventBytes: number
   private readonly reportAtEnd: (start: string) => boolean
-  private buffer: Uint8Array = NOTHING
-  private held = 0
+  private readonly held: ByteBuffer
   /** Bytes of this event, without the line that has not ended. */
   private bytes = 0
-  private skipping = false
-  /** How an event begins that is reported at its end, and its last bytes. */
-  private start: string | undefined
-  private last: Uint8Array = NOTHING
+  private skipped: Oversized.Skipped | undefined
   private first = true
   private afterCr = false
   private event: string | undefined
@@ -116,6 +111,7 @@ export class Decoder {
 
   constructor(options: Options = {}) {
     this.maxEventBytes = options.maxEventBytes ?? MAX_EVENT_BYTES
+    this.held = new ByteBuffer(this.maxEventBytes)
     this.reportAtEnd = options.reportAtEnd ?? (() => false)
   }
 
@@ -143,55 +139,41 @@ export class Decoder {
 
   /** Whether the event may grow by this piece. Reports an event that is too large, once. */
   private fits(piece: Uint8Array, events: Array<Event | TooLarge>): boolean {
-    if (this.skipping) {
-      if (this.start !== undefined) this.last = Oversized.ending(this.last, piece, KEPT_BYTES)
+    if (this.skipped !== undefined) {
+      this.skipped.add(piece)
       return false
     }
-    if (this.bytes + this.held + piece.length <= this.maxEventBytes) return true
-    this.skipping = true
-    const held = this.buffer.subarray(0, this.held)
-    // So that it is the same however the bytes are cut into chunks.
-    const kept = Math.min(KEPT_BYTES, this.maxEventBytes - this.bytes)
+    if (this.bytes + this.held.size + piece.length <= this.maxEventBytes) return true
+    const held = this.held.all
+    // So that the start is the same however the bytes are cut into chunks.
+    const kept = Math.min(Oversized.KEPT_BYTES, this.maxEventBytes - this.bytes)
     const start = this.data === undefined
       ? dataOf(this.text.decode(Oversized.beginning(held, piece, kept)))
-      : this.data[0]!.slice(0, KEPT_BYTES)
-    if (this.reportAtEnd(start)) {
-      this.last = Oversized.ending(held, piece, KEPT_BYTES)
-      this.clear()
-      this.start = start
-    } else {
-      this.clear()
-      events.push(new TooLarge(this.maxEventBytes, start))
-    }
+      : this.data[0]!.slice(0, Oversized.KEPT_BYTES)
+    const isReportedAtEnd = this.reportAtEnd(start)
+    this.clear()
+    this.skipped = new Oversized.Skipped(start, held, piece, isReportedAtEnd)
+    if (!isReportedAtEnd) events.push(new TooLarge(this.maxEventBytes, start))
     return false
   }
 
   private keep(piece: Uint8Array, events: Array<Event | TooLarge>): void {
-    if (!this.fits(piece, events)) {
-      // Remembers that the line is not empty: an empty line would end the event.
-      this.held = 1
-      return
-    }
-    const held = this.held + piece.length
-    if (held > this.buffer.length) {
-      // Doubling bounds the bytes copied per line, however small the chunks are.
-      const larger = new Uint8Array(Math.max(held, 2 * this.buffer.length))
-      larger.set(this.buffer.subarray(0, this.held))
-      this.buffer = larger
-    }
-    this.buffer.set(piece, this.held)
-    this.held = held
+    // A line that is skipped is counted: an empty line would end the event.
+    if (!this.fits(piece, events)) this.held.skip(piece)
+    // The first piece is copied here: it would keep the memory of its whole chunk.
+    else this.held.add(this.held.size === 0 ? piece.slice() : piece)
   }
 
   private line(last: Uint8Array, events: Array<Event | TooLarge>): void {
-    if (this.held === 0 && last.length === 0) return this.dispatch(events)
+    const isWhole = this.held.size === 0
+    if (isWhole && last.length === 0) return this.dispatch(events)
     if (this.fits(last, events)) {
-      if (this.held > 0) this.keep(last, events)
-      const bytes = this.held > 0 ? this.buffer.subarray(0, this.held) : last
+      if (!isWhole) this.held.add(last)
+      const bytes = isWhole ? last : this.held.all
       this.bytes += bytes.length
       this.field(this.text.decode(bytes))
     }
-    this.held = 0
+    this.held.clear()
   }
 
   private field(text: string): void {
@@ -209,24 +191,20 @@ export class Decoder {
   }
 
   private dispatch(events: Array<Event | TooLarge>): void {
-    // A byte order mark is removed from the first line only, and this may have been it.
+    // A byte order mark is removed from the first line only, and this line may have been the first.
     this.first = false
     const { data, event, id, retry } = this
-    if (!this.skipping && (data !== undefined || event !== undefined || id !== undefined || retry !== undefined)) {
+    if (this.skipped?.end !== undefined) {
+      events.push(new TooLarge(this.maxEventBytes, this.skipped.start, this.skipped.end))
+    } else if (data !== undefined || event !== undefined || id !== undefined || retry !== undefined) {
       events.push({ event, id, retry, data: data?.join("\n") })
     }
-    if (this.start !== undefined) {
-      events.push(new TooLarge(this.maxEventBytes, this.start, this.text.decode(this.last)))
-      this.start = undefined
-      this.last = NOTHING
-    }
-    this.skipping = false
     this.clear()
   }
 
   private clear(): void {
-    this.buffer = NOTHING
-    this.held = 0
+    this.held.clear()
+    this.skipped = undefined
     this.bytes = 0
     this.event =
       this.id =
@@ -236,5 +214,5 @@ export class Decoder {
   }
 }
 
-/** The data of a line, when it is a line of data. */
+/** The data of a line of data; empty for any other line. */
 const dataOf = (line: string): string => /^\uFEFF?data:/.test(line) ? line.replace(/^\uFEFF?data: ?/, "") : ""

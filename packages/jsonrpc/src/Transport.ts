@@ -1,8 +1,8 @@
 /**
  * One duplex pipe of messages: a stream of what the peer sends, and effects that send to the peer.
  *
- * It knows no method; `Conversation` reads it. `make` builds a transport from a stream and a function that writes, with
- * the help of `LineFraming` where there are bytes; `memory` is a pair with queues between, `Direct` a pair without.
+ * A transport knows no method; `Conversation` reads it. `make` builds a transport from a stream and a function that writes,
+ * `LineFraming` turns bytes to messages, `memory` is a pair of transports with queues, and `Direct` a pair without.
  *
  * @since 0.1.0
  */
@@ -19,8 +19,8 @@ import { type LocalError, TransportError } from "./LocalError.js"
 import type * as Message from "./Message.js"
 
 /**
- * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. It ends the call
- * that waits for it, and no other. For transports that send each request on its own, such as HTTP.
+ * Reported by the transport itself: a request of ours did not reach the peer, or its answer was lost. Only the call that
+ * waits for this answer ends. For transports that send each request on its own, such as HTTP.
  *
  * @category models
  */
@@ -47,21 +47,21 @@ export type Delivery = Message.Incoming | Undelivered
  */
 export interface SendOptions {
   /**
-   * Waits for the answer to a request that was sent before, also by an earlier connection, from where this token names. The
-   * request is not sent again. A transport that cannot resume requests fails it with a `TransportError`.
+   * Waits for the answer to a request that was sent before, also by an earlier connection, from the point that this token
+   * names. The request is not sent again. A transport that cannot resume requests fails the call with a `TransportError`.
    */
   readonly resumptionToken?: string | undefined
-  /** Runs whenever the request can be resumed from a later place, after what came before that place was read. */
+  /** Runs whenever the request can be resumed from a later point, once everything before that point was read. */
   readonly onResumptionToken?: ((token: string) => Effect.Effect<void>) | undefined
 }
 
 /**
- * A call as the transport sees it that carries its request and its cancel.
+ * A call, for the transport that carries the request and the cancel of the call.
  *
  * @category models
  */
 export interface OpenCall {
-  /** What a transport that sends each request on its own keeps of this one, for as long as the call is open. */
+  /** What a transport that sends each request on its own keeps for this request, as long as the call is open. */
   exchange?: unknown
 }
 
@@ -73,14 +73,14 @@ export interface OpenCall {
 export type PauseTimeouts = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * The credentials of the requests of a transport, numbered: two requests with one number had the same credentials.
+ * Numbers for the credentials of the requests of a transport: requests with the same number had the same credentials.
  *
  * @category models
  */
 export interface Credentials {
   /** The number of the request that was sent last. */
   readonly last: () => number
-  /** The number that a request would have that is sent now. Fails when its credentials cannot be found. */
+  /** The number of a request that would be sent now. Fails when its credentials cannot be found. */
   readonly now: Effect.Effect<number, unknown>
 }
 
@@ -100,28 +100,28 @@ export interface Transport {
    * for pipes that need no stream in between. Default: `incoming` is read.
    */
   readonly run?: (receive: (incoming: Delivery) => void) => Effect.Effect<void, TransportError>
-  /** Whether requests can be sent now; if not, they fail with `NoBackChannel`. Default: always. */
+  /** Whether requests can be sent now; otherwise requests fail with `NoBackChannel`. Default: always. */
   readonly canRequest?: (() => boolean) | undefined
   /** Whether requests can be resumed. Default: false. */
   readonly canResume?: boolean | undefined
   /**
-   * Whether each request has an exchange of its own, as over HTTP: what becomes of one says nothing of the others, and of
-   * the peer. Default: false.
+   * Whether each request has an exchange of its own, as over HTTP: the failure of one request says nothing about other
+   * requests or about the peer. Default: false.
    */
   readonly hasExchanges?: boolean | undefined
-  /** Whether it goes on with a session of an earlier connection, which may have used any id so far. Default: false. */
+  /** Whether the transport continues the session of an earlier connection, which may have used any id. Default: false. */
   readonly isResumed?: boolean | undefined
   /** The credentials of requests, where they may change. Default: all requests have the same. */
   readonly credentials?: Credentials | undefined
   /**
-   * Runs once, when a conversation starts over this transport. It gives the transport the function for waits that are no
-   * delay of the peer: until the user has logged in.
+   * Called once, when a conversation starts over this transport. The transport runs a wait for which the peer is not to
+   * blame, such as the login of the user, with `pauseTimeouts`.
    */
   readonly onConversation?: ((pauseTimeouts: PauseTimeouts) => void) | undefined
 }
 
 /**
- * The half of a transport that sends, for a conversation whose owner passes it each message.
+ * The half of a transport that sends, for a conversation whose owner passes each message to the conversation.
  *
  * @category models
  */
@@ -203,8 +203,8 @@ export const make = (options: {
   })
 
 /**
- * Two connected transports in memory: what one sends, the other receives, as the same value. Each direction has a
- * queue; `send` suspends while `capacity` messages (default: 256) wait in it. Closing the scope ends both.
+ * Two connected transports in memory: each receives what the other sends, as the same value. Each direction has a queue;
+ * `send` suspends while `capacity` messages (default: 256) wait in the queue. Closing the scope ends both transports.
  *
  * @category constructors
  */

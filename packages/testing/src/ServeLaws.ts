@@ -9,7 +9,7 @@
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as Turns from "@effect-mcp/jsonrpc/unstable/kit/Turns"
+import * as EventLoop from "@effect-mcp/jsonrpc/unstable/kit/EventLoop"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
@@ -101,7 +101,7 @@ const waiting = Effect.gen(function*() {
 const turnUntil = (holds: () => boolean, steps = 10_000): Effect.Effect<void> =>
   Effect.asVoid(Effect.iterate(0, {
     while: (step) => step < steps && !holds(),
-    body: (step) => Effect.as(Effect.zipRight(Turns.worked, Effect.yieldNow()), step + 1)
+    body: (step) => Effect.as(Effect.zipRight(EventLoop.worked, Effect.yieldNow()), step + 1)
   }))
 
 const delivery = Law.make<Entrance>(

@@ -3,7 +3,7 @@
  * entry of a URI. Functions of `GroupEntries`; `CurrentEntries` holds the current ones.
  */
 import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
-import * as Turns from "@effect-mcp/jsonrpc/unstable/kit/Turns"
+import * as EventLoop from "@effect-mcp/jsonrpc/unstable/kit/EventLoop"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type * as Prompts from "@effect-mcp/protocol/Prompts"
 import type * as Resources from "@effect-mcp/protocol/Resources"
@@ -116,7 +116,7 @@ export const readable: (entries: Entries, uri: string) => Effect.Effect<Entry<st
     for (const [name, template] of templates) {
       const original = originalOf(name, template)(uri)
       if (Option.isSome(original)) return { ...template, value: original.value }
-      yield* Turns.worked
+      yield* EventLoop.worked
     }
     return undefined
   }

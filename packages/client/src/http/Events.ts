@@ -6,7 +6,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import * as Turns from "@effect-mcp/jsonrpc/unstable/kit/Turns"
+import * as EventLoop from "@effect-mcp/jsonrpc/unstable/kit/EventLoop"
 import * as Oversized from "@effect-mcp/jsonrpc/unstable/Oversized"
 import * as Chunk from "effect/Chunk"
 import * as Stream from "effect/Stream"
@@ -35,7 +35,7 @@ export const fromResponse = (
         readTimeout
       )
     const events = Stream.mapChunks(timed, Chunk.flatMap((bytes) => Edition.chunk(decoder.push(bytes))))
-    return Stream.tap(events, () => Turns.received)
+    return Stream.tap(events, () => EventLoop.received)
   })
 
 const cutOff = (message: string, cause?: unknown): TransportError =>

@@ -13,7 +13,7 @@ import { INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
+import { Permits } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { REQUEST_CANCELLED } from "@effect-mcp/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { taskStatus } from "@effect-mcp/protocol/legacy/TaskMethods"
@@ -179,7 +179,7 @@ export const make = (
     get: (taskId) => Effect.map(find(taskId), ({ task }) => task),
     result: (taskId) =>
       Effect.flatMap(find(taskId), (entry) => Effect.flatMap(Deferred.await(entry.over), () => outcomeOf(entry))),
-    resultLimit: new Places({ running: maxRunning, waiting: 0, text: 0 }),
+    resultLimit: new Permits({ running: maxRunning, waiting: 0, text: 0 }),
     cancel: (taskId) =>
       Effect.flatMap(
         find(taskId),

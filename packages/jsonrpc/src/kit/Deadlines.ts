@@ -1,11 +1,12 @@
 /**
  * Any number of deadlines, and one fiber that sleeps until the first of them: the timeouts of calls and of commands, idle
- * sessions, stalled readers. Each thing that expires knows its own deadline; `sweep` calls all of them when one may be due.
+ * sessions, stalled readers. Everything that expires knows its own deadline; a sweep calls all of it when one may be due.
+ * `awaitWithin` waits for a fiber no longer than a limit.
  *
- * Mutable fields, because a timer per request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber per session
- * doubles the memory of an idle session; here a later deadline costs one comparison. When Effect has a timeout at such a cost,
- * and test/kit/Deadlines and test/runtime/Calls.deadlines pass on it, this part can be deleted. `at` is the time of the next
- * sweep, `Infinity` for none and `-Infinity` after `stop`; a fiber sleeps exactly while `at` is finite, except during a sweep.
+ * Mutable fields, because a timer per request (`Effect.timeout`) adds 39 µs to a call of 3 µs, and a sleeping fiber per
+ * session doubles the memory of an idle session; here a later deadline costs one comparison. When Effect has a timeout at
+ * such a cost, and test/kit/Deadlines and test/runtime/Calls.deadlines pass on it, this part can be deleted. `at` is the
+ * time of the next sweep, `Infinity` for none and `-Infinity` after `stop`; a fiber sleeps exactly while `at` is finite.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -39,7 +40,7 @@ export class Deadlines {
   constructor(
     runtime: Edition.Services,
     private readonly clock: Clock.Clock,
-    /** The least time between two sweeps, in milliseconds; a deadline may be late by as much. */
+    /** The least time between two sweeps, in milliseconds. A deadline may be late by this time. */
     readonly resolution = 0
   ) {
     this.runtime = Edition.interruptible(runtime)
@@ -55,19 +56,19 @@ export class Deadlines {
     return Number(this.clock.unsafeCurrentTimeNanos()) / 1_000_000
   }
 
-  /** Sweeps it no later than at that time, and whenever `sweep` returns, until `unwatch`. */
+  /** Sweeps `expirable` no later than at this time, and at each time that its `sweep` returns, until `unwatch`. */
   watch(expirable: Expirable, at: number): this {
     this.watched.add(expirable)
     this.set(at)
     return this
   }
 
-  /** `false` when it was not watched. */
+  /** Stops sweeping `expirable`; `false` when it was not watched. */
   unwatch(expirable: Expirable): boolean {
     return this.watched.delete(expirable)
   }
 
-  /** Calls back once after so many milliseconds, never for `Infinity`; `unwatch` cancels it. */
+  /** Calls back once after so many milliseconds, never for `Infinity`; `unwatch` cancels the callback. */
   schedule(delay: number, onDue: () => void): Expirable {
     const at = this.now() + delay
     const scheduled: Expirable = {
@@ -92,7 +93,7 @@ export class Deadlines {
     if (earlier !== undefined) Edition.interrupt(earlier)
   }
 
-  /** Sweeps for one of many other timers, unless there was a sweep within the resolution. Gives whether it has swept. */
+  /** Sweeps now, unless there was a sweep within the resolution. Gives whether it has swept. */
   catchUp(): boolean {
     const now = this.now()
     if (now - this.swept < this.resolution) return false
@@ -119,7 +120,7 @@ export class Deadlines {
     return next === Infinity ? next : Math.max(next, now + this.resolution)
   }
 
-  // What throws while it is swept is not watched any more. The sweeps of the others go on.
+  // An expirable that throws in its `sweep` is not watched any more. All others are still swept.
   private readonly sleep: Effect.Effect<void> = Effect.catchAllDefect(
     Effect.suspend(() => this.loop),
     (defect) =>
@@ -127,7 +128,7 @@ export class Deadlines {
         if (this.current !== undefined) this.watched.delete(this.current)
         this.isSweeping = false
         if (this.at !== -Infinity) this.at = this.now()
-        return Effect.zipRight(Effect.logError("What a deadline calls has died", defect), this.sleep)
+        return Effect.zipRight(Effect.logError("The callback of a deadline died", defect), this.sleep)
       })
   )
 
@@ -162,7 +163,7 @@ export const make = (resolution?: number): Effect.Effect<Deadlines, never, Scope
       })
   )
 
-/** How long the end of what is closed is waited for, by default. */
+/** How long closing waits by default. */
 export const TIMEOUT: Duration.DurationInput = "5 seconds"
 
 /** Waits for the end of a fiber no longer than the limit; `undefined` when it still runs then. */
@@ -180,6 +181,6 @@ export const awaitWithin = <A, E>(
 const waiting = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, limit: Duration.DurationInput) =>
   Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), limit)
 
-/** On the current fiber, an interruption that is pending would end the wait at once. */
+/** On the current fiber, a pending interruption would end the wait at once. */
 const onOwnFiber = <A>(wait: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(wait), Fiber.join))

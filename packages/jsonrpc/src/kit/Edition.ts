@@ -1,7 +1,7 @@
 /**
- * What differs between versions 3 and 4 of Effect in more than a name, as far as modules of this library use it: how a fiber is run,
- * interrupted and asked for its exit from where no Effect can run, how what waits is woken there, and what a context and a clock
- * hold. Other modules name none of these inner parts of Effect. This module is written again for version 4, where most of it is an alias.
+ * What versions 3 and 4 of Effect do in different ways, as far as this library uses it: how code outside of any Effect
+ * runs and interrupts fibers, reads their exits and completes deferreds and latches, and how it reads contexts and clocks.
+ * Other modules name none of these inner parts of Effect. For version 4 this module is written anew, mostly as aliases.
  */
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
@@ -28,7 +28,7 @@ export type Services<R = never> = Runtime.Runtime<R>
 
 export const defaultServices: Services = Runtime.defaultRuntime
 
-/** The same services for fibers that can be interrupted, though the fiber whose services they are cannot. */
+/** The same services for fibers that can be interrupted, also when the fiber that gave the services cannot. */
 export const interruptible = <R>(services: Services<R>): Services<R> =>
   RuntimeFlags.isEnabled(services.runtimeFlags, RuntimeFlags.Interruption)
     ? services
@@ -56,8 +56,8 @@ export const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Exit.Exit<A, E> |
   fiber.unsafePoll() ?? undefined
 
 /**
- * Succeeds when the fiber that runs this has ended. A fiber that serves a request ends before its response is sent, and what waits for
- * its end goes on after that.
+ * A deferred that succeeds when the fiber that runs this effect has ended. The fiber of a request ends before its response
+ * is sent, and fibers that wait for the deferred continue after that.
  */
 export const ended: Effect.Effect<Deferred.Deferred<void>> = Effect.withFiberRuntime((fiber) => {
   const ended = deferred<void>()
@@ -103,7 +103,7 @@ export const contextOf: <R>(entries: Map<string, unknown>) => Context.Context<R>
 export const contextIn = (refs: FiberRefs.FiberRefs): Context.Context<never> =>
   FiberRefs.getOrDefault(refs, FiberRef.currentContext)
 
-/** What a fiber begins with beside its services: each fiber that is run with it brings its own. */
+/** The fiber refs without the context: each fiber that is run with these refs has a context of its own. */
 export const withoutContext = (refs: FiberRefs.FiberRefs): FiberRefs.FiberRefs =>
   FiberRefs.delete(refs, FiberRef.currentContext)
 
@@ -113,12 +113,12 @@ export const update = <In>(metric: Metric.Metric<any, In, any>, value: In): void
 /** The cause of a fiber that was interrupted by no fiber. */
 export const interruption: Cause.Cause<never> = Cause.interrupt(FiberId.none)
 
-/** A value that a fiber has, and fibers that it starts: the same for each key in the process. */
+/** A value that a fiber has, and that the fibers that it starts inherit. Each key in the process has one such value. */
 export type Local<A> = FiberRef.FiberRef<A>
 
 export const local = <A>(key: string, initial: A): Local<A> => globalValue(key, () => FiberRef.unsafeMake(initial))
 
-/** A set to which layers add side by side, and what is built on top of them inherits all that was added. */
+/** A set to which layers add side by side. Layers that are built on top of these layers have all that was added. */
 export const localSet = <A>(key: string): Local<HashSet.HashSet<A>> =>
   globalValue(key, () => FiberRef.unsafeMakeHashSet<A>(HashSet.empty()))
 

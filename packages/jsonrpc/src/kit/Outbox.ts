@@ -1,11 +1,12 @@
 /**
  * A queue between senders and one writer. A sender that can wait is suspended while the queue is full; `unsafeOffer`
- * (for answers and requests, whose number is bounded elsewhere) always adds its value. The transports use it; those that have a
- * buffer of their own use `send`, which does the same. Streams whose readers may be slow use `unsafeSlide`.
+ * (for answers and requests, whose number is bounded elsewhere) always adds its value. Transports use the queue, or `send`
+ * where they have a buffer of their own. Streams whose readers may be slow use `unsafeSlide`.
  *
- * A class with mutable fields, because Effect's `Queue` can neither exceed its capacity nor end with an exit, the reader of its `Mailbox`
- * can miss a value that arrives between two of its steps, and every message passes here; when they can do without, and test/kit/Outbox passes on it, this part can be deleted. `values` are the values that wait, in order; `reader` is set while the writer waits for a value;
- * once `exit` is set no value is added.
+ * A class with mutable fields, because every message passes here, Effect's `Queue` can neither exceed its capacity nor end
+ * with an exit, and the reader of its `Mailbox` can miss a value that arrives between two of its steps. When test/kit/Outbox
+ * passes on a queue of Effect, this part can be deleted. `values` are the values that wait, in order; `reader` is set while
+ * the writer waits for a value; once `exit` is set no value is added.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -13,7 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Edition from "./Edition.js"
-import * as Turns from "./Turns.js"
+import * as EventLoop from "./EventLoop.js"
 
 /** How many values may wait before `offer` suspends, by default. */
 export const CAPACITY = 256
@@ -55,7 +56,7 @@ export class Outbox<in out A, in out E = never> {
     return true
   }
 
-  /** Adds the value; drops the oldest that waits when the outbox is full. `false` when the outbox has ended. */
+  /** Adds the value; when the outbox is full, drops the oldest value first. `false` when the outbox has ended. */
   unsafeSlide(value: A): boolean {
     if (this.isFull) this.values.shift()
     return this.unsafeOffer(value)
@@ -70,7 +71,7 @@ export class Outbox<in out A, in out E = never> {
     )
   }
 
-  /** Ends the outbox: values that wait can still be taken, none is added. The first call decides the exit. */
+  /** Ends the outbox: values that wait can still be taken, no value is added. The first call decides the exit. */
   end(exit: Exit.Exit<void, E>): void {
     if (this.exit !== undefined) return
     this.exit = exit
@@ -124,7 +125,7 @@ export class Outbox<in out A, in out E = never> {
   }
 
   private wakeSuspended(): void {
-    // Each sender checks again when it runs; those that find the outbox full wait once more, in their order.
+    // Each sender checks again when it runs; a sender that finds the outbox full waits once more, in the same order.
     const woken = [...this.suspended]
     this.suspended.clear()
     for (const wake of woken) wake()
@@ -134,12 +135,12 @@ export class Outbox<in out A, in out E = never> {
 /** An outbox in which `capacity` values, at least one, may wait before `offer` suspends. */
 export const make = <A, E = never>(capacity: number = CAPACITY): Outbox<A, E> => new Outbox(Math.max(1, capacity))
 
-/** What values are sent to, and what knows when it is full: a transport or a channel. */
+/** A transport or a channel that knows when it is full. */
 export interface Congestible<A> {
-  /** Waits until there may be space; `undefined` while there is space, and once it is closed. */
+  /** Waits until there may be space; `undefined` while there is space, and after closing. */
   readonly congestion: Effect.Effect<void> | undefined
   readonly unsafeSend: (value: A) => boolean
-  /** Whether nothing reads now, and what is sent is kept for a later reader. */
+  /** Whether there is no reader now, and values are kept for a later reader. */
   readonly isUnread?: boolean | undefined
 }
 
@@ -150,5 +151,5 @@ export const send = <A, E>(out: Congestible<A>, value: A, closed: E): Effect.Eff
     // Several senders resume at once. Each sender checks again, and waits once more when the outbox is full.
     if (congestion !== undefined) return Effect.zipRight(congestion, send(out, value, closed))
     if (!out.unsafeSend(value)) return Effect.fail(closed)
-    return Turns.sent(out.isUnread !== true)
+    return EventLoop.sent(out.isUnread !== true)
   })

@@ -1,7 +1,7 @@
 /**
  * `Effect.raceFirst`, and `Effect.all` with concurrency, for a fiber that may be interrupted at any step. Effect's own
- * make their fibers one step before they start them; when they are interrupted in between, they wait for an end that never
- * comes. When test/kit/Race passes on Effect's, this part can be deleted.
+ * functions make their fibers one step before they start them; an interruption in between makes them wait for ever. When
+ * test/kit/Race passes on Effect's functions, this part can be deleted.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

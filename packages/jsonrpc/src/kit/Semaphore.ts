@@ -1,13 +1,13 @@
 /**
- * Limits of what runs at the same time, with a line of what waits, in the order in which it came. `Places` counts and decides
- * for what has no fiber yet, such as a request that waits; a `Semaphore` is a limit for effects, made of `Places`. None of its
- * places is lost, though any fiber may be interrupted at any step. Effect's own semaphore loses its permit when a fiber is
- * interrupted in the step after it took it (https://github.com/Effect-TS/effect/pull/6910 mends version 4 only), and wakes all
- * that wait at each release. When test/kit/Semaphore and test/runtime/Limits pass on Effect's, `Semaphore` can be deleted.
+ * Limits of what runs at the same time, with a waiting line in the order of arrival. `Permits` counts and decides for what has
+ * no fiber yet, such as a request that waits; a `Semaphore` is a limit for effects, made of `Permits`. No permit is lost,
+ * though any fiber may be interrupted at any step. Effect's own semaphore loses a permit when a fiber is interrupted in the
+ * step after it took the permit (https://github.com/Effect-TS/effect/pull/6910 mends version 4 only), and wakes all waiting
+ * fibers at each release. When test/kit/Semaphore and test/runtime/Limits pass on Effect's, `Semaphore` can be deleted.
  *
- * `Places` has mutable fields, because each request of a peer takes a place in the read loop, where no Effect can run. `running`
- * counts the places that are taken; `waiting` holds what waits and has no place, `order` reads it, `size` is its number, and `text`
- * counts its characters.
+ * `Permits` has mutable fields, because each request of a peer takes a permit in the read loop, where no Effect can run.
+ * `running` counts the permits that are taken; `waiting` is the line, `order` reads it, `size` is its length, and `text` the
+ * number of its characters.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -21,10 +21,10 @@ export interface Limits {
   readonly text: number
 }
 
-/** Places for `A`; `B` is what is kept of one while it waits. */
-export class Places<A, B = void> {
+/** Permits for values of `A`, which may wait in line; `B` is what is kept for a value in the line. */
+export class Permits<A, B = void> {
   running = 0
-  /** How many wait. */
+  /** How many values wait. */
   size = 0
   private text = 0
   private waiting: Map<A, { readonly kept: B; readonly text: number }> | undefined
@@ -32,9 +32,9 @@ export class Places<A, B = void> {
 
   constructor(
     readonly limits: Limits,
-    /** The places of all clients together. What takes a place here takes one there, too. */
-    private readonly all?: Places<A, B>,
-    /** Called when no place is taken any more, and none waits. */
+    /** The permits of all clients together. A permit that is taken here is taken there, too. */
+    private readonly all?: Permits<A, B>,
+    /** Called when no permit is taken any more, and no value waits. */
     private readonly onEmpty?: () => void
   ) {}
 
@@ -42,7 +42,7 @@ export class Places<A, B = void> {
     return this.running < this.limits.running && (this.all === undefined || this.all.isFree)
   }
 
-  /** Takes a place; `false` when none is free or an earlier one waits. */
+  /** Takes a permit; `false` when no permit is free or a value waits. */
   enter(): boolean {
     if (this.size > 0 || this.running >= this.limits.running || this.all?.isFree === false) return false
     this.running++
@@ -50,14 +50,14 @@ export class Places<A, B = void> {
     return true
   }
 
-  /** Gives a place back. */
+  /** Gives a permit back. */
   leave(): void {
     this.running--
     if (this.all !== undefined) this.all.running--
     if (this.onEmpty !== undefined) this.settle()
   }
 
-  /** Whether one more of this length may wait. */
+  /** Whether one more value of this length may wait. */
   canWait(text: number): boolean {
     return this.size < this.limits.waiting && this.text + text <= this.limits.text
   }
@@ -69,17 +69,17 @@ export class Places<A, B = void> {
     this.waiting.set(one, { kept, text })
   }
 
-  /** Ends the wait of one, which gets no place; `false` when it does not wait. */
+  /** Removes a value from the line; `false` when the value does not wait. */
   drop(one: A): boolean {
     const dropped = this.remove(one) !== undefined
     if (dropped) this.settle()
     return dropped
   }
 
-  /** Gives the first that waits a place; `undefined` when none is free, or none waits. */
+  /** Takes a permit for the first value in the line; `undefined` when no permit is free, or no value waits. */
   next(): readonly [A, B] | undefined {
     if (this.size === 0 || !this.isFree) return undefined
-    // One iterator for all: a new one would pass what was removed each time.
+    // One iterator for all: a new iterator would pass all removed values each time.
     const one = (this.order ??= this.waiting!.keys()).next().value as A
     const { kept } = this.remove(one)!
     this.running++
@@ -87,12 +87,7 @@ export class Places<A, B = void> {
     return [one, kept]
   }
 
-  /** What waits, in the order in which it came. */
-  requests(): ReadonlyArray<A> {
-    return this.waiting === undefined ? [] : [...this.waiting.keys()]
-  }
-
-  /** Calls `onEmpty` when it is so. */
+  /** Calls `onEmpty` when no permit is taken and no value waits. */
   settle(): void {
     if (this.running === 0 && this.size === 0) this.onEmpty?.()
   }
@@ -109,9 +104,9 @@ export class Places<A, B = void> {
 }
 
 export interface Semaphore {
-  /** Runs an effect when its turn comes. It counts as waiting from the first step on. */
+  /** Runs an effect when its turn comes. The effect counts as waiting from its first step on. */
   readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Runs an effect that takes no place: it waits only while another one is held. */
+  /** Runs an effect that takes no permit: it waits only during a `hold`. */
   readonly pass: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Waits until fewer effects wait than the capacity. */
   readonly awaitSpace: Effect.Effect<void>
@@ -123,38 +118,38 @@ export interface Semaphore {
  * By default one effect runs at a time. Any number of effects may wait: a caller that can wait waits in `awaitSpace`, while
  * `capacity` effects wait already.
  */
-export const make = (permits = 1, capacity = Infinity): Semaphore => {
-  const places = new Places<Deferred.Deferred<void>>({ running: permits, waiting: capacity, text: 0 })
+export const make = (limit = 1, capacity = Infinity): Semaphore => {
+  const permits = new Permits<Deferred.Deferred<void>>({ running: limit, waiting: capacity, text: 0 })
   const notFull = Edition.latch(true)
   const notHeld = Edition.latch(true)
   let holders = 0
 
-  const isFull = () => !places.canWait(0)
+  const isFull = () => !permits.canWait(0)
   const giveTurns = () => {
     while (holders === 0) {
-      const next = places.next()
+      const next = permits.next()
       if (next === undefined) break
       Edition.done(next[0], Effect.void)
     }
     if (!isFull()) Edition.open(notFull)
   }
   const release = Effect.sync(() => {
-    places.leave()
-    if (places.size > 0) giveTurns()
+    permits.leave()
+    if (permits.size > 0) giveTurns()
   })
 
   return {
-    // Several fibers wake at once. Each fiber looks again, and waits once more when it finds no space.
+    // Several fibers wake at once. Each fiber looks again, and waits once more when there is no space.
     awaitSpace: Effect.whileLoop({ while: isFull, body: () => notFull.await, step: () => {} }),
     run: (effect) =>
       Effect.uninterruptibleMask((restore) => {
         const use = Effect.ensuring(restore(effect), release)
-        if (holders === 0 && places.enter()) return use
+        if (holders === 0 && permits.enter()) return use
         const turn = Edition.deferred<void>()
-        places.wait(turn)
+        permits.wait(turn)
         if (isFull()) Edition.close(notFull)
         const leave = Effect.suspend(() => {
-          if (!places.drop(turn)) return release
+          if (!permits.drop(turn)) return release
           giveTurns()
           return Effect.void
         })

@@ -1,12 +1,12 @@
 /**
- * Runs tasks one after another, each on a fiber of its own, when the task before it has ended; a task that does not wait has ended
- * when `add` returns. So an event store never gets two calls about one stream at the same time, progress is delivered in order, and
- * a client that does not read gets a notification of one kind once. A task with a key replaces the task of that key that waits.
+ * Runs tasks one after another, each on a fiber of its own; a task that does not wait has ended when `add` returns. So an
+ * event store never gets two calls about one stream at the same time, progress is delivered in order, and a client that
+ * does not read gets one notification of each kind. A task with a key replaces the waiting task of the same key.
  *
- * No part of Effect does this at that cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs a
- * fiber for each stream, and a sliding `Queue` replaces no element by its key. When Effect has such a queue, and test/kit/SerialQueue
- * passes on it, this part can be deleted. `waiting` holds the tasks in order, and `order` reads them; `isRunning` is true exactly
- * while a task has not ended, `key` is the key of that task; after `stop` nothing waits and no task is added.
+ * Effect has no such queue at this cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs
+ * a fiber for each stream, and a sliding `Queue` replaces no element by its key. When Effect has such a queue, and
+ * test/kit/SerialQueue passes on it, this part can be deleted. `waiting` holds the tasks in order, and `order` reads them;
+ * `isRunning` is true exactly while a task runs, `key` is the key of that task; after `stop` no task waits or is added.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -27,8 +27,8 @@ export interface Options {
   /** How many tasks may wait before the queue is full. Default: any number. */
   readonly capacity?: number | undefined
   /**
-   * What happens when more tasks wait: the oldest is dropped, or all are replaced by this one. Default: they are kept, and whoever adds
-   * tasks looks at `isFull`. A task that was dropped or replaced never calls `then`.
+   * What happens when more tasks wait: `drop` drops the oldest task, an effect replaces all waiting tasks. Default: all tasks
+   * are kept, and the code that adds tasks looks at `isFull`. A task that was dropped or replaced never calls `then`.
    */
   readonly surplus?: "drop" | Effect.Effect<void> | undefined
   /** Called when the last task has ended. */
@@ -89,7 +89,7 @@ export class SerialQueue {
     )
   }
 
-  /** Calls back when no task is left: at once, if there is none. It replaces the function that was called before. */
+  /** Calls back when no task is left: at once, if there is no task. The function replaces an earlier one. */
   whenIdle(onIdle: () => void): void {
     if (this.isRunning) this.onIdle = onIdle
     else onIdle()

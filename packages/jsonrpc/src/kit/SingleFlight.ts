@@ -1,7 +1,8 @@
 /**
- * Runs an effect once for all that wait for it. It runs in a fiber of its own: a caller that is interrupted stops waiting, and
- * the last caller that stops interrupts the run. Effect's `cached` keeps the exit, and the interruption of its first caller
- * reaches the others. When test/kit/SingleFlight passes on a part of Effect, this part can be deleted.
+ * Runs an effect once for all callers that wait for it. The effect runs in a fiber of its own: a caller that is interrupted
+ * stops waiting, and the last such caller interrupts the run. `coalesced` stores a state that many callers change. Effect's
+ * `cached` keeps the exit, and the interruption of its first caller reaches all others. When test/kit/SingleFlight passes on
+ * a part of Effect, this part can be deleted.
  *
  * `current` is the run that callers join: it has not ended, was not replaced, and `waiting`, the number of its callers, is not 0.
  */
@@ -14,9 +15,9 @@ import * as Edition from "./Edition.js"
 import * as Semaphore from "./Semaphore.js"
 
 export interface SingleFlight<A, E> {
-  /** Waits for the run that is under way; begins one when there is none. */
+  /** Waits for the run that is under way; begins a run when there is none. */
   readonly join: (begin: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Interrupts the run that is under way, whose callers fail with the error, and runs another in its place. */
+  /** Interrupts the run that is under way, fails its callers with the error, and begins another run. */
   readonly replace: (error: E, begin: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly isRunning: () => boolean
 }
@@ -26,7 +27,7 @@ interface Run<A, E> {
   waiting: number
   /** The fiber of the run, from the step after its start. */
   fiber?: Fiber.RuntimeFiber<A, E>
-  /** What its callers fail with, because another run has its place. */
+  /** The error of its callers, once another run has replaced this one. */
   replaced?: E
 }
 
@@ -91,14 +92,14 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
 }
 
 /**
- * An effect that stores a state, for callers that change the state at the same time. Each run stores the state as it is then, and begins
- * when the one before has ended or was interrupted, so that no older state replaces a newer one. A store that may still write what was
- * interrupted keeps the order of the runs itself. Callers that wait share one run.
+ * An effect that stores a state, for callers that change the state at the same time. Each run stores the state of its
+ * moment, and begins when the run before it has ended or was interrupted, so that no older state replaces a newer state. A
+ * store that may still write after an interruption keeps the order of the runs itself. Callers that wait share one run.
  */
 export const coalesced = <A, E>(store: Effect.Effect<A, E>): Effect.Effect<A, E> => {
   let turns: Semaphore.Semaphore | undefined
   let calls = 0
-  /** The last run that has ended, and the calls whose changes it has stored: all up to this one. */
+  /** The last run that has ended. It has stored the changes of all calls up to the call `upTo`. */
   let last: { readonly upTo: number; readonly exit: Exit.Exit<A, E> } | undefined
   const run = Effect.suspend(() => {
     const upTo = calls

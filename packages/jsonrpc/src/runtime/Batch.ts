@@ -1,6 +1,6 @@
 /**
- * JSON-RPC batches, which only revision 2025-03-26 has: how large they may be, and the messages in them. Whether a
- * batch is allowed at all is decided by its readers: conversations and both sides of HTTP.
+ * JSON-RPC batches, which only revision 2025-03-26 has: how large a batch may be, and the messages in a batch. Readers
+ * decide whether a batch is allowed at all: conversations, and both sides of HTTP.
  */
 import * as Message from "../Message.js"
 
@@ -17,7 +17,7 @@ export const unwrapped = (incoming: Message.Incoming): Message.Incoming => {
   return Message.isMalformed(only) || !Message.isResponse(only) ? incoming : only
 }
 
-/** The same input with what is wrong with its batch: it is empty or too large. */
+/** The same input, with a message that says what is wrong: the batch is empty or too large. */
 export const refused = ({ batch, code, kind }: Message.Malformed): Message.Malformed =>
   new Message.Malformed(
     kind,

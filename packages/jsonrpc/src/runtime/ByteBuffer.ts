@@ -1,6 +1,7 @@
 /**
- * Bytes that arrive in pieces, as one array of bounded length. A peer may send pieces of one byte, and an array object of its own takes
- * about a hundred bytes: so pieces are copied. Bytes that arrive in one piece are not.
+ * Bytes that arrive in pieces, as one array of bounded length. A peer may send pieces of one byte, and the object of a
+ * piece takes about a hundred bytes, so `add` copies all pieces but the first. The bodies of HTTP messages, and the
+ * lines of `LineFraming` and `Sse` that a chunk cuts in two, are held in such a buffer.
  *
  * Mutable: `size` counts all bytes that have arrived, also bytes that did not fit; `bytes` begins with the bytes that fit.
  */
@@ -31,6 +32,11 @@ export class ByteBuffer {
     return this.size <= maxBytes
   }
 
+  /** Counts bytes that are not needed. */
+  skip(piece: Uint8Array): void {
+    this.size += piece.length
+  }
+
   /** The bytes that fit. */
   get all(): Uint8Array {
     return this.bytes === undefined ? NOTHING : this.bytes.subarray(0, Math.min(this.size, this.maxBytes))
@@ -38,6 +44,12 @@ export class ByteBuffer {
 
   /** Frees the memory. For a body that is refused because it has too many bytes. */
   free(): void {
+    this.bytes = undefined
+  }
+
+  /** Begins again, with no bytes. */
+  clear(): void {
+    this.size = 0
     this.bytes = undefined
   }
 }

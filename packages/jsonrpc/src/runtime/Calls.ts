@@ -1,12 +1,13 @@
 /**
- * Our requests that wait for an answer, by id. It issues ids, sends so many at a time that a peer need refuse none, keeps
- * deadlines, finds the call of an answer or of progress, and ends every call once. `Requests` has the peer's requests.
+ * Our requests that wait for an answer, by id. This module issues ids, limits how many requests are in flight so that a
+ * peer has no reason to refuse one, keeps deadlines, finds the call of an answer or of progress, and ends every call once.
+ * `Requests` has the requests of the peer.
  *
  * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides,
  * to which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
- * resumed; after `close` the table only shrinks. While `pauses` is not 0, only `latest` ends a call in time; when it is 0
- * again, every deadline moves by the part of the pause that its call has waited. `sent` counts the calls whose `isSent`
- * is true, `text` their characters.
+ * resumed; after `close` the table only shrinks. While `pauses` is not 0, only `latest` ends a call by time; after a pause,
+ * every deadline moves by the time that its call waited in the pause. `sent` counts the calls that are sent, `text` their
+ * characters.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -30,13 +31,13 @@ export const CANCELLED = "notifications/cancelled"
 /** How many of our requests may be in flight by default: a peer with our defaults has space for more. */
 export const MAX_PENDING = 1024
 
-/** So many requests run at once at a peer with our defaults. Their length does not matter. */
+/** How many requests a peer with our defaults runs at once. The length of these requests does not matter. */
 const RUNNING = 64
 
-/** How many characters the requests that are sent beyond those may have together. */
+/** How many characters the requests beyond `RUNNING` may have together: a peer with our defaults lets them wait. */
 const MAX_TEXT = 16 * 1024 * 1024
 
-/** How many notifications may wait for a slow callback of progress; the oldest are dropped. */
+/** How many notifications may wait for a slow progress callback; the oldest are dropped. */
 export const MAX_PROGRESS = 256
 
 /** Sends a message at once; `false` when the transport is closed. */
@@ -62,7 +63,7 @@ interface Call extends OpenCall {
   readonly delivery: SerialQueue | undefined
   deadline: number
   isSent: boolean
-  /** How many characters it counts for while it is in flight. */
+  /** How many characters the call adds to `Calls.text` while it is in flight. */
   text: number
   /** The answer, while progress that arrived before it is still being delivered. */
   answer: CallExit | undefined
@@ -205,7 +206,7 @@ export class Calls {
   private fits(call: Call, message: Message.Request): boolean {
     if (this.sent >= this.maxPending) return false
     if (this.sent < RUNNING) return true
-    // Once: it writes the message, which may have to wait for many others.
+    // Measured once: measuring writes the message, which may have to wait for many others.
     call.text ||= MessageText.lengthOf(message)
     return this.text + call.text <= MAX_TEXT
   }
@@ -260,16 +261,15 @@ export class Calls {
 
   /** Ends the call that a malformed response was meant to answer; `false` when there is none. */
   onMalformed(malformed: Message.Malformed): boolean {
-    const call = this.find(malformed.id)
-    if (call === undefined) return false
-    const message = malformed.kind === "unknown"
-      ? `Invalid response to "${call.method}": it has neither "result" nor "error"`
-      : malformed.message
-    this.end(call, Effect.fail(new TransportError({ reason: "Decode", message })))
-    return true
+    return this.fail(malformed.id, ({ method }) => {
+      const message = malformed.kind === "unknown"
+        ? `Invalid response to "${method}": it has neither "result" nor "error"`
+        : malformed.message
+      return new TransportError({ reason: "Decode", message })
+    })
   }
 
-  /** Ends the calls whose answers are in a batch that was refused. */
+  /** Ends the calls whose answers are in a refused batch. */
   onRefusedBatch(batch: ReadonlyArray<unknown>, why: string): void {
     if (this.calls.size === 0) return
     for (const element of batch) {
@@ -277,20 +277,20 @@ export class Calls {
       const answers = Message.isMalformed(incoming)
         ? incoming.kind === "response" || incoming.kind === "unknown"
         : Message.isResponse(incoming)
-      if (answers) this.fail((incoming as Message.Response).id, why)
+      if (!answers) continue
+      this.fail((incoming as Message.Response).id, () => new TransportError({ reason: "Decode", message: why }))
     }
-  }
-
-  private fail(id: unknown, message: string): void {
-    const call = this.find(id)
-    if (call !== undefined) this.end(call, Effect.fail(new TransportError({ reason: "Decode", message })))
   }
 
   /** Ends the call whose request or answer the transport has lost; `false` when there is none. */
   onUndelivered({ error, id }: Undelivered): boolean {
+    return this.fail(id, () => error)
+  }
+
+  private fail(id: unknown, errorOf: (call: Call) => CallError): boolean {
     const call = this.find(id)
     if (call === undefined) return false
-    this.end(call, Effect.fail(error))
+    this.end(call, Effect.fail(errorOf(call)))
     return true
   }
 

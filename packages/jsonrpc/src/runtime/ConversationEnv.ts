@@ -1,6 +1,6 @@
 /**
  * What the conversations of one context have in common: the runtime of their fibers and the clock of their deadlines.
- * It is read once, so that making a conversation allocates no runtime of its own.
+ * Both are read once, so that a conversation allocates no runtime of its own.
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

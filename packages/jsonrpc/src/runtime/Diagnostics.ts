@@ -1,7 +1,7 @@
 /**
  * Reports the diagnostics of one conversation to the application, each on a fiber of its own, so that a slow or broken
- * callback cannot stop the reader. The reports in progress, and those of one turn, are bounded; further diagnostics are
- * counted and reported as one `Dropped`.
+ * callback cannot stop the reader. The number of reports in progress and in one turn is bounded; further diagnostics are
+ * counted and reported as one `Dropped`. `attempt` calls functions of the application that may throw.
  *
  * A class with mutable fields, because diagnostics arise in the observers of fibers, where no Effect can run. `inProgress`
  * holds exactly the reports that have not ended; the first report allocates it. `recent` counts the reports of this turn,
@@ -49,7 +49,7 @@ export class Diagnostics {
     this.start(diagnostic, inProgress)
   }
 
-  /** Waits for the reports in progress, for as long as `limit` allows; then interrupts those that are left. */
+  /** Waits for the reports in progress, for as long as `limit` allows; then interrupts the reports that are left. */
   drain(limit: (effect: Effect.Effect<unknown>) => Effect.Effect<unknown>): Effect.Effect<unknown> {
     return Effect.suspend(() => {
       if (this.isIdle) return Effect.void
@@ -88,8 +88,8 @@ export class Diagnostics {
 }
 
 /**
- * Calls a function of the application outside of any fiber: in the read loop and in the observers of fibers, where an exception
- * would end the process. What the function throws, `onThrow` receives as a defect.
+ * Calls a function of the application outside of any fiber: in the read loop and in the observers of fibers, where an
+ * exception would end the process. `onThrow` receives an exception as a defect.
  */
 export const attempt = <A>(run: () => A, onThrow: (defect: Cause.Cause<never>) => A): A => {
   try {

@@ -1,26 +1,26 @@
 /**
  * Parses and writes JSON text, within limits: the depth of a document is bounded, no member may be named `__proto__`,
- * and the values in a text can be counted before it is parsed. All JSON that a peer sends or receives passes here.
- * `MessageText` chooses the limits and turns a `Refused` into an answer.
+ * and `holdsMoreThan` counts the values in a text before the text is parsed. `strictText` and `fault` find values that JSON
+ * cannot represent. All JSON that a peer sends or receives passes here. `MessageText` chooses the limits and turns a
+ * `Refused` into an answer.
  */
 import * as Either from "effect/Either"
 
 /** How deep objects and arrays may nest. */
 export const MAX_DEPTH = 64
 
-/** How many values a request or a notification may hold, nested ones included. */
+/** How many values a request or a notification may hold, including nested values. */
 export const MAX_NODES = 100_000
 
 /** How many values a response may hold: more, because we sent the request. */
 export const MAX_RESPONSE_NODES = 1_000_000
 
 /**
- * Whether a document holds more values than `max`, nested ones included. It does not parse the text, which need not be
- * JSON.
+ * Whether a document holds more values than `max`, including nested values. The text is not parsed, and need not be JSON.
  *
  * A value takes at least two characters, its own and a separator, so a text of at most twice `max` characters cannot
- * hold too many. In a longer text, a first count takes every character that may begin a value, also inside strings.
- * This count is never too low. Only a text that exceeds `max` by it is counted exactly.
+ * hold too many. In a longer text, a first count takes every character that may begin a value, also inside strings: this
+ * count is never too low. The exact count follows only when the first count exceeds `max`.
  */
 export const holdsMoreThan = (text: string, max: number): boolean =>
   text.length > 2 * max && mayHold(text, max) && holds(text, max)
@@ -59,7 +59,7 @@ export const parse = (given: string, maxDepth: number = MAX_DEPTH): unknown => {
   }
 }
 
-/** A parser may ignore it (RFC 8259, section 8.1). */
+/** A parser may ignore a byte order mark (RFC 8259, section 8.1). */
 const BYTE_ORDER_MARK = 0xfeff
 
 const notJson = new Refused("syntax", "Parse error: the input is not JSON")
@@ -91,24 +91,22 @@ export const stringify = (value: unknown): string | undefined => {
   }
 }
 
-/** Whether the text has more opening brackets than the limit. Few documents have, and only those are walked. */
-const mayBeDeeper = (text: string, limit: number): boolean => {
-  if (text.length <= 2 * limit) return false
-  let seen = 0
-  for (let at = text.indexOf("{"); at !== -1; at = text.indexOf("{", at + 1)) {
-    if (++seen > limit) return true
-  }
-  for (let at = text.indexOf("["); at !== -1; at = text.indexOf("[", at + 1)) {
-    if (++seen > limit) return true
-  }
-  return false
-}
+/** The same object without the members that are `undefined`. */
+export const defined = <A extends object>(members: A): A =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as A
 
-/** Each value but the first follows a comma or an opening bracket. The count stops as soon as it exceeds `max`. */
-const mayHold = (text: string, max: number): boolean => {
-  let seen = 1
-  for (const begin of [",", "{", "["]) {
-    for (let at = text.indexOf(begin); at !== -1; at = text.indexOf(begin, at + 1)) {
+/** Whether the text has more opening brackets than the limit. Few documents have so many, and only these are walked. */
+const mayBeDeeper = (text: string, limit: number): boolean =>
+  text.length > 2 * limit && hasMoreOf(["{", "["], text, limit)
+
+/** Each value but the first follows a comma or an opening bracket. */
+const mayHold = (text: string, max: number): boolean => hasMoreOf([",", "{", "["], text, max - 1)
+
+/** Whether the text has more of these characters than `max`. The count stops as soon as it exceeds `max`. */
+const hasMoreOf = (characters: ReadonlyArray<string>, text: string, max: number): boolean => {
+  let seen = 0
+  for (const character of characters) {
+    for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) {
       if (++seen > max) return true
     }
   }
@@ -191,8 +189,9 @@ const namesPrototype = (value: unknown): boolean => {
 const MAX_SEARCHED = 100
 
 /**
- * The text of a value that a handler returned, or where the value has no form in JSON. `JSON.stringify` writes `null` for NaN,
- * Infinity and `undefined` in an array, which would not conform to the schema that is advertised.
+ * The text of a value that a handler returned. Left: the first place where the value has no form in JSON.
+ * `JSON.stringify` writes `null` for NaN, Infinity and `undefined` in an array, which would not conform to the schema that
+ * is advertised.
  */
 export const strictText = (value: unknown): Either.Either<string, string> => {
   const text = stringify(value)

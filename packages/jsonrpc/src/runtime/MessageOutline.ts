@@ -1,9 +1,9 @@
 /**
- * Reads from the text of a message, without parsing it, whether it is a request or a response, and its id.
- * `MessageText` uses it to refuse a text that is too large to parse, `Oversized` for one that is too long to keep.
+ * Reads the kind and the id of a message from its text without parsing the text. `MessageText` uses the outline to refuse a
+ * text that is too large to parse, and `Oversized` for a text that is too long to keep.
  *
  * Only the first 1,024 characters and the last 512 are read, so that a message of any length costs the same. A kind or
- * an id that stands between them is not found.
+ * an id between them is not found.
  */
 import * as Message from "../Message.js"
 import * as Json from "./Json.js"
@@ -29,8 +29,8 @@ export const fromStart = (text: string): MessageOutline => readHead(copyOf(text.
 /** Reads the id from a text that ends as the message does. */
 export const fromEnd = (text: string): MessageOutline["id"] => idAtEnd(copyOf(text.slice(-TAIL)))
 
-// A slice refers to the whole text, and a regular expression keeps the input of its last match: together they would hold
-// a long message in memory until the next one.
+// A slice refers to the whole text, and a regular expression keeps the input of its last match: together they would keep
+// a long message in memory until the next match.
 const copyOf = (slice: string): string => Json.parse(Json.stringify(slice)!) as string
 
 // A string, a punctuation character, a number or a word, or the quote of a string that is cut off.

@@ -1,6 +1,7 @@
 /**
- * What is reported of a message that is too long to keep: its id and kind, as far as its beginning and its end show them,
- * so that the call that waits for it can fail. `LineFraming` keeps the ends of a line, `Sse` those of an event.
+ * What is known of a message that is too long to keep: its beginning and its end, and the id and the kind of the message
+ * as far as these show them, so that the call that waits for the message can fail. `LineFraming` reports a line that is
+ * too long, `Sse` and its readers an event.
  */
 import * as JsonRpcError from "../JsonRpcError.js"
 import * as Message from "../Message.js"
@@ -15,13 +16,31 @@ export interface Ends {
   readonly end?: string | undefined
 }
 
-/** Whether the end would say more: the text is a response, and its id does not stand at its beginning. */
+/** What is known of a text while the rest of the text is skipped. Mutable: `last` holds the last bytes, if they matter. */
+export class Skipped implements Ends {
+  private last: Uint8Array | undefined
+
+  constructor(readonly start: string, held: Uint8Array, piece: Uint8Array, keepsEnd: boolean) {
+    if (keepsEnd) this.last = ending(held, piece, KEPT_BYTES)
+  }
+
+  /** Skips one more piece. */
+  add(piece: Uint8Array): void {
+    if (this.last !== undefined) this.last = ending(this.last, piece, KEPT_BYTES)
+  }
+
+  get end(): string | undefined {
+    return this.last === undefined ? undefined : new TextDecoder().decode(this.last)
+  }
+}
+
+/** Whether the end of a text would tell more: the text is a response, and its beginning has no id. */
 export const needsEnd = (start: string): boolean => {
   const { id, kind } = outline(start)
   return kind === "response" && id === undefined
 }
 
-/** What does not begin as a message does has no outline, though a message may stand in it. */
+/** A text that does not begin as a message does has no outline, even if it contains a message. */
 const outline = (start: string): MessageOutline.MessageOutline =>
   /^\s*\{/.test(start) ? MessageOutline.fromStart(start) : { kind: undefined, id: undefined }
 
@@ -46,7 +65,7 @@ export const beginning = (first: Uint8Array, second: Uint8Array, length: number)
 }
 
 /** A copy of the last bytes of both. */
-export const ending = (first: Uint8Array, second: Uint8Array, length: number): Uint8Array => {
+const ending = (first: Uint8Array, second: Uint8Array, length: number): Uint8Array => {
   if (second.length >= length) return second.slice(-length)
   return beginning(first.subarray(Math.max(0, first.length + second.length - length)), second, length)
 }

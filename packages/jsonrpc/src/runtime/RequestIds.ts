@@ -1,6 +1,6 @@
 /**
- * Ids that a peer has changed: some peers return the number 7 as the string "7", or the other way round. Answers to our
- * requests are therefore matched exactly first, then by the other form.
+ * Ids that a peer has changed: some peers return the number 7 as the string "7", or the string as the number. Answers to
+ * our requests are therefore matched exactly first, then by the other form of the id.
  */
 import type * as Message from "../Message.js"
 

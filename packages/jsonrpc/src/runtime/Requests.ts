@@ -1,9 +1,10 @@
 /**
- * The requests that we answer, by channel and id. `start` reserves the id of a request, runs the fiber of the request when there is
- * a place, records why the fiber was interrupted, and sends one answer, or none if the peer cancelled the request. `Places` counts.
+ * The requests that we answer, by channel and id. `start` reserves the id of a request, runs the fiber of the request when a
+ * permit is free, records why the fiber was interrupted, and sends one answer, or none if the peer cancelled the request.
+ * `Permits` counts.
  *
- * It has two entrances: a `Conversation` starts the requests of one peer; what has no conversation, such as one HTTP request,
- * starts each request on a channel of its own and interrupts it by what `start` returns.
+ * There are two ways in: a `Conversation` starts the requests of one peer; an HTTP request without a conversation starts its
+ * request on a channel of its own, and interrupts it with the `ActiveRequest` that `start` returns.
  *
  * Classes with mutable fields, because this code runs for every request and in the observers of fibers, where no Effect
  * can run: a fiber that awaits the fiber of the handler would add 14 µs to a call of 3 µs. A request is in the table
@@ -21,8 +22,8 @@ import type * as Scope from "effect/Scope"
 import { Diagnostic } from "../Diagnostic.js"
 import * as JsonRpcError from "../JsonRpcError.js"
 import * as Edition from "../kit/Edition.js"
-import { type Limits, Places } from "../kit/Semaphore.js"
-import * as Turns from "../kit/Turns.js"
+import * as EventLoop from "../kit/EventLoop.js"
+import { type Limits, Permits } from "../kit/Semaphore.js"
 import { NoBackChannel } from "../LocalError.js"
 import * as Message from "../Message.js"
 import * as MessageText from "../MessageText.js"
@@ -41,14 +42,14 @@ const MAX_REASON = 1024
 export interface PerClient {
   /** How many requests of one client may run at once. */
   readonly limit: number
-  /** The client that a channel belongs to. The channels without one share the limit of all. */
+  /** The client that a channel belongs to. Channels without a client share the limit of all clients. */
   readonly clientOf: (channel: Channel) => string | undefined
 }
 
-type RequestPlaces = Places<ActiveRequest, Message.Request>
+type RequestPermits = Permits<ActiveRequest, Message.Request>
 
 export interface Options {
-  /** How many requests may run and wait. As many handlers of notifications may run. */
+  /** How many requests may run, and how many may wait. As many handlers of notifications may run as requests. */
   readonly limits: Limits
   readonly report: (diagnostic: Diagnostic) => void
   /** Our requests to the peer. Without them, handlers cannot send requests. */
@@ -58,7 +59,7 @@ export interface Options {
   readonly perClient?: PerClient | undefined
 }
 
-/** Requests that belong to no conversation. They are interrupted, and answered, when the scope closes. */
+/** Requests that belong to no conversation. Closing the scope interrupts and answers them. */
 export const make = (
   options: Pick<Options, "limits" | "perClient"> & {
     /** How long closing waits for handlers that cannot be interrupted. */
@@ -84,19 +85,19 @@ export class Requests {
   private notifications: Map<Fiber.RuntimeFiber<void>, string> | undefined
   private onIdle: Set<() => void> | undefined
   private count = 0
-  private readonly places: RequestPlaces
-  /** The places of requests that never wait, and run while no other place is free. */
-  private extraPlaces: RequestPlaces | undefined
-  private clients: Map<string, RequestPlaces> | undefined
-  /** The places that requests wait for. */
-  private waitedFor: Set<RequestPlaces> | undefined
+  private readonly permits: RequestPermits
+  /** The permits of requests that never wait, and run although no other permit is free. */
+  private extraPermits: RequestPermits | undefined
+  private clients: Map<string, RequestPermits> | undefined
+  /** The permits that requests wait for. */
+  private waitedFor: Set<RequestPermits> | undefined
   private starting = false
 
   constructor(
     private readonly env: Pick<ConversationEnv.ConversationEnv, "runtime" | "fiberRefs">,
     private readonly options: Options
   ) {
-    this.places = new Places(options.limits)
+    this.permits = new Permits(options.limits)
   }
 
   get size(): number {
@@ -112,8 +113,8 @@ export class Requests {
   }
 
   /**
-   * Starts the request, or lets it wait for a place. Its first steps run before this returns. A request whose id is in flight, or
-   * that may not wait, is refused: then this returns `undefined`.
+   * Starts the request, or lets it wait for a permit. The first steps of the request run before this returns. A request whose
+   * id is in flight, or that may not wait, is refused: then this returns `undefined`.
    */
   start(channel: Channel, message: Message.Request, side: RequestSide): ActiveRequest | undefined {
     if (this.closing) return this.refuse(channel, message, closingOf(side, message))
@@ -123,30 +124,30 @@ export class Requests {
       return this.refuse(channel, message, busy, Diagnostic.DuplicateRequest({ id, method }))
     }
     const own = side.ownLimit?.(message, channel)
-    let places = own === undefined ? this.placesOf(channel) : undefined
-    let waits = !(own ?? places!).enter()
-    if (waits && places !== undefined && attempt(() => side.neverWaits?.(method) === true, () => false)) {
-      places.settle()
-      places = this.extraPlaces ??= new Places({ ...this.options.limits, waiting: 0 })
-      waits = !places.enter()
+    let permits = own === undefined ? this.permitsOf(channel) : undefined
+    let waits = !(own ?? permits!).enter()
+    if (waits && permits !== undefined && attempt(() => side.neverWaits?.(method) === true, () => false)) {
+      permits.settle()
+      permits = this.extraPermits ??= new Permits({ ...this.options.limits, waiting: 0 })
+      waits = !permits.enter()
     }
     const text = waits ? MessageText.lengthOf(message) : 0
-    if (waits && places?.canWait(text) !== true) {
-      places?.settle()
-      return places === undefined
+    if (waits && permits?.canWait(text) !== true) {
+      permits?.settle()
+      return permits === undefined
         ? this.refuse(channel, message, unserved(side, message, TOO_MANY_OPEN))
         : this.refuse(
           channel,
           message,
-          unserved(side, message, overloaded(places)),
-          Diagnostic.Overloaded({ method, limit: places.limits.running })
+          unserved(side, message, overloaded(permits)),
+          Diagnostic.Overloaded({ method, limit: permits.limits.running })
         )
     }
     if (requests === undefined) this.channels.set(channel, requests = new Map())
-    const request = new ActiveRequest(id, method, channel, this, side, own ?? places!)
+    const request = new ActiveRequest(id, method, channel, this, side, own ?? permits!)
     requests.set(id, request)
     this.count++
-    if (waits) this.wait(request, places!, message, text)
+    if (waits) this.wait(request, permits!, message, text)
     else this.run(request, message)
     return request
   }
@@ -161,13 +162,13 @@ export class Requests {
     if (diagnostic !== undefined) this.options.report(diagnostic)
   }
 
-  private wait(request: ActiveRequest, places: RequestPlaces, message: Message.Request, text: number): void {
+  private wait(request: ActiveRequest, permits: RequestPermits, message: Message.Request, text: number): void {
     const { channel, id } = request
-    places.wait(request, message, text)
-    request.waitsFor = places
+    permits.wait(request, message, text)
+    request.waitsFor = permits
     request.closing = () => closingOf(request.side, message)
     this.waitedFor ??= new Set()
-    this.waitedFor.add(places)
+    this.waitedFor.add(permits)
     if (channel.onWaiting !== undefined) this.callChannel(message.method, () => channel.onWaiting!(id))
   }
 
@@ -182,9 +183,9 @@ export class Requests {
     if (request.reason !== undefined) Edition.interrupt(fiber)
   }
 
-  /** Starts the requests that have waited for the places that are free now. */
+  /** Starts the requests that have waited for the permits that are free now. */
   private startWaiting(): void {
-    // A request that ends in its first steps makes a place for the next: the loop that runs starts that one, too.
+    // A request that ends in its first steps frees a permit for the next: the loop that runs starts the next, too.
     if (this.starting) return
     this.starting = true
     for (let next = this.next(); next !== undefined; next = this.next()) {
@@ -197,36 +198,36 @@ export class Requests {
     this.starting = false
   }
 
-  /** The next request that a place is free for. Clients take turns. */
+  /** The next request for which a permit is free. Clients take turns. */
   private next(): readonly [ActiveRequest, Message.Request] | undefined {
-    // Then no client can have one, however many wait.
-    if (!this.places.isFree) return undefined
+    // Then no client has a free permit, however many requests wait.
+    if (!this.permits.isFree) return undefined
     const waitedFor = this.waitedFor!
-    for (const places of waitedFor) {
-      const next = places.next()
-      if (next === undefined && places.size > 0) continue
-      waitedFor.delete(places)
-      if (places.size > 0) waitedFor.add(places)
+    for (const permits of waitedFor) {
+      const next = permits.next()
+      if (next === undefined && permits.size > 0) continue
+      waitedFor.delete(permits)
+      if (permits.size > 0) waitedFor.add(permits)
       if (next !== undefined) return next
     }
     return undefined
   }
 
-  private placesOf(channel: Channel): RequestPlaces {
+  private permitsOf(channel: Channel): RequestPermits {
     const { perClient } = this.options
     const client = perClient?.clientOf(channel)
-    if (perClient === undefined || client === undefined) return this.places
+    if (perClient === undefined || client === undefined) return this.permits
     const clients = this.clients ??= new Map()
-    let places = clients.get(client)
-    if (places === undefined) {
-      places = new Places(
+    let permits = clients.get(client)
+    if (permits === undefined) {
+      permits = new Permits(
         { ...this.options.limits, running: perClient.limit },
-        this.places,
+        this.permits,
         () => clients.delete(client)
       )
-      clients.set(client, places)
+      clients.set(client, permits)
     }
-    return places
+    return permits
   }
 
   /** Runs the handler of a notification; drops it when too many are running. */
@@ -316,9 +317,9 @@ export class Requests {
     return found
   }
 
-  /** Interrupts a request: for good, once it was interrupted first. */
+  /** Interrupts a request. Only the first call has an effect. */
   interrupt(request: ActiveRequest, reason: "cancelled" | "closing"): void {
-    // A fiber keeps the cause of every interruption: a second one would cost more than the first.
+    // A fiber keeps the cause of every interruption: a second interruption would cost more than the first.
     if (request.reason !== undefined) return
     request.reason = reason
     if (reason === "cancelled") request.open = false
@@ -332,7 +333,7 @@ export class Requests {
     Edition.runFork(this.runtimeOf(work.context), release).addObserver((released) => {
       if (released._tag === "Success") return this.finish(request, work, exit)
       if (exit._tag === "Success") return this.finish(request, work, released)
-      // The answer tells of the failure of the handler.
+      // The answer reports the failure of the handler, so the failure of the release is reported here.
       this.reportDefect(request.method, released)
       this.finish(request, work, exit)
     })
@@ -422,10 +423,10 @@ export class Requests {
 }
 
 /**
- * One request of the peer while it is being answered, with the functions that send to its sender on its behalf.
+ * One request of the peer while a handler answers it, with the functions that send to its sender on its behalf.
  *
- * `fiber` is unset until the first steps of the handler have run; `reason` is set before it is interrupted; once `open` is
- * false nothing more is sent on its behalf; once `answered` is true it is no longer in the table.
+ * `fiber` is unset until the first steps of the handler have run; `reason` is set before the fiber is interrupted; once
+ * `open` is false nothing more is sent on behalf of the request; once `answered` is true it is no longer in the table.
  */
 export class ActiveRequest implements IncomingRequest {
   fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined
@@ -434,8 +435,8 @@ export class ActiveRequest implements IncomingRequest {
   answered = false
   cancellable = true
   open = true
-  /** The places that it waits for. */
-  waitsFor: RequestPlaces | undefined
+  /** The permits that the request waits for. */
+  waitsFor: RequestPermits | undefined
   /** How many notifications wait for space on the channel. */
   sending = 0
   onSent: (() => void) | undefined
@@ -448,11 +449,11 @@ export class ActiveRequest implements IncomingRequest {
     readonly channel: Channel,
     private readonly requests: Requests,
     readonly side: RequestSide,
-    /** Where it has a place, once it runs. */
+    /** The limit that has given the request a permit, once the request runs. */
     readonly limit: OwnLimit
   ) {}
 
-  /** Interrupts the request because its sender does not want an answer any more. It gets none. */
+  /** Interrupts the request because its sender does not want an answer any more. The request gets no answer. */
   cancel(reason?: unknown): void {
     if (!this.cancellable) return
     if (typeof reason === "string") this.cancelReason ??= reason.slice(0, MAX_REASON)
@@ -478,13 +479,13 @@ export class ActiveRequest implements IncomingRequest {
       this.open
         ? Effect.acquireUseRelease(
           Effect.sync(() => this.sending++),
-          () => Effect.catchAll(this.channel.send(Message.notification(method, params)), () => Turns.drop),
+          () => Effect.catchAll(this.channel.send(Message.notification(method, params)), () => EventLoop.drop),
           () =>
             Effect.sync(() => {
               if (--this.sending === 0) this.onSent?.()
             })
         )
-        : Turns.drop
+        : EventLoop.drop
     )
   }
 }
@@ -495,10 +496,10 @@ const busy: Outcome.Outcome = {
 
 const TOO_MANY_OPEN = "Too many of these requests are open; end one first"
 
-const overloaded = ({ running, size }: RequestPlaces): string =>
+const overloaded = ({ running, size }: RequestPermits): string =>
   `Too many requests: ${running} are running and ${size} wait; send it again when one is answered`
 
-/** The outcome of a request that the side cannot serve now, and that has not run. */
+/** The outcome of a request that has not run, because the side cannot serve it now. */
 const unserved = (side: RequestSide, request: Message.Request, message: string): Outcome.Outcome => ({
   error: { code: side.unavailableCode?.(request) ?? JsonRpcError.UNAVAILABLE, message },
   isUnserved: true

@@ -71,9 +71,9 @@ describe("A semaphore", () => {
     }))
 })
 
-describe("Places", () => {
+describe("Permits", () => {
   it("give 20,000 that wait their turn in order, but for those that were dropped", () => {
-    const places = new Semaphore.Places<number, string>({ running: 2, waiting: 20_000, text: Infinity })
+    const places = new Semaphore.Permits<number, string>({ running: 2, waiting: 20_000, text: Infinity })
     assert.isTrue(places.enter() && places.enter())
     for (let n = 0; n < 20_000; n++) {
       assert.isTrue(!places.enter() && places.canWait(1))
@@ -93,9 +93,9 @@ describe("Places", () => {
   })
 
   it("of a client take places of all clients, and say when the client has none left", () => {
-    const all = new Semaphore.Places<string>({ running: 1, waiting: 1, text: 4 })
+    const all = new Semaphore.Permits<string>({ running: 1, waiting: 1, text: 4 })
     let emptied = 0
-    const own = new Semaphore.Places({ running: 2, waiting: 2, text: 4 }, all, () => emptied++)
+    const own = new Semaphore.Permits({ running: 2, waiting: 2, text: 4 }, all, () => emptied++)
     assert.isTrue(own.enter() && !own.enter() && !all.enter())
     own.wait("a", undefined, 3)
     assert.isFalse(own.canWait(2))

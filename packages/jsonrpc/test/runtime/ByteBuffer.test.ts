@@ -47,6 +47,17 @@ describe("bytes that arrive in pieces", () => {
     assert.deepStrictEqual([...collected([[1, 2, 3, 4, 5]], 3).all], [1, 2, 3])
   })
 
+  it("are counted when they are not needed, and begin again when all were used", () => {
+    const buffer = collected([[1], [2]], 9)
+    buffer.clear()
+    assert.deepStrictEqual([buffer.size, ...buffer.all], [0])
+    buffer.skip(Uint8Array.of(3, 4))
+    assert.deepStrictEqual([buffer.size, ...buffer.all], [2])
+    buffer.clear()
+    buffer.add(Uint8Array.of(5))
+    assert.deepStrictEqual([...buffer.all], [5])
+  })
+
   it("can be freed when there are too many", () => {
     const buffer = collected([[1], [2, 3]], 2)
     buffer.free()

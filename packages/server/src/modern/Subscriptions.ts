@@ -11,7 +11,7 @@ import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
 import type { Channel, IncomingRequest, OwnLimit } from "@effect-mcp/jsonrpc/Side"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
-import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
+import { Permits } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -56,8 +56,8 @@ interface Open {
 export class Subscriptions {
   private readonly open = new Set<Open>()
   private readonly byUri = new Map<string, Set<Open>>()
-  private readonly places: Places<never>
-  private readonly perClient = new Map<Client, Places<never>>()
+  private readonly places: Permits<never>
+  private readonly perClient = new Map<Client, Permits<never>>()
   /** Delivers a change for one principal to all nodes. Set before the first request. */
   deliver = (kind: Kind, principal: string): Effect.Effect<void> => this.announceTo(principal, kind)
 
@@ -283,8 +283,8 @@ export class Subscriptions {
   }
 }
 
-const limited = (running: number, all?: Places<never>, onEmpty?: () => void): Places<never> =>
-  new Places({ running, waiting: 0, text: 0 }, all, onEmpty)
+const limited = (running: number, all?: Permits<never>, onEmpty?: () => void): Permits<never> =>
+  new Permits({ running, waiting: 0, text: 0 }, all, onEmpty)
 
 const full: OwnLimit = { enter: () => false, leave: () => {} }
 

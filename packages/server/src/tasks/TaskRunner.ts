@@ -6,7 +6,7 @@
 import { internal } from "@effect-mcp/jsonrpc/JsonRpcError"
 import type { OwnLimit } from "@effect-mcp/jsonrpc/Side"
 import * as Race from "@effect-mcp/jsonrpc/unstable/kit/Race"
-import { Places } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
+import { Permits } from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
 import { InternalError } from "@effect-mcp/protocol/McpError"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
 import type { Version } from "@effect-mcp/protocol/Version"
@@ -148,7 +148,7 @@ export class TaskRunner {
    * The limit of the requests of one client that wait for results of tasks: as many as tasks of one user may run.
    */
   limitOfResults(): OwnLimit {
-    return new Places({ running: this.settings.maxRunning, waiting: 0, text: 0 })
+    return new Permits({ running: this.settings.maxRunning, waiting: 0, text: 0 })
   }
 
   private add({ owner, taskId }: StoredTask, fiber?: Fiber.RuntimeFiber<void>): void {

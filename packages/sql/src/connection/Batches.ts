@@ -6,8 +6,8 @@
  * that are neither written nor refused.
  */
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import { turn } from "@effect-mcp/jsonrpc/unstable/kit/EventLoop"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
-import { turn } from "@effect-mcp/jsonrpc/unstable/kit/Turns"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

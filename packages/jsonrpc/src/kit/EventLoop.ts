@@ -1,22 +1,21 @@
 /**
- * Lets the event loop turn while handlers send without ever waiting: what they send is dropped, kept for a later reader, or
- * still fits into the buffer of one that does not read. It does the same for readers of events that come faster than they are
- * read, and for long work. Fibers that never wait run before timers, signals and sockets get their turn.
+ * Lets the event loop of the process turn, so that timers, signals and sockets are served while fibers never wait: handlers
+ * whose notifications are dropped or buffered, readers whose events come faster than they are read, and long work.
  *
- * Effect's scheduler has no such turn: `Effect.yieldNow` lets other fibers run, and no socket. When Effect has a turn of the event
- * loop, and test/kit/Turns passes on it, this part can be deleted. Two mutable fields for the whole process, because all senders and
- * readers share its event loop: `left` is what they may still spend in this turn of the event loop, and `waiting` holds those that wait
- * for the next turn; it is there exactly while `begin` is due.
+ * Effect's scheduler has no such turn: `Effect.yieldNow` lets other fibers run, but no socket. When Effect has a turn of the
+ * event loop, and test/kit/EventLoop passes on it, this part can be deleted. Two mutable fields for the whole process,
+ * because all senders and readers share its event loop: `left` is what they may still spend in this turn, and `waiting`
+ * holds the fibers that wait for the next turn; it is set exactly while `begin` is due.
  */
 import * as Effect from "effect/Effect"
 
 /** How many notifications all senders together send in one turn of the event loop. */
 const SENDS = 128
 
-/** What a notification costs that nothing reads now: they drop 32 in one turn. */
+/** The cost of a notification that nothing reads: 32 of them are dropped in one turn. */
 const DROP = 4
 
-/** What an event costs that was received: when nothing is sent, 1,024 are read in one turn. */
+/** The cost of a received event: when nothing is sent, 1,024 events are read in one turn. */
 const EVENT = 0.125
 
 let left = SENDS
@@ -39,7 +38,7 @@ const { setImmediate, setTimeout } = globalThis as unknown as Host
 // In Node, timers that are due again at once run before sockets; an immediate runs after them.
 const onNextTurn = setImmediate ?? ((run: () => void) => setTimeout(run, 0))
 
-/** Waits for the next turn of the event loop: what has arrived at sockets comes first. */
+/** Waits for the next turn of the event loop: input that has arrived at sockets is read first. */
 export const turn: Effect.Effect<void> = Effect.async<void>((resume) => {
   const wake = () => resume(Effect.void)
   if (waiting === undefined) onNextTurn(begin)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { Effect, Fiber } from "effect"
+import * as EventLoop from "../../src/kit/EventLoop.js"
 import * as Outbox from "../../src/kit/Outbox.js"
-import * as Turns from "../../src/kit/Turns.js"
 
 /** Waits until the event loop has turned, sockets and timers included. */
 const turned = Effect.async<void>((resume) => {
@@ -10,7 +10,7 @@ const turned = Effect.async<void>((resume) => {
 })
 
 const endless: Readonly<Record<string, Effect.Effect<void, unknown>>> = {
-  "drop what they send": Turns.drop,
+  "drop what they send": EventLoop.drop,
   "send what is kept for a later reader": Outbox.send(
     { congestion: undefined, unsafeSend: () => true, isUnread: true },
     Message.notification("n"),
@@ -50,12 +50,12 @@ describe("A turn of the event loop", () => {
       }
       count()
       for (let n = 0; n < 10; n++) {
-        const other = yield* Effect.fork(Turns.turn)
+        const other = yield* Effect.fork(EventLoop.turn)
         yield* Effect.yieldNow()
         yield* Fiber.interrupt(other)
       }
       const seen: Array<number> = []
-      yield* Effect.repeatN(Effect.zipRight(Turns.turn, Effect.sync(() => seen.push(turns))), 9)
+      yield* Effect.repeatN(Effect.zipRight(EventLoop.turn, Effect.sync(() => seen.push(turns))), 9)
       isOver = true
       assert.deepStrictEqual(seen, seen.map((_, n) => seen[0]! + n))
     }))
@@ -64,7 +64,7 @@ describe("A turn of the event loop", () => {
     Effect.gen(function*() {
       let count = 0
       const waiting = yield* Effect.replicateEffect(
-        Effect.fork(Effect.zipRight(Turns.turn, Effect.sync(() => count++))),
+        Effect.fork(Effect.zipRight(EventLoop.turn, Effect.sync(() => count++))),
         20_000
       )
       yield* Effect.yieldNow({ priority: 10 })
