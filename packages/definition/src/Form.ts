@@ -88,7 +88,10 @@ const compile = <A, I>(schema: Schema.Schema<A, I>): Form<A> => {
     ...(required.length === 0 ? undefined : { required })
   }
   if (!isRequestedSchema(requestedSchema)) {
-    throw new Error("Form: use only strings, numbers, booleans, literals and arrays of literals")
+    throw new Error(
+      "Form: the schema has a field that a form cannot have: use only strings, numbers, booleans, literals and arrays of " +
+        "literals"
+    )
   }
   const wrong = problem(requestedSchema)
   if (wrong !== undefined) throw new Error(`Form: ${wrong}`)

@@ -6,6 +6,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts
  * @since 0.1.0
  */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ParseIssue } from "@effect-mcp/protocol/McpError"
@@ -83,7 +84,7 @@ export type StringFields<Fields extends Schema.Struct.Fields> = {
 export interface Options<Fields> {
   /** The name to show to people; default: the `name`. */
   readonly title?: string | undefined
-  /** What the prompt is for, for the user that chooses among prompts. */
+  /** The purpose of the prompt, for the user who chooses a prompt. */
   readonly description?: string | undefined
   /**
    * The arguments: schemas that encode to strings. Their `title` and `description` annotations are advertised.
@@ -117,7 +118,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
   name: Name,
   options: Options<Fields & StringFields<Fields>> = {}
 ): Prompt<Name, Schema.Simplify<Schema.Struct.Type<Fields>>, Schema.Simplify<Schema.Struct.Constructor<Fields>>> => {
-  if (name.trim() === "") throw new Error("Prompt: give it a name that is not empty")
+  if (name.trim() === "") throw new Error("Prompt: give the prompt a name that is not empty")
   const schema = Either.getOrThrowWith(
     Either.try(() => Schema.Struct((options.arguments ?? {}) as Schema.Struct.Fields)),
     (cause) => new Error(`Prompt ${quoted(name)}: Effect refuses its arguments\n${String(cause)}`, { cause })
@@ -129,16 +130,16 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
     [TypeId]: TypeId,
     _tag: "Prompt",
     name,
-    advertised: {
+    advertised: Json.defined({
       name,
-      ...(options.title === undefined ? undefined : { title: options.title }),
-      ...(options.description === undefined ? undefined : { description: options.description }),
-      ...(advertised.length === 0 ? undefined : { arguments: advertised }),
-      ...(options.icons === undefined ? undefined : { icons: options.icons }),
-      ...(options.meta === undefined ? undefined : { _meta: options.meta })
-    },
+      title: options.title,
+      description: options.description,
+      arguments: advertised.length === 0 ? undefined : advertised,
+      icons: options.icons,
+      _meta: options.meta
+    }),
     enumValues: SchemaShape.enumValues(codec),
-    ...(options.requires === undefined ? undefined : { requires: options.requires }),
+    requires: options.requires,
     codec: {
       decode: SchemaParser.decodeUnknown(codec),
       encode: (args) =>
@@ -176,10 +177,7 @@ export const assistant = (content: string | Prompts.PromptMessage["content"]): P
  */
 export const toResult = (messages: Messages, description: string | undefined): Prompts.GetPromptResult => {
   if (Predicate.hasProperty(messages, "messages")) return messages
-  return {
-    ...(description === undefined ? undefined : { description }),
-    messages: typeof messages === "string" ? [user(messages)] : messages
-  }
+  return Json.defined({ description, messages: typeof messages === "string" ? [user(messages)] : messages })
 }
 
 const message = (
@@ -187,7 +185,7 @@ const message = (
   content: string | Prompts.PromptMessage["content"]
 ): Prompts.PromptMessage => ({ role, content: typeof content === "string" ? { type: "text", text: content } : content })
 
-/** What a prompt advertises of its fields. Throws when one has no usable name or is not encoded as a string. */
+/** The arguments that a prompt advertises. Throws when a field has no usable name or is not encoded as a string. */
 const argumentsOf = (prompt: string, schema: Schema.Schema<any, any>): ReadonlyArray<Prompts.PromptArgument> => {
   const fields = SchemaShape.encodedFields(schema)
   for (const { isString, name } of fields) {
@@ -208,12 +206,7 @@ const argumentsOf = (prompt: string, schema: Schema.Schema<any, any>): ReadonlyA
   return fields.map(({ isOptional, name: key }) => {
     const name = String(key)
     const { description, title } = properties?.[name] ?? {}
-    return {
-      name,
-      ...(title === undefined ? undefined : { title }),
-      ...(description === undefined ? undefined : { description }),
-      required: !isOptional
-    }
+    return Json.defined({ name, title, description, required: !isOptional })
   })
 }
 

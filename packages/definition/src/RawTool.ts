@@ -2,8 +2,8 @@
  * A tool declared with JSON Schemas: for tools that another server advertises, that a file describes, or that a program
  * makes while it runs. The schemas are advertised as they are, and arguments and results are validated against them.
  *
- * No code is generated from a schema, so that it works where evaluating text is forbidden, as in a Worker. `Tool` declares
- * a tool with Effect schemas, `StandardTool` with those of another library.
+ * No code is generated from a schema, so that validation works where evaluating text is forbidden, as in a Worker. `Tool`
+ * declares a tool with Effect schemas, `StandardTool` with the schemas of another library.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
@@ -13,7 +13,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as ExternalSchema from "./schema/ExternalSchema.js"
 import * as JsonSchemaValidator from "./schema/JsonSchemaValidator.js"
-import type { Trust } from "./schema/SchemaCheck.js"
+import type { Trust } from "./schema/KeywordCheck.js"
 import * as Tool from "./Tool.js"
 import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
 

@@ -7,6 +7,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
  * @since 0.1.0
  */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type * as Content from "@effect-mcp/protocol/Content"
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -30,7 +31,7 @@ export interface Resource<Name extends string> {
   readonly uri: string
   /** The entry of `resources/list`. */
   readonly advertised: Resources.Resource
-  /** The `_meta` of the contents that a text or bytes become. */
+  /** The `_meta` of contents that are made of a text or of bytes. */
   readonly contentMeta: JsonObject | undefined
   /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
   readonly requires?: ReadonlyArray<string> | undefined
@@ -66,7 +67,7 @@ export interface Options extends Description {
   readonly uri: string
   /** The size of the content in bytes, before any encoding. */
   readonly size?: number | undefined
-  /** The `_meta` of the contents that a text or bytes of the handler become. */
+  /** The `_meta` of the contents that are made of the text or the bytes of a handler. */
   readonly contentMeta?: JsonObject | undefined
 }
 
@@ -102,8 +103,8 @@ export const make = <const Name extends string>(name: Name, options: Options): R
     _tag: "Resource",
     name,
     uri,
-    ...(requires === undefined ? undefined : { requires }),
-    advertised: { name, uri, ...(size === undefined ? undefined : { size }), ...advertise(options) },
+    requires,
+    advertised: Json.defined({ name, uri, size, ...advertise(options) }),
     contentMeta
   }
 }
@@ -118,18 +119,12 @@ export const isResource = (u: unknown): u is Resource.Any => Predicate.hasProper
  */
 export const advertise = (
   { annotations, description, icons, meta, mimeType, title }: Description
-): Pick<Resources.Resource, "_meta" | "annotations" | "description" | "icons" | "mimeType" | "title"> => ({
-  ...(title === undefined ? undefined : { title }),
-  ...(description === undefined ? undefined : { description }),
-  ...(mimeType === undefined ? undefined : { mimeType }),
-  ...(annotations === undefined ? undefined : { annotations }),
-  ...(icons === undefined ? undefined : { icons }),
-  ...(meta === undefined ? undefined : { _meta: meta })
-})
+): Pick<Resources.Resource, "_meta" | "annotations" | "description" | "icons" | "mimeType" | "title"> =>
+  Json.defined({ title, description, mimeType, annotations, icons, _meta: meta })
 
 /**
- * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64. Both get the URI, the media
- * type and the `_meta` given here; contents keep their own.
+ * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64, both with this URI, media
+ * type and `_meta`. Contents that the handler made keep their own.
  *
  * @category utils
  */
@@ -139,11 +134,7 @@ export const toResult = (
   mimeType: string | undefined,
   meta?: JsonObject
 ): Resources.ReadResourceResult => {
-  const given = {
-    uri,
-    ...(mimeType === undefined ? undefined : { mimeType }),
-    ...(meta === undefined ? undefined : { _meta: meta })
-  }
+  const given = Json.defined({ uri, mimeType, _meta: meta })
   if (typeof contents === "string") return { contents: [{ ...given, text: contents }] }
   if (contents instanceof Uint8Array) return { contents: [{ ...given, blob: Encoding.encodeBase64(contents) }] }
   return { contents: isMany(contents) ? contents : [contents] }

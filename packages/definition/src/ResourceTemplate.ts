@@ -90,7 +90,7 @@ export const param: {
   operator: ""
 })
 
-/** Accepts what is a string in a URI. Otherwise it is a sentence for the compiler to show. */
+/** Accepts what is a string in a URI. For anything else the type is a sentence that the compiler shows. */
 type AString<Encoded, Name extends string> = [Encoded] extends [string] ? unknown
   : `The parameter "${Name}" must be encoded as a string: use a schema such as Schema.NumberFromString`
 
@@ -180,7 +180,7 @@ export const fromString = <const Name extends string, Fields extends Schema.Stru
     advertised: { name, uriTemplate: template, ...Resource.advertise(options) },
     parameters: parsed.variables.map((variable) => variable.name),
     enumValues: SchemaShape.enumValues(schema),
-    ...(options.requires === undefined ? undefined : { requires: options.requires }),
+    requires: options.requires,
     codec: {
       decode: SchemaParser.decodeUnknown(schema),
       encode: (parameters) =>
@@ -217,7 +217,8 @@ const schemaOf = (
   const unknown = Object.keys(given).filter((key) => variables.every((variable) => variable.name !== key))
   if (unknown.length > 0) {
     throw new Error(
-      `Resource template ${quoted(name)}: ${quoted(template)} has no variable named ${quoted(unknown.join(", "))}`
+      `Resource template ${quoted(name)}: ${quoted(template)} has no variable named ${quoted(unknown.join(", "))}: ` +
+        "add it to the template, or remove it from `parameters`"
     )
   }
   const fields = variables.map((variable) => {

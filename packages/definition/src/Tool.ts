@@ -8,6 +8,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
  */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ParseIssue } from "@effect-mcp/protocol/McpError"
@@ -99,8 +100,9 @@ export interface Description {
   readonly annotations?: Tools.ToolAnnotations | undefined
   readonly icons?: ReadonlyArray<Icon> | undefined
   /**
-   * Whether calls may run as tasks, on servers with tasks: at 2025-11-25 when the client wants it, from 2026-07-28 on whenever
-   * the client supports it. `required`: clients without tasks cannot call the tool, at these revisions. Default: never.
+   * Whether calls may run as tasks, on servers with tasks: at 2025-11-25 when the client requests a task, from 2026-07-28 on
+   * whenever the client supports tasks. `required`: at these revisions, clients without tasks cannot call the tool. Default:
+   * never.
    */
   readonly task?: "optional" | "required" | undefined
   /** The scopes that a user needs to call the tool, all of them; see `Feature.requires` of the server. Default: none. */
@@ -155,7 +157,7 @@ type ArgumentsOf<P> = P extends { readonly fields: infer F extends Fields } ?
   : P extends Fields ? Schema.Simplify<Schema.Struct.Constructor<P>>
   : never
 
-/** Accepts parameters that are an object in JSON. Otherwise it is a sentence for the compiler to show. */
+/** Accepts parameters that are an object in JSON. For all others the type is a sentence that the compiler shows. */
 type AnObject<P> = P extends Schema.Schema<any, infer Encoded> ? [Encoded] extends [object] ? unknown
   : "The parameters of a tool are an object in JSON: pass fields, as in { name: Schema.String }, or a Schema.Struct"
   : unknown
@@ -250,21 +252,21 @@ export const fromSchemas = <const Name extends string, Parameters, Arguments, Su
   [TypeId]: TypeId,
   _tag: "Tool",
   name,
-  advertised: {
+  advertised: Json.defined({
     name,
-    ...(title === undefined ? undefined : { title }),
-    ...(description === undefined ? undefined : { description }),
+    title,
+    description,
     inputSchema: schemas.input,
-    ...(schemas.output === undefined ? undefined : { outputSchema: schemas.output }),
-    ...(annotations === undefined ? undefined : { annotations }),
-    ...(icons === undefined ? undefined : { icons }),
-    ...(task === undefined ? undefined : { execution: { taskSupport: task } }),
-    ...(meta === undefined ? undefined : { _meta: meta })
-  },
+    outputSchema: schemas.output,
+    annotations,
+    icons,
+    execution: task === undefined ? undefined : { taskSupport: task },
+    _meta: meta
+  }),
   parameters: schemas.parameters,
   success: schemas.success,
   failure: schemas.failure,
-  ...(requires === undefined ? undefined : { requires }),
+  requires,
   codec: AdvertisedSchema.attempt(
     name,
     "its schemas",

@@ -6,6 +6,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
  */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type * as Content from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as ContentRules from "@effect-mcp/protocol/unstable/ContentRules"
@@ -59,7 +60,7 @@ export const text = (text: string, options?: BlockOptions): ToolResult =>
   make({ type: "text", text, ...optional(options) })
 
 /**
- * An image, as bytes or as base64 text. Throws for other text, and for what is no media type.
+ * An image, as bytes or as base64 text. Throws for text that is not base64, and for an invalid media type.
  *
  * @category constructors
  */
@@ -67,8 +68,8 @@ export const image = (data: Uint8Array | string, mimeType: string, options?: Blo
   checked({ type: "image", data: base64(data), mimeType, ...optional(options) })
 
 /**
- * Audio, as bytes or as base64 text. Throws for other text, and for what is no media type. Clients of revisions before
- * 2025-03-26 get a text in its place.
+ * Audio, as bytes or as base64 text. Throws for text that is not base64, and for an invalid media type. Clients of
+ * revisions before 2025-03-26 get a text in place of the audio.
  *
  * @category constructors
  */
@@ -76,7 +77,7 @@ export const audio = (data: Uint8Array | string, mimeType: string, options?: Blo
   checked({ type: "audio", data: base64(data), mimeType, ...optional(options) })
 
 /**
- * A link to a resource that the client can read. Clients of revisions before 2025-06-18 get a text in its place.
+ * A link to a resource that the client can read. Clients of revisions before 2025-06-18 get a text in place of the link.
  *
  * @category constructors
  */
@@ -108,8 +109,8 @@ export const withMeta = (meta: JsonObject) => <A>(self: ToolResult<A>): ToolResu
   new ToolResult(self.content, self.structured, meta, self.isError)
 
 /**
- * The same result with `isError`. For a failure that a declared `failure` cannot express: one with images, or one that
- * another server returned. The structured value is sent without a check.
+ * The same result with `isError`, for a failure that a declared `failure` cannot express: a failure with images, or the
+ * failure of another server. The structured value is sent without a check.
  *
  * @category utils
  */
@@ -117,8 +118,8 @@ export const asError = <A>(self: ToolResult<A>): ToolResult<A> =>
   new ToolResult(self.content, self.structured, self.meta, true)
 
 /**
- * The content of `self`, then that of `that`. The structured value and `_meta` are those of `that` where it has them,
- * otherwise those of `self`. The result is an error when either is one.
+ * The content of `self`, then the content of `that`. The structured value and `_meta` come from `that` where it has them,
+ * otherwise from `self`. The result is an error when `self` or `that` is an error.
  *
  * @category utils
  */
@@ -138,7 +139,4 @@ const checked = (block: Content.ContentBlock): ToolResult => {
 
 const base64 = (data: Uint8Array | string): string => typeof data === "string" ? data : Encoding.encodeBase64(data)
 
-const optional = (options: BlockOptions | undefined) => ({
-  ...(options?.annotations === undefined ? undefined : { annotations: options.annotations }),
-  ...(options?.meta === undefined ? undefined : { _meta: options.meta })
-})
+const optional = ({ annotations, meta }: BlockOptions = {}) => Json.defined({ annotations, _meta: meta })

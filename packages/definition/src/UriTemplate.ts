@@ -1,8 +1,8 @@
 /**
  * URI templates of RFC 6570: `parse` reads a template once, `expand` makes a URI from values, `match` finds the values
- * in a URI. Matching an expanded URI gives the values back; only a list of one empty value, which `{name*}` writes as it
- * writes an empty list, is found as an empty list. A template that could give other values has an `ambiguity`, and matches
- * nothing.
+ * in a URI. Matching an expanded URI gives the values back, with one exception: `{name*}` writes a list of one empty value
+ * like an empty list, and `match` finds the empty list. A template whose values cannot be told apart has an `ambiguity`,
+ * and matches nothing.
  *
  * Values are strings here. `ResourceTemplate` gives them schemas; whether a path in a value is safe to open is for the
  * application to check.

@@ -46,7 +46,7 @@ describe("Prompt.make", () => {
 
   it("refuses empty names, and two arguments of one name", () => {
     for (const name of ["", "  "]) {
-      assert.throws(() => Prompt.make(name), "Prompt: give it a name that is not empty")
+      assert.throws(() => Prompt.make(name), "Prompt: give the prompt a name that is not empty")
       assert.throws(
         () => Prompt.make("p", { arguments: { [name]: Schema.String } }),
         `Prompt "p": rename the argument "${name}"`

@@ -1,6 +1,7 @@
 /**
- * Schemas that Effect did not make (JSON Schema, Standard Schema) as Effect schemas. Their errors become the parse
- * issues that Effect's own parser would report, so that server and client report both kinds in the same words.
+ * Schemas that Effect did not make (JSON Schema, Standard Schema), for use as Effect schemas. `make` gives an Effect schema
+ * that checks with the functions of another validator, `toIssue` turns the errors of that validator into the issues that
+ * Effect's own parser would report, and `copy` takes the JSON Schema to advertise.
  *
  * `JsonSchemaValidator` and `StandardTool` do the checking.
  */
@@ -40,7 +41,7 @@ export const make = <A>(
 
 /**
  * A copy of a JSON Schema to advertise; changing the original later does not change the copy. Left: why the schema is
- * refused, as the end of a sentence whose subject is the schema. It is not an object or not JSON, or exceeds `limits`.
+ * refused, as the end of a sentence whose subject is the schema: it is not an object or not JSON, or exceeds `limits`.
  */
 export const copy = (schema: unknown): Either.Either<JsonObject, string> => {
   const text = Predicate.isRecord(schema) ? Json.stringify(schema) : undefined

@@ -1,7 +1,7 @@
 /**
- * Validates values against a JSON Schema. Nothing is fetched and no code is generated, so that it works where evaluating text
- * is forbidden; reading the schema is linear in its size, and a check has a budget of work: a schema and a value that need
- * more are reported, not checked.
+ * Validates values against a JSON Schema. Nothing is fetched and no code is generated, so that validation works where
+ * evaluating text is forbidden. Reading a schema is linear in its size, and a check has a budget of work: a schema and a
+ * value that need more work are reported, not checked.
  *
  * `SchemaKeywords` has the keywords; this module compiles a schema to checks and resolves its references. `RawTool` uses it
  * for schemas of the application, the client for those that a server advertises.
@@ -15,7 +15,7 @@ import * as Predicate from "effect/Predicate"
 import { shortened } from "../text/Quoted.js"
 import type { SchemaError } from "./ExternalSchema.js"
 import * as ExternalSchema from "./ExternalSchema.js"
-import { type Check, type Draft, type Evaluated, Invalid, merge, type Run, type Trust, within } from "./SchemaCheck.js"
+import { type Check, type Draft, type Evaluated, Invalid, merge, type Run, type Trust, within } from "./KeywordCheck.js"
 import { keywords } from "./SchemaKeywords.js"
 import type { Budget } from "./WorkBudget.js"
 import * as WorkBudget from "./WorkBudget.js"
@@ -60,7 +60,7 @@ export const make = (schema: JsonObject, trust: Trust = ofPeer): Either.Either<V
     }
   })
 
-/** The schema is one that a peer wrote. */
+/** The trust in a schema that a peer wrote. */
 const ofPeer: Trust = { isOfApplication: false, patterns: "linear", formats: false }
 
 /** Compiling and checking throw `Invalid` and `OverBudget`, and `RangeError` when the stack is full. */
@@ -121,7 +121,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     const referring = referringOf(schema, draft).map(([keyword, reference]) => ofReference(schema, keyword, reference))
     budget.spend(20)
     const names = draft === "draft-07" && referring.length > 0 ? [] : Object.keys(schema)
-    // These need to know what all other keywords have evaluated. What is missing is reported first.
+    // These keywords need to know what all other keywords have evaluated. Missing members are reported first.
     const isLast = (name: string) => name.startsWith("unevaluated")
     const rank = (name: string) => name === "required" ? 0 : isLast(name) ? 2 : 1
     const ownChecks = names.sort((a, b) => rank(a) - rank(b)).flatMap((name) => {
@@ -165,7 +165,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     }
   }
 
-  /** A value that must be a schema itself is one when it can be read. */
+  /** The check of a value that must be a schema itself: it is a schema when it can be read. */
   const schemaOf = ($schema: string): Check => {
     const inner = Either.getOrThrowWith(draftOf({ $schema }), (why) => new Invalid(why))
     return (value, run) => {
@@ -181,7 +181,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
     }
   }
 
-  /** All that dynamic references of one name can lead to, by the base of the schema that has it. */
+  /** All targets of the dynamic references of one name, by the base of the schema that has the target. */
   const targetsOf = (dynamic: ReadonlyMap<string, unknown>): ReadonlyMap<string, Check> => {
     const known = targets.get(dynamic)
     if (known !== undefined) return known
@@ -193,7 +193,7 @@ const compile = (root: JsonObject, draft: Draft, trust: Trust, budget: WorkBudge
 
   const check = checkOf(root)
   return (value, run, evaluated) => {
-    // A check that was given up has left these as they were.
+    // An earlier check that was given up has not reset these.
     scope.length = 0
     depth = 0
     return check(value, run, evaluated)
@@ -204,7 +204,7 @@ type Keyword = "$ref" | "$dynamicRef" | "$recursiveRef"
 
 interface Target {
   readonly schema: unknown
-  /** Schemas that come before it when the check came through them, by their bases. */
+  /** By base: the schema that takes its place when the check came through a schema with this base. */
   readonly dynamic: ReadonlyMap<string, unknown> | undefined
 }
 
@@ -257,7 +257,7 @@ const referencesOf = (root: JsonObject, draft: Draft, budget: Budget): SchemaRef
   /** Remembers the names of a schema, and gives its base. */
   const name = (schema: JsonObject, outer: string): string => {
     const { $anchor, $dynamicAnchor, $id, $recursiveAnchor } = schema
-    // In draft-07, what stands beside a reference means nothing.
+    // In draft-07, the members beside a reference mean nothing.
     const id = typeof $id === "string" && !(draft === "draft-07" && "$ref" in schema)
       ? resolve($id, outer, budget)
       : undefined

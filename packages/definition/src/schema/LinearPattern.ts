@@ -1,7 +1,8 @@
 /**
  * Regular expressions whose work is linear in the text, for expressions that a peer wrote: JavaScript's own engine can need
  * exponential time. The expression is compiled to a list of instructions, and all its possible matches advance together,
- * character by character. Back references and lookarounds, which this cannot do, are refused.
+ * character by character. Expressions with back references and lookarounds, for which there are no such instructions, are
+ * refused. `native` runs the expressions of the application on JavaScript's engine.
  */
 import * as Either from "effect/Either"
 import type { Budget } from "./WorkBudget.js"
@@ -50,7 +51,7 @@ export const make = (source: string, budget: Budget): Either.Either<LinearPatter
     }
   })
 
-/** On JavaScript's engine, for expressions of the application. */
+/** The same on JavaScript's engine, for expressions of the application. */
 export const native = (source: string): Either.Either<LinearPattern, string> =>
   Either.map(Either.orElse(regExp(source, "u"), () => regExp(source, "")), (expression) => (text, budget) => {
     budget.spend(text.length / 8)
@@ -110,7 +111,7 @@ const tokens = {
   atom: /\[(?:\\[^]|[^\]\\])*\]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\\c[A-Za-z]|\\[^]|[^]/y
 }
 
-/** Reads a valid expression from left to right; `at` is the next character. It throws what it cannot do. */
+/** Reads a valid expression from left to right; `at` is the next character. Throws for a part that has no instructions. */
 class Parser {
   private at = 0
   private depth = 0

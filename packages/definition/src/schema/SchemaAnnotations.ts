@@ -1,7 +1,7 @@
 /**
  * Generates JSON Schema with Effect, and adds what Effect leaves out: the title, description, examples and default of a
  * filter that has no JSON Schema of its own, or that follows a transformation (as in `Schema.Date`), and the defaults of a
- * struct's fields (`defaultsOf`). `StockText` takes the place of Effect's text about transformations.
+ * struct's fields (`defaultsOf`). `StockText` replaces Effect's text about transformations.
  *
  * `JsonSchema` removes from the result what models do not need.
  */
@@ -137,7 +137,7 @@ const keywords = [
 ] as const
 
 /**
- * The annotations of a filter as keywords. Effect generates these too, because examples and defaults must be encoded.
+ * The annotations of a filter as keywords. Effect generates the keywords, because examples and defaults must be encoded.
  */
 const annotationsOf = (ast: AST.Refinement, fromEffect: (ast: AST.AST) => JsonObject): JsonObject | undefined => {
   const { annotations } = ast
@@ -164,10 +164,11 @@ const transformationBelow = (ast: AST.AST): AST.Transformation | undefined =>
   AST.isRefinement(ast) ? transformationBelow(ast.from) : AST.isTransformation(ast) ? ast : undefined
 
 /**
- * The defaults of a struct's fields, as they are when encoded, by the name of the field when encoded: a field that `Schema.optionalWith`
- * gives a default is advertised with it, so that a model knows what happens when it leaves the field out.
+ * The encoded defaults of a struct's fields, by the encoded names of the fields. A field with a default of
+ * `Schema.optionalWith` is advertised with the default, so that a model knows what happens when it leaves the field out.
  *
- * A default is a function. It is run twice when the definition is made, and advertised only when it gives the same value both times.
+ * A default is a function. The function is run twice when the definition is made, and the default is advertised only when
+ * both values are equal.
  */
 const defaultsOf = (ast: AST.Transformation): ReadonlyMap<string, unknown> => {
   const { from, transformation } = ast

@@ -23,8 +23,8 @@ export const decoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser
 type Parse = (u: unknown, options?: AST.ParseOptions) => Effect.Effect<any, ParseResult.ParseIssue>
 
 /**
- * Effect's decoder, which also refuses what makes it throw: it makes a text of the member that discriminates a union, and
- * an object whose `toString` a peer chose cannot become one. Throws for a schema that Effect cannot use.
+ * Effect's decoder, which also refuses values that make Effect throw: Effect makes a text of the member that discriminates a
+ * union, and an object whose `toString` a peer chose cannot become a text. Throws for a schema that Effect cannot use.
  */
 export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
   const parse = ParseResult.decodeUnknown(schema)
@@ -52,7 +52,7 @@ export const encoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser
 }
 
 /**
- * A decoder that prepares Effect's parser when a value first needs it: cheap to make for a schema that is used once.
+ * A decoder that prepares Effect's parser when a value first needs the parser: cheap for a schema that is used once.
  */
 export const lazyDecoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
   let parse: Parser | undefined
@@ -81,8 +81,9 @@ export type PlainCodec = (u: unknown) => unknown
 export const compilePlain = (schema: Schema.Schema.All): PlainCodec | undefined => make(schema.ast)
 
 /**
- * Compiles plain data (no transformations) to one function that copies the members of a value that the schema names. The result is that of
- * Effect's parser, at a fraction of its cost, for decoding and for encoding. It gives no reason for a mismatch.
+ * Compiles plain data (no transformations) to one function that copies the members of a value that the schema names. The
+ * function gives the result of Effect's parser at a fraction of the cost, for decoding and for encoding, but no reason for a
+ * mismatch.
  */
 const make = (ast: AST.AST): PlainCodec | undefined => {
   if (changesParsing(ast)) return undefined
@@ -216,8 +217,8 @@ const tagOf = (ast: AST.AST): AST.PropertySignature | undefined =>
     : undefined
 
 /**
- * The most values that a small value consists of: itself and everything inside it. A peer chooses how much it sends, and of a large
- * value only the first error is reported.
+ * The most values that a small value consists of: itself and everything inside it. A peer chooses how much it sends, so only
+ * the first error of a large value is reported.
  */
 export const SMALL = 1000
 

@@ -1,6 +1,6 @@
 /**
- * What the definitions ask of a schema before they use it: whether it has values and fields, which of its fields are strings, and
- * which strings. `SchemaParser` decodes with a schema, `JsonSchema` describes it.
+ * What the definitions need to know of a schema: whether it has values and fields, which of its fields are strings, and which
+ * strings these fields may be. `SchemaParser` decodes with a schema, `JsonSchema` describes a schema.
  */
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
@@ -12,7 +12,7 @@ export const isNever = ({ ast }: Any): boolean => AST.isNeverKeyword(ast)
 
 export const isVoid = ({ ast }: Any): boolean => AST.isVoidKeyword(ast) || AST.isUndefinedKeyword(ast)
 
-/** Whether it is a struct without fields. */
+/** Whether the schema is a struct without fields. */
 export const isEmpty = ({ ast }: Any): boolean =>
   AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
 
@@ -63,8 +63,8 @@ const isString = (ast: AST.AST): boolean => {
 }
 
 /**
- * The strings of each field of a struct whose schema allows only certain strings, in the schema's order, by the encoded name of the
- * field. The server's completion offers them.
+ * The strings that a field of a struct may be, in the order of its schema, for each field whose schema allows only certain
+ * strings, by the encoded name of the field. The server's completion offers these strings.
  */
 export const enumValues = ({ ast }: Any): ReadonlyMap<string, ReadonlyArray<string>> =>
   new Map(

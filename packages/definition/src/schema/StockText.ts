@@ -2,7 +2,7 @@
  * What a JSON Schema says in place of the text that Effect gives its transformations. "a string to be decoded into a Date"
  * speaks of the server's types; a model needs to know what to write. An author's own text always stays.
  *
- * `SchemaAnnotations` asks it for each transformation.
+ * `SchemaAnnotations` calls `replace` for each transformation.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 
@@ -10,7 +10,7 @@ const milliseconds = { description: "milliseconds since 1970-01-01T00:00:00Z" }
 
 const dateTime = { format: "date-time" }
 
-/** The keywords by Effect's description of the encoded side. Text that says nothing to a model has none. */
+/** The keywords by Effect's description of the encoded side; no keywords where the description helps no model. */
 const keywords: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["a string to be decoded into a Date", dateTime],
   ["a string to be decoded into a DateTime.Utc", dateTime],
@@ -72,7 +72,7 @@ const encodings: ReadonlyMap<string, JsonObject> = new Map([
 
 const BYTES = "a string to be decoded into a Uint8Array"
 
-/** What Effect says of a value inside the server, and of the encoded side of its data types. */
+/** Whether Effect says this of a value inside the server, or of the encoded side of its data types. */
 const isInternal = (text: string): boolean =>
   text === "a potentially invalid Date instance" || /^(None|Some|Option|Left|Right|Either)Encoded(<.*>)?$/s.test(text)
 
@@ -80,8 +80,8 @@ const isStock = (text: unknown): boolean =>
   text === BYTES || (typeof text === "string" && (keywords.has(text) || isInternal(text)))
 
 /**
- * The JSON Schema without Effect's text. `text` is the description that Effect gave the encoded side, which an author's own
- * may have replaced; `identifier` is that of the transformation.
+ * The JSON Schema without Effect's text. `text` is the description that Effect gave the encoded side, also where the author
+ * has replaced the description; `identifier` is the identifier of the transformation.
  */
 export const replace = (json: JsonObject, text: unknown = json.description, identifier: string = ""): JsonObject => {
   const { description, type, ...rest } = json

@@ -1,6 +1,6 @@
 /**
  * Values in error messages: quoted, and shortened so that a message stays readable whatever value an application
- * passed. The modules that throw write the rest of the message.
+ * passed. The modules that throw an error write the rest of its message.
  */
 
 const MAX_LENGTH = 100

@@ -1,6 +1,6 @@
 /**
- * The JSON Schemas that a tool advertises, or an error that names the tool and what to change. Shared by `Tool`,
- * `RawTool` and `StandardTool`.
+ * The JSON Schemas that a tool advertises, or an error that names the tool and what to change. `Tool`, `RawTool` and
+ * `StandardTool` share these functions.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"

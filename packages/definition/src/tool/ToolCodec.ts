@@ -1,6 +1,6 @@
 /**
- * Decodes the arguments of a tool for its handler, and converts what the handler ends with, a success or a failure, to a
- * `CallToolResult`; for a caller the other way round. A tool prepares these functions once, when it is declared.
+ * Decodes the arguments of a tool for its handler, and converts the success or the failure of the handler to a
+ * `CallToolResult`; for a caller the same in reverse. A tool prepares these functions once, when it is declared.
  *
  * `ToolResult` is the rich content that a handler may return in place of its success.
  *
@@ -110,7 +110,7 @@ const failureOf = (failure: AnySchema): Pick<ToolCodec, "decodeFailure" | "encod
         const json = text(isText ? encoded as string : toJson(encoded))
         return { content: words === undefined ? [json] : [text(words), json], isError: true }
       }),
-    // Another server may write a failure that is a string without JSON quotes.
+    // Another server may write a failure that is a string as it is, without the quotes of JSON.
     decodeFailure: (result) =>
       isText ? decode(firstText(result)) : Effect.firstSuccessOf([
         decode(parse(texts(result).at(-1))),
@@ -163,7 +163,7 @@ const withText = (
 const resultOf = (
   { content, meta }: ToolResult<unknown>,
   structuredContent: unknown,
-  /** Whether every encoded value is a string, which is its own text. */
+  /** Whether every encoded value is a string: then the text is the value itself. */
   isText: boolean
 ): Tools.CallToolResult => {
   const json = isText ? structuredContent as string : toJson(structuredContent)

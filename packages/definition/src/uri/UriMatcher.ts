@@ -1,6 +1,7 @@
 /**
- * Matches a URI against a `UriPattern`: reads it from both ends towards at most one capture without delimiters, in time
- * proportional to its length, and decodes what each capture and the query hold. When one value cannot be decoded, the URI does not match.
+ * Matches a URI against a `UriPattern`: reads the URI from both ends towards at most one capture without delimiters, in time
+ * proportional to its length, and decodes the values in each capture and in the query. A URI with a value that cannot be
+ * decoded does not match.
  */
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"

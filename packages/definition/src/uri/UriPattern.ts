@@ -3,7 +3,7 @@
  * either side. Prepared once per template, so that `UriMatcher` reads a URI without backtracking.
  *
  * A template is ambiguous when matching an expanded URI might not give the values back. `make` returns the reason, and
- * `UriMatcher` then matches nothing.
+ * `UriMatcher` matches no URI with an ambiguous pattern.
  */
 import { expansions, type Expression, type Varspec } from "./UriExpression.js"
 
@@ -130,7 +130,7 @@ const delimited = (segments: ReadonlyArray<Segment>): ReadonlyArray<Segment> =>
 const delimiter = ({ kind }: Capture, literal: Segment | undefined, which: "indexOf" | "lastIndexOf"): number =>
   typeof literal === "string" ? literal.split("").map((char) => excluded[kind].test(char))[which](true) : NONE
 
-/** How many segments remain between those that delimiters find from the left and those they find from the right. */
+/** How many segments remain in the middle, when delimiters have found the segments on the left and on the right. */
 const undelimited = (segments: ReadonlyArray<Segment>): number => {
   let left = 0
   let right = segments.length

@@ -1,7 +1,7 @@
 /**
- * What the check of a value against a JSON Schema is made of: the run of one check, the parts of a schema that have looked at
- * a member or an item, and the reading of keywords' values. `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs
- * them.
+ * What the checks of JSON Schema keywords are made of: the types of a check and of its run, functions that combine checks and
+ * note what they evaluated, functions that read the value of a keyword, and the text by which values are compared.
+ * `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs their checks.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -14,13 +14,13 @@ import type { Budget } from "./WorkBudget.js"
 
 export type Draft = "2020-12" | "2019-09" | "draft-07"
 
-/** What other keywords have looked at in one object or array: `unevaluated…` is about the rest. */
+/** What keywords have evaluated in one object or array: the keywords `unevaluated…` check the rest. */
 export interface Evaluated {
   readonly properties: Set<string>
   readonly items: Set<number>
 }
 
-/** One check of a value: how it reports errors, and where in the value the check is. */
+/** The run of a check: its budget, its errors, and where in the value it is. */
 export interface Run {
   readonly budget: Budget
   readonly path: Array<string>
@@ -44,7 +44,7 @@ export interface Trust {
   readonly formats: boolean
 }
 
-/** What a keyword is made of: its value, the schema that it stands in, and the checks of other schemas. */
+/** What the check of a keyword is made from: the schema that has the keyword, and the checks of other schemas. */
 export interface Source {
   /** The work of reading the schema. */
   readonly budget: Budget
@@ -63,7 +63,7 @@ export class Invalid extends Error {
   readonly path: Array<PropertyKey> = []
 }
 
-/** Adds a step to the path of what is not valid. */
+/** Adds a step to the path of an `Invalid` that `read` throws. */
 export const within = <A>(step: PropertyKey, read: () => A): A =>
   Either.getOrThrowWith(
     Either.try({ try: read, catch: (cause) => cause }),
@@ -145,7 +145,7 @@ export const pattern = (source: string, { budget, trust }: Source): LinearPatter
   )
 }
 
-/** Those of the member names that `patternProperties` beside the keyword has. */
+/** The expressions of `patternProperties` in the schema of the keyword. */
 export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPattern> => {
   const { patternProperties } = source.schema
   return patternProperties === undefined
@@ -154,8 +154,8 @@ export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPa
 }
 
 /**
- * The text of a JSON value that all equal values have, whatever the order of their members. `enum`, `const` and `uniqueItems` compare
- * values by it: one text for each value costs less than a comparison of each pair. Takes from the budget for each value and its text.
+ * A text that equal JSON values have in common, whatever the order of their members. `enum`, `const` and `uniqueItems` compare
+ * these texts, which costs less than a comparison of each pair of values. Takes from the budget for each value and its text.
  */
 export const canonicalText = (value: unknown, budget: Budget): string => {
   budget.spend(4)
