@@ -25,8 +25,8 @@ export interface Options<RA = never, E = never, R = never>
   extends Omit<ServersConfig.Options<HttpClient, E, R>, "connector">
 {
   /**
-   * Authorizes the client at the servers with a URL, except those whose headers in the configuration have `Authorization`.
-   * `Authorization.authorize` of `@effect-mcp/auth` is one for OAuth. Default: no authorization.
+   * Authorizes the client at the servers with a URL, except servers whose headers in the configuration have `Authorization`.
+   * For OAuth, pass `Authorization.authorize` of `@effect-mcp/auth`. Default: no authorization.
    */
   readonly authorize?: RemoteOptions.Options<RA>["authorize"]
   /** The values of `${NAME}` in the configuration. Default: the environment of this process. */
@@ -124,8 +124,6 @@ export const layer = <RA = never, E = never, R = never>(
 
 const warnOf = (names: ReadonlyArray<string>): Effect.Effect<void> =>
   names.length === 0 ? Effect.void : Effect.logWarning(
-    `The configuration of the servers has variables without a value: ${
-      names.join(", ")
-    }. Set them, or give defaults, ` +
-      "as in ${NAME:-default}"
+    `The configuration of the servers has variables without a value: ${names.join(", ")}. ` +
+      "Set them in the environment, or write defaults, as in ${NAME:-default}"
   )

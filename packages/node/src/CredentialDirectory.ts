@@ -1,7 +1,7 @@
 /**
- * Keeps what a client is registered as, and its tokens, in a directory that only the user can read: one file for each record,
- * replaced as a whole, so that several processes can use it at once. Only one of them refreshes a token; the others take what
- * it has stored.
+ * Keeps the registrations and the tokens of a client in a directory that only the user can read. Each record is a file that
+ * is replaced as a whole, so that several processes can use the directory at once. One process refreshes a token; the others
+ * read the token that it has stored.
  *
  * @since 0.1.0
  */
@@ -17,20 +17,20 @@ import { join } from "node:path"
 import * as LockFile from "./credentials/LockFile.js"
 
 /**
- * A store in a directory, which is created with mode 0700; its files have mode 0600. On Windows they have the permissions of the
- * directory above. The secrets in it are not encrypted.
+ * A store in a directory, which is created with mode 0700; its files have mode 0600. On Windows the files have the permissions
+ * of the directory above. The secrets in the files are not encrypted.
  *
  * @category layers
  */
 export const layer = (directory: string): Layer.Layer<CredentialStore.CredentialStore> =>
   Layer.succeed(CredentialStore.CredentialStore, CredentialStore.make(make(directory), exclusive(directory)))
 
-/** Where no lock can be created, tokens cannot be stored either, and the effect runs without. */
+/** Where no lock can be created, no token can be stored either, and the effect runs without a lock. */
 const exclusive = (directory: string): CredentialStore.Exclusive => (name, effect) =>
   Effect.scoped(Effect.zipRight(
     Effect.catchAll(
       LockFile.hold(join(directory, `${name}.lock`)),
-      (cause) => Effect.logDebug(`There is no lock in the directory of credentials`, cause)
+      (cause) => Effect.logDebug(`Cannot create a lock in the directory of credentials ${directory}`, cause)
     ),
     effect
   ))
@@ -51,7 +51,7 @@ const make = (directory: string): KeyValueStore.KeyValueStore => {
       attempt("writeFile", pathOf(key), () => {
         const temporary = join(directory, `.${randomUUID()}`)
         return fs.mkdir(directory, { recursive: true, mode: 0o700 })
-          // A new file: what another user may have put there is never opened.
+          // Only a new file: a file that another user may have put there is never opened.
           .then(() => fs.writeFile(temporary, value, { mode: 0o600, flag: "wx" }))
           .then(() => fs.rename(temporary, pathOf(key)))
           .catch((cause) => fs.rm(temporary, { force: true }).then(() => Promise.reject(cause)))

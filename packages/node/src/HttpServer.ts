@@ -2,7 +2,7 @@
  * The HTTP endpoint of a server on Node's own HTTP server, which costs less than `@effect/platform`'s. An application that
  * has an HTTP server of `@effect/platform` uses `@effect-mcp/server/HttpEndpoint` instead.
  *
- * It starts and stops listening; the endpoint handles the requests.
+ * This module starts and stops listening; the endpoint of the server package handles the requests.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
@@ -67,16 +67,16 @@ export interface Options extends HttpOptions {
   readonly node?: Omit<ServerOptions, "joinDuplicateHeaders"> | undefined
 }
 
-/** Node checks them at each interval, so one may be late by as much. In milliseconds. */
+/** In milliseconds. Node checks the timeouts at each interval, so a timeout may be late by an interval. */
 const TIMEOUTS = { headersTimeout: 20_000, requestTimeout: 120_000, connectionsCheckingInterval: 5000 } as const
 
 /**
  * Serves over HTTP until the scope closes. Fails with `ServeError` when it cannot listen.
  *
- * Closing waits as the options `health.grace` and `drainTimeout` say; from its beginning on, each answer ends its connection, so
- * that proxies and clients open new ones at another process. Then it stops listening, ends streams, interrupts handlers
- * and answers their requests, and waits for clients to read the responses. After `closeTimeout` it destroys the connections that
- * are left.
+ * Closing waits as the options `health.grace` and `drainTimeout` say; meanwhile each answer ends its connection, so that
+ * proxies and clients open new connections to another process. Then the server stops listening, ends streams, interrupts
+ * handlers and answers their requests, and waits for clients to read the responses. After `closeTimeout` it destroys the
+ * connections that are left.
  *
  * @category constructors
  */
@@ -112,7 +112,7 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
     server.on("error", (error) => Edition.runFork(runtime, Effect.logWarning("Cannot accept a connection", error)))
     // `::ffff:127.0.0.1` is an IPv4 address in the notation of IPv6.
     const ip = address.address.replace(/^::ffff:(?=[\d.]+$)/i, "")
-    // No client can connect to "every address", which only some systems take for their own.
+    // A client on this machine cannot connect to "every address" on all systems.
     const reached = ip === "0.0.0.0" ? "127.0.0.1" : ip === "::" ? "::1" : ip
     const name = reached.includes(":") ? `[${reached}]` : reached
     return {

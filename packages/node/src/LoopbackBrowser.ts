@@ -1,7 +1,7 @@
 /**
- * The user's browser, for programs on the user's own machine: opens the login there, and receives the response with an HTTP
- * server on 127.0.0.1 that runs only while a login is open. The path is random, so that no other page can guess it. A client
- * that has registered itself listens again where it has registered, if that port is free.
+ * The user's browser, for programs on the user's own machine: opens the login in the browser, and receives the response with
+ * an HTTP server on 127.0.0.1 that runs only during a login. The path of the response is random, so that no other page can
+ * guess it. A client that has registered itself listens again on its registered port, if the port is free.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3
  * @since 0.1.0
@@ -22,15 +22,15 @@ import * as OpenUrl from "./browser/OpenUrl.js"
 /** @category models */
 export interface Options {
   /**
-   * The port to listen on. Default: a free one. A client that is registered by hand, or by a document, needs the port that it
-   * registered, unless its authorization server lets the port differ.
+   * The port to listen on. Default: any free port. A client that is registered by hand, or by a document, needs its registered
+   * port, unless its authorization server lets the port differ.
    */
   readonly port?: number | undefined
-  /** The path of the redirect URI. Default: a random one. */
+  /** The path of the redirect URI. Default: a random path. */
   readonly path?: `/${string}` | undefined
   /**
    * Opens the address. Default: the program of the system (`open`, `xdg-open`), without a shell. Where there is no browser, over
-   * SSH for example, it can print the address.
+   * SSH for example, pass a function that prints the address.
    */
   readonly open?: ((url: URL) => Effect.Effect<void, unknown>) | undefined
 }
@@ -53,7 +53,7 @@ export const layer = (options: Options = {}): Layer.Layer<Browser> =>
     }
   })
 
-/** Where a registered redirect URI is received, if these options allow that. */
+/** The port and the path of a registered redirect URI; `undefined` when the options do not allow them. */
 const portAndPath = (uri: string, { path, port }: Options) => {
   if (!URL.canParse(uri)) return undefined
   const url = new URL(uri)
@@ -121,13 +121,15 @@ const listen = (
   Effect.async((resume) => {
     const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16 * 1024 }, onRequest)
     server.maxConnections = 16
-    // Also a connection that cannot be accepted later: without a listener the event would end the process.
+    // The event also reports a later connection that cannot be accepted: without a listener it would end the process.
     server.on("error", (cause) =>
       resume(
         Effect.fail(
           new AuthorizationError({
             reason: "Browser",
-            message: `The program could not listen on 127.0.0.1:${port} for the response to the login`,
+            message:
+              `The program could not listen on 127.0.0.1:${port} for the response to the login: free the port, or ` +
+              "pass another `port`",
             cause
           })
         )
@@ -135,7 +137,7 @@ const listen = (
     server.listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
   })
 
-/** Waits for the page to be written, for at most a second. */
+/** Waits until the page is written, for at most a second. */
 const close = (server: Server): Effect.Effect<void> =>
   Effect.async<void>((resume) => {
     server.close(() => resume(Effect.void))

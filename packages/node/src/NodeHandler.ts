@@ -60,9 +60,9 @@ export interface NodeHandlerService<User = never> {
 export class NodeHandler extends Context.Tag("@effect-mcp/node/NodeHandler")<NodeHandler, NodeHandlerService>() {}
 
 /**
- * A handler that serves until the scope closes. It serves any path, unless `path` names one; that is the path below the one
- * that a router has mounted it at. Without `allowedHosts`, a server on a loopback address allows the hosts of this machine
- * only, and one on another address any host. Without `allowedOrigins`, only pages of this machine are allowed.
+ * A handler that serves until the scope closes. It serves any path, unless `path` names a path, below the path at which a
+ * router has mounted the handler. Without `allowedHosts`, a server on a loopback address allows the hosts of this machine
+ * only, and a server on another address allows any host. Without `allowedOrigins`, only pages of this machine are allowed.
  *
  * Closing ends streams, interrupts handlers and answers their requests, answers new requests with 503, and waits until
  * clients have taken their responses. After `closeTimeout` it destroys the connections that are left. Close the handler when

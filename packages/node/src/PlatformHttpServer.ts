@@ -45,7 +45,7 @@ export const make = (
   Effect.suspend(() => {
     const server = evaluate()
     const connections = new Connections(server)
-    // Runs before the release of the platform, which does nothing for a server that has stopped listening.
+    // Runs before the platform releases the server, which does nothing once the server has stopped listening.
     return Effect.tap(
       NodeHttpServer.make(() => server, listen),
       () =>
@@ -53,7 +53,7 @@ export const make = (
           connections.close({
             drain: Effect.void,
             timeout: closeTimeout,
-            // A handler of another route may be reading it.
+            // A handler of another route may be reading an incomplete request.
             refuseIncomplete: false
           })
         )

@@ -1,8 +1,8 @@
 /**
  * A server's transport over stdio: the client is the process that launched this one.
  *
- * While it serves, it claims the standard streams, so that only protocol messages reach standard output. It knows no
- * method; the `Dispatcher` serves the client.
+ * While it serves, this module claims the standard streams, so that only protocol messages reach standard output. It knows
+ * no method; the `Dispatcher` serves the client. `runMain` runs a program whose standard output belongs to the server.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
@@ -85,11 +85,11 @@ export const run = (options?: Options): Effect.Effect<void, TransportError, Disp
 
 /**
  * Serves the client that launched this process. When the client has closed the connection and the server has no other
- * listener, such as an HTTP endpoint, it ends the process by `SIGTERM`, so that finalizers run. While there is another
- * listener, the process runs on until the last one has ended. Applications that run longer than their client use `run`.
+ * listener, such as an HTTP endpoint, the layer ends the process by `SIGTERM`, so that finalizers run. While there is another
+ * listener, the process runs on until the last listener has ended. Applications that outlive their client use `run`.
  *
  * A listener counts from the moment its layer is built. Provide a layer that is slow to build to both listeners: an input
- * that is empty from the start ends the process before a listener that waits for such a layer begins.
+ * that is empty from the start ends the process before a listener begins that still waits for a slow layer.
  *
  * @category layers
  */
@@ -119,8 +119,8 @@ const serve = (transport: Transport): Effect.Effect<void, never, Dispatcher> =>
     (dispatcher) => dispatcher.listen(Stream.succeed(transport), () => Authenticator.stdio(process.env))
   )
 
-// `NodeRuntime.runMain` listens for the signal, and interrupts the application. When it has stopped to listen in the
-// meantime, the application is ending by itself; without `runMain`, exit.
+// `NodeRuntime.runMain` listens for the signal, and interrupts the application. When `runMain` no longer listens, the
+// application is ending by itself. An application without `runMain` exits here.
 const endProcess = (listenersEnded: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.suspend(() => {
     const isSupervised = process.listenerCount("SIGTERM") > 0
@@ -130,7 +130,7 @@ const endProcess = (listenersEnded: Effect.Effect<void>): Effect.Effect<void> =>
   })
 
 /**
- * Accepts programs that lack no service. Otherwise it is a sentence for the compiler to show.
+ * Accepts programs that lack no service. For all others the type is a sentence that the compiler shows.
  *
  * @category models
  */

@@ -188,7 +188,7 @@ describe("StdioServer", () => {
       const { ask } = yield* host()
       assert.deepStrictEqual(yield* ask("claim"), {
         reason: "Open",
-        message: "Standard input is taken: another transport in this process has claimed it"
+        message: "Standard input is taken: another transport in this process has claimed it; close that transport first"
       })
       assert.deepStrictEqual(yield* ask("echo", { n: 1 }), { n: 1 })
     }))

@@ -1,6 +1,6 @@
 /**
- * Opens a URL in the user's browser with the program that the system has for it. There is no shell in between, and the URL is
- * one argument, so that nothing in it is a command or an option.
+ * Opens a URL in the user's browser with the program that the system has for this. No shell reads the URL, and the URL is one
+ * argument, so that no part of it is a command or an option.
  */
 import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import * as Effect from "effect/Effect"
@@ -15,8 +15,8 @@ export const commandOf = (platform: NodeJS.Platform): readonly [command: string,
     : ["xdg-open"]
 
 /**
- * Waits until the program has ended; interrupting it leaves the program, and the browser, alone. Only http and https are
- * opened, and no shell reads the URL.
+ * Waits until the program has ended; an interruption leaves the program and the browser running. Only http and https are
+ * opened.
  */
 export const open = (
   url: URL,
@@ -35,7 +35,7 @@ export const open = (
       child.once("exit", (code) =>
         resume(code === 0 || code === null ? Effect.void : Effect.fail(failed(`"${command}" ended with ${code}`))))
       child.unref()
-      // Node throws where the system refuses the argument, as Linux does with one of 128 KiB.
+      // Node throws where the system refuses the argument, as Linux refuses an argument of 128 KiB.
     }).pipe(Effect.catchAllDefect(() =>
       Effect.fail(failed(`"${command}" does not take an address of ${url.href.length} characters`))
     ))

@@ -1,10 +1,10 @@
 /**
- * A lock between processes: a file that only one of them can create. While a process holds the lock, it writes to the file, or,
- * where the disk has no room, sets its time. A file that does not change for long, and neither its time, belongs to a process that
- * has ended, and is taken away.
+ * A lock between processes: a file that only one process can create. The process that holds the lock keeps writing to the
+ * file, or sets its time where the disk has no room. A file whose text and time do not change for long belongs to a process
+ * that has ended, and is taken away.
  *
- * The lock is not for correctness at any price: a process that the system had suspended may wake up without it.
- * `CredentialDirectory` refreshes tokens under it.
+ * The lock does not exclude every error: a process that the system had suspended may wake up when another process holds the
+ * lock. `CredentialDirectory` refreshes tokens under the lock.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { dirname } from "node:path"
 
-/** In milliseconds: how often a process that waits looks at the file, and how often the one that holds it writes to it. */
+/** In milliseconds: how often a waiting process looks at the file, and how often the holder of the lock writes to it. */
 const LOOK = 100
 const WRITE = 3000
 
@@ -22,7 +22,7 @@ const MAX_SAME = 150
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** Holds the lock until the scope closes. Waits for it; fails when the file cannot be created. */
+/** Waits for the lock, and holds it until the scope closes. Fails when the file cannot be created. */
 export const hold = (path: string): Effect.Effect<void, unknown, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
@@ -57,7 +57,7 @@ const create = (path: string, mark: string, restore: Restore): Effect.Effect<fs.
     }
   })
 
-/** On a full disk a file can be created, and not written: nothing may wait for that one. */
+/** On a full disk a file can be created, but not written: no process may wait for such a file. */
 const discard = (file: fs.FileHandle, path: string): Effect.Effect<void> =>
   Effect.ignore(attempt(() => close(file).then(() => fs.rm(path, { force: true }))))
 
@@ -73,7 +73,7 @@ const look = (path: string): Effect.Effect<string | undefined, unknown> =>
     )
   )
 
-/** Removes the file if it is still the one that was seen: another process may have done so, and created its own. */
+/** Removes the file unless it has changed: another process may have removed it, and created its own. */
 const takeAway = (path: string, seen: string | undefined): Effect.Effect<void, unknown> => {
   const aside = `${path}.${randomUUID()}`
   return attempt(() => fs.rename(path, aside).then(() => true, otherwise("ENOENT"))).pipe(

@@ -39,13 +39,13 @@ export class Connections {
 
   /**
    * Stops listening, runs `drain`, which ends what the requests have started, and waits until clients have read their
-   * responses. A connection without a request stays open a little longer, because its first one may be under way. After the
-   * timeout it destroys the connections that are left.
+   * responses. A connection without a request stays open a little longer, because its first request may be under way. After
+   * the timeout, destroys the connections that are left.
    */
   close(options: {
     readonly drain: Effect.Effect<void>
     readonly timeout: Duration.DurationInput
-    /** Whether nothing runs for a request before all of it has come: then it is refused. */
+    /** Whether to refuse incomplete requests, because no handler runs before a request is complete. */
     readonly refuseIncomplete: boolean
   }): Effect.Effect<void> {
     const { drain, refuseIncomplete, timeout } = options

@@ -1,8 +1,8 @@
 /**
  * One HTTP exchange over Node's own request and response objects, as the endpoint needs it. It reads a body only when the
- * endpoint requests it, and buffers nothing beside Node's buffers.
+ * endpoint requests the body, and buffers nothing beside Node's buffers.
  *
- * It knows nothing of MCP; `HttpServer` makes one for each request.
+ * An exchange knows nothing of MCP; `HttpServer` makes an exchange for each request.
  */
 import * as Body from "@effect-mcp/server/unstable/Body"
 import type { BodyFault, Headers, Reader, SlowReaders, Writer } from "@effect-mcp/server/unstable/HttpExchange"
@@ -57,14 +57,7 @@ export class NodeExchange implements HttpExchange {
   }
 
   body(maxBytes: number, then: (body: string | BodyFault) => void): void {
-    Body.readNode(this.request, maxBytes, (body) =>
-      then(
-        !(body instanceof Uint8Array)
-          ? body
-          : isUtf8(body)
-          ? Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8")
-          : { fault: "encoding" }
-      ))
+    Body.readNode(this.request, maxBytes, (body) => then(body instanceof Uint8Array ? textOf(body) : body))
   }
 
   reply(status: number, headers: Headers, body: string): void {
@@ -75,8 +68,8 @@ export class NodeExchange implements HttpExchange {
     if (body.length > PIECE && this.slowReaders !== undefined) {
       return this.slowReaders.sendLong(this, status, { ...headers, "content-length": String(length) }, body)
     }
-    // A 204 has no content, and no header of its length. Otherwise that header comes before the spread: up to Node 22,
-    // adding it to a copy takes ten times as long.
+    // A 204 has no content, and no `content-length`. Otherwise this header comes before the spread: up to Node 22, adding a
+    // member to a copy takes ten times as long.
     const all: OutgoingHttpHeaders = status === 204 ? { ...headers } : { "content-length": length, ...headers }
     response.writeHead(status, this.added === undefined ? all : Object.assign(all, this.added))
     if (length === 0) response.end()
@@ -96,7 +89,7 @@ export class NodeExchange implements HttpExchange {
   }
 
   onGone(listener: () => void): void {
-    // A request that is passed on to one node after another sets a listener for each.
+    // A request that is passed on to one node after another sets a listener for each node.
     if (this.onLeave === undefined) {
       this.response.on("close", () => {
         if (!this.isAnswered || !this.response.writableFinished) this.onLeave!()
@@ -115,6 +108,12 @@ export class NodeExchange implements HttpExchange {
     response.on("close", stop)
   }
 }
+
+/** The text of bytes that must be UTF-8. */
+export const textOf = (bytes: Uint8Array): string | BodyFault =>
+  isUtf8(bytes)
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")
+    : { fault: "encoding" }
 
 /**
  * Node sends in one piece what is written to a response in one turn of the event loop. This writer never corks the

@@ -1,8 +1,8 @@
 /**
- * Reads messages from a Node readable, for one reader at a time, and pauses the readable while there is none.
+ * Reads messages from a Node readable, for one reader at a time, and pauses the readable while there is no reader.
  *
- * It knows neither where the readable comes from nor what is answered: `Output` writes, and `Pipe` makes a transport of
- * the two.
+ * `Input` knows neither where the readable comes from nor what is answered: `Output` writes messages, and `Pipe` makes a
+ * transport of an input and an output.
  */
 import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
@@ -24,7 +24,7 @@ interface Reader {
   readonly end: (end: End) => void
 }
 
-// The operating system reports that the peer has closed its end: the input has ended, it has not failed.
+// The operating system reports that the peer has closed its end: the input has ended, and has not failed.
 const HUNG_UP: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE", "EIO"])
 
 /**
@@ -35,9 +35,9 @@ const MAX_PER_TURN = 256
 
 /**
  * A class with mutable fields, because it handles every chunk of a conversation. It listens to the readable from its
- * construction to `release`. `reader` is the only consumer, and `early` is empty while there is one; `over` is set once,
- * and no message is delivered after it. `taken` counts messages since the reader last paused for a turn of the event loop;
- * `rest` is set while it does.
+ * construction to `release`. `reader` is the only consumer, and `early` is empty while there is a reader; `over` is set once,
+ * and no message is delivered afterwards. `taken` counts messages since the last pause for a turn of the event loop; `rest`
+ * is set during such a pause. `toUtf8` converts the chunks of an input with another encoding.
  */
 export class Input {
   private readonly decoder: LineFraming.Decoder
@@ -202,10 +202,3 @@ const alreadyRead: TransportError = new TransportError({
   reason: "Read",
   message: "The transport has a reader already"
 })
-
-/** `toUtf8` turns the chunks to UTF-8, when the input has another encoding. */
-export const make = (
-  readable: Readable,
-  options?: LineFraming.Options,
-  toUtf8?: (chunk: Uint8Array) => Uint8Array
-): Input => new Input(readable, options, toUtf8)

@@ -19,7 +19,7 @@ export type Write<Chunk = string> = (text: Chunk, callback: (error?: Error | nul
 /** How many characters may wait, written or not, before `send` suspends. */
 export const SEND_LIMIT = 1024 * 1024
 
-/** How many characters may wait for a peer that does not read. Beyond that the output is broken. */
+/** How many characters may wait for a peer that does not read, before the output breaks. */
 export const MAX_BACKLOG = 64 * 1024 * 1024
 
 /** One write joins lines up to this number of characters. */
@@ -29,9 +29,9 @@ export interface Options {
   readonly writable: Writable
   /** Writes text to the writable. Default: its own `write`. */
   readonly write?: Write | undefined
-  /** How many characters may wait; a message beyond that breaks the output. Default: 64 Mi. */
+  /** How many characters may wait; one more message breaks the output. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
-  /** Runs once, when nothing can be written any more. The messages that waited are dropped. */
+  /** Called once, when nothing can be written any more. The messages that waited are dropped. */
   readonly onBroken: (error: TransportError) => void
 }
 
@@ -81,7 +81,7 @@ export class Output {
     return Effect.suspend(() => this.backlog === 0 ? Effect.void : Effect.zipRight(this.progress, this.drained))
   }
 
-  /** Accepts no more messages; those that wait are still written. */
+  /** Accepts no more messages; the messages that wait are still written. */
   end(): void {
     this.outbox.end(Exit.void)
     this.wake()
@@ -182,5 +182,3 @@ const unencodable: TransportError = new TransportError({
   reason: "Encode",
   message: "The message has no JSON form"
 })
-
-export const make = (options: Options): Output => new Output(options)

@@ -1,8 +1,8 @@
 /**
- * A Node readable and a Node writable as one transport, for stdio and for sockets. `LineFraming` knows UTF-8 only: with another
- * encoding, this turns what it reads to UTF-8 and writes its messages in the encoding.
+ * A Node readable and a Node writable as one transport, for stdio and for sockets. `LineFraming` knows UTF-8 only: for another
+ * encoding, a pipe converts what it reads to UTF-8, and writes its messages in the encoding.
  *
- * It neither opens nor closes the two streams. `Input` reads messages and `Output` writes them; `StdioServer` and
+ * A pipe neither opens nor closes the two streams. `Input` reads messages and `Output` writes them; `StdioServer` and
  * `StdioClient` provide the streams.
  */
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
@@ -48,8 +48,8 @@ export const make = (options: Options): Effect.Effect<Pipe, TransportError, Scop
   Effect.map(
     Effect.acquireRelease(
       Either.map(encodingOf(options.encoding ?? "utf-8"), (encoding) => {
-        const input = Input.make(options.input, options, encoding?.decode)
-        const output = Output.make({
+        const input = new Input.Input(options.input, options, encoding?.decode)
+        const output = new Output.Output({
           writable: options.output,
           write: encoding === undefined ? options.write : writeWith(encoding, options),
           maxBacklog: options.maxBacklog,
@@ -90,7 +90,7 @@ const writeWith = ({ encode }: Encoding, { output, write }: Options): Output.Wri
 }
 
 interface Encoding {
-  /** Turns a chunk to UTF-8. Bytes that the encoding does not have become a byte that UTF-8 does not have. */
+  /** Converts a chunk to UTF-8. Bytes that are not valid in the encoding become a byte that is not valid in UTF-8. */
   readonly decode: (chunk: Uint8Array) => Uint8Array
   readonly encode: (text: string) => string | Uint8Array
 }
@@ -114,13 +114,17 @@ const encoders: Readonly<Record<string, Encoding["encode"]>> = {
   "utf-16be": (text) => Buffer.from(text, "utf16le").swap16()
 }
 
-/** `undefined` for UTF-8, which needs none. Fails with reason `Open` when this Node does not know the label. */
+/** `undefined` for UTF-8, which needs no conversion. Fails with reason `Open` when Node does not know the label. */
 const encodingOf = (label: string): Either.Either<Encoding | undefined, TransportError> =>
   Either.map(
     Either.try({
       try: () => new TextDecoder(label),
       catch: (cause) =>
-        new TransportError({ reason: "Open", message: `Unknown encoding ${JSON.stringify(label.slice(0, 40))}`, cause })
+        new TransportError({
+          reason: "Open",
+          message: `Unknown encoding ${JSON.stringify(label.slice(0, 40))}: use a label of the Encoding Standard`,
+          cause
+        })
     }),
     (decoder) =>
       decoder.encoding === "utf-8" ? undefined : {

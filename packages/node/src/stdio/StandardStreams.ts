@@ -1,7 +1,7 @@
 /**
  * Claims the standard streams of this process for one transport, so that standard output carries protocol messages only.
  *
- * `StdoutRedirect` replaces Node's functions while a claim holds; `StdioServer` makes the claims.
+ * `StdoutRedirect` replaces Node's functions during a claim; `StdioServer` makes the claims.
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Effect from "effect/Effect"
@@ -24,7 +24,7 @@ type Write = typeof process.stdout.write
 
 /**
  * Redirects standard output to stderr until the process ends, as `output` does until its scope closes. For programs whose
- * standard output belongs to a server: what they log before and after serving goes to stderr too. `output` can still be claimed.
+ * standard output belongs to a server: their logs before and after serving go to stderr, too. `output` can still be claimed.
  */
 export const reserve: Effect.Effect<void> = Effect.sync(() => {
   if (reserved.write !== undefined || taken.has("output")) return
@@ -33,15 +33,15 @@ export const reserve: Effect.Effect<void> = Effect.sync(() => {
 })
 
 /**
- * Claims standard input until the scope closes: children that would inherit it get none. Fails with reason `Open` when
- * another claim holds. It does not prevent other code from reading `process.stdin`.
+ * Claims standard input until the scope closes: children that would inherit standard input get no input. Fails with reason
+ * `Open` during another claim. Other code can still read `process.stdin`.
  */
 export const input: Effect.Effect<Readable, TransportError, Scope.Scope> = Effect.suspend(() =>
   Effect.as(claim("input"), process.stdin)
 )
 
 /**
- * Claims standard output until the scope closes. Fails with reason `Open` when another claim holds.
+ * Claims standard output until the scope closes. Fails with reason `Open` during another claim.
  *
  * While claimed, these write to stderr: `console`, and so Effect's default logger; `process.stdout.write` and streams piped
  * into it; `fs.write`, `fs.writev`, `fs.writeFile`, `fs.appendFile` and their synchronous forms on descriptor 1, and so pino;
@@ -84,5 +84,5 @@ const claim = (which: StdoutRedirect.StandardStream): Effect.Effect<void, Transp
 const claimed = (which: StdoutRedirect.StandardStream): TransportError =>
   new TransportError({
     reason: "Open",
-    message: `Standard ${which} is taken: another transport in this process has claimed it`
+    message: `Standard ${which} is taken: another transport in this process has claimed it; close that transport first`
   })

@@ -1,8 +1,8 @@
 /**
- * Replaces Node's functions that write to standard output by ones that write to stderr, and those that start children by
- * ones that do not let them inherit a standard stream of this process. Node cannot duplicate a descriptor.
+ * Replaces the functions of Node that write to standard output, so that they write to stderr, and the functions that start
+ * children, so that no child inherits a standard stream of this process. Node cannot duplicate a descriptor.
  *
- * `StandardStreams` decides when.
+ * `StandardStreams` decides when to redirect a stream.
  */
 import { Buffer } from "node:buffer"
 import ChildProcess from "node:child_process"
@@ -46,14 +46,14 @@ export const replaceMethod = (target: object, name: string, make: (original: Any
 
 const ignore = (): void => {}
 
-/** Writes to a standard stream of this process. Unlike `write`, an error does not end the process. */
+/** Writes to a standard stream of this process. Unlike an error of `write`, an error here does not end the process. */
 export const writeQuietly = (
   stream: Writable,
   chunk: string | Uint8Array,
   callback: (error?: Error | null) => void = ignore
 ): boolean =>
   stream.write(chunk, (error) => {
-    // The stream emits its first error after this; without a listener it would end the process.
+    // The stream emits its first error after this callback; without a listener the event would end the process.
     if (error && !stream.destroyed && stream.listenerCount("error") === 0) stream.once("error", ignore)
     callback(error)
   })
@@ -72,7 +72,7 @@ const stdoutToStderr = (): Restore =>
     return writable
   })
 
-/** On Bun and Deno, where the console does not write by `process.stdout`. A console has state, such as the depth of groups. */
+/** For Bun and Deno, whose console does not use `process.stdout`. One console for all, because it counts open groups. */
 const consoleToStderr = (): ReadonlyArray<Restore> => {
   if (!("bun" in process.versions || "deno" in process.versions)) return []
   const toStderr = new Console(process.stderr, process.stderr) as unknown as Record<string, Any>
@@ -81,7 +81,7 @@ const consoleToStderr = (): ReadonlyArray<Restore> => {
     .map((name) => replaceMethod(console, name, () => toStderr[name]!.bind(toStderr)))
 }
 
-// Node's functions for files take a descriptor, too, and call none of the others for it.
+// Node's functions for files take a descriptor, too, and do not call `process.stdout.write`.
 const descriptorWriters = ["write", "writeSync", "writev", "writevSync"].concat(
   ["writeFile", "writeFileSync", "appendFile", "appendFileSync"]
 )
@@ -95,7 +95,7 @@ const standsFor = (entry: unknown, index: number): unknown => {
   return entry === process.stdout ? STDOUT : entry
 }
 
-/** The `stdio` option for a child: instead of the standard streams it gets no input, and stderr for its output. */
+/** The `stdio` option for a child. In place of the standard streams the child gets no input, and stderr for its output. */
 export const stdioOfChild = (stdio: unknown, which: StandardStream): unknown => {
   const entries = stdio === "inherit" ? ["inherit", "inherit", "inherit"] : stdio
   if (!Array.isArray(entries)) return stdio

@@ -27,7 +27,7 @@ describe("Input", () => {
       for (const size of [1, 2, 3, 7, 1000]) {
         const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
           bytes.subarray(i * size, (i + 1) * size))
-        const messages = yield* collect(Input.make(Readable.from(pieces, { objectMode: false })))
+        const messages = yield* collect(new Input.Input(Readable.from(pieces, { objectMode: false })))
         assert.deepStrictEqual(numbers(messages), [1, 2, 3])
         assert.strictEqual((messages[0] as any).params.text, "ä€😀")
       }
@@ -41,20 +41,20 @@ describe("Input", () => {
       yield* Effect.async<void>((resume) => {
         stream.once("close", () => resume(Effect.void))
       })
-      assert.deepStrictEqual(yield* collect(Input.make(stream)), [])
-      assert.deepStrictEqual(Chunk.toArray(yield* Stream.runCollect(Input.make(stream).incoming)), [])
+      assert.deepStrictEqual(yield* collect(new Input.Input(stream)), [])
+      assert.deepStrictEqual(Chunk.toArray(yield* Stream.runCollect(new Input.Input(stream).incoming)), [])
     }))
 
   it.effect("fails with Read when the stream fails, before it is read or while it is", () =>
     Effect.gen(function*() {
       const before = new PassThrough()
       before.on("error", () => {}).destroy(new Error("wet"))
-      const error = yield* Effect.flip(collect(Input.make(before)))
+      const error = yield* Effect.flip(collect(new Input.Input(before)))
       assert.strictEqual(error.reason, "Read")
       assert.strictEqual(error.message, "Cannot read: wet")
 
       const stream = new PassThrough()
-      const fiber = yield* Effect.fork(Effect.flip(Stream.runDrain(Input.make(stream).incoming)))
+      const fiber = yield* Effect.fork(Effect.flip(Stream.runDrain(new Input.Input(stream).incoming)))
       yield* turn
       stream.destroy(new Error("wet"))
       assert.strictEqual((yield* Fiber.join(fiber)).message, "Cannot read: wet")
@@ -64,7 +64,7 @@ describe("Input", () => {
     Effect.gen(function*() {
       for (const code of ["ECONNRESET", "EIO"]) {
         const stream = new PassThrough()
-        const fiber = yield* Effect.fork(collect(Input.make(stream)))
+        const fiber = yield* Effect.fork(collect(new Input.Input(stream)))
         yield* turn
         stream.write(line(1))
         yield* turn
@@ -83,7 +83,7 @@ describe("Input", () => {
         [0xe2, 0x82]
       ]
       const stream = new PassThrough()
-      const fiber = yield* Effect.fork(collect(Input.make(stream)))
+      const fiber = yield* Effect.fork(collect(new Input.Input(stream)))
       for (const bytes of bad) {
         stream.write(Buffer.from("{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{\"text\":\""))
         stream.write(Buffer.from(bytes))
@@ -101,13 +101,13 @@ describe("Input", () => {
       const stream = new PassThrough()
       stream.setEncoding("utf8")
       stream.end(line(1, "ä"))
-      assert.strictEqual(((yield* collect(Input.make(stream)))[0] as any).params.text, "ä")
+      assert.strictEqual(((yield* collect(new Input.Input(stream)))[0] as any).params.text, "ä")
     }))
 
   it.effect("has one reader at a time", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()
-      const input = Input.make(stream)
+      const input = new Input.Input(stream)
       const first = yield* Effect.fork(collect(input))
       yield* turn
       assert.strictEqual((yield* Effect.flip(collect(input))).message, "The transport has a reader already")
@@ -120,7 +120,7 @@ describe("Input", () => {
     Effect.gen(function*() {
       const stream = new PassThrough({ highWaterMark: 1_000_000 })
       const messages: Array<Message.Incoming> = []
-      const fiber = yield* Effect.fork(Input.make(stream).run((message) => messages.push(message)))
+      const fiber = yield* Effect.fork(new Input.Input(stream).run((message) => messages.push(message)))
       yield* turn
       let inFirstTurn = Infinity
       setImmediate(() => {
@@ -144,7 +144,7 @@ describe("Input", () => {
           this.push(line(produced))
         }
       })
-      const input = Input.make(stream)
+      const input = new Input.Input(stream)
       yield* turn
       assert.isAtMost(produced, 1)
       const taken = yield* Stream.runCollect(Stream.take(input.incoming, 10))
@@ -157,7 +157,7 @@ describe("Input", () => {
   it.effect("keeps messages that arrive without a reader, as when a child exits", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()
-      const input = Input.make(stream)
+      const input = new Input.Input(stream)
       stream.write(line(1) + line(2))
       // Node does this to the pipes of a child that has exited.
       stream.resume()
@@ -171,7 +171,7 @@ describe("Input", () => {
   it.effect("continues where an interrupted reader has stopped", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()
-      const input = Input.make(stream)
+      const input = new Input.Input(stream)
       const first = yield* Stream.runCollect(Stream.take(
         Stream.concat(Stream.execute(Effect.sync(() => stream.write(line(1)))), input.incoming),
         1
@@ -186,7 +186,7 @@ describe("Input", () => {
   it.effect("delivers nothing after `end`, and drops the rest", () =>
     Effect.gen(function*() {
       const stream = new PassThrough()
-      const input = Input.make(stream)
+      const input = new Input.Input(stream)
       const seen: Array<Message.Incoming> = []
       const fiber = yield* Effect.fork(input.run((message) => {
         seen.push(message)
@@ -210,7 +210,7 @@ describe("Input", () => {
       const stream = new PassThrough()
       const listeners = () => stream.eventNames().map((name) => [name, stream.listenerCount(name)])
       const before = listeners()
-      const input = Input.make(stream)
+      const input = new Input.Input(stream)
       const fiber = yield* Effect.fork(collect(input))
       yield* turn
       input.release()

@@ -38,7 +38,7 @@ const quick = () => {
 
 const make = (writable: Writable, options?: Partial<Output.Options>) => {
   const broken: Array<TransportError> = []
-  const output = Output.make({ writable, onBroken: (error) => broken.push(error), ...options })
+  const output = new Output.Output({ writable, onBroken: (error) => broken.push(error), ...options })
   return { output, broken }
 }
 

@@ -61,6 +61,9 @@ describe("a pipe in another encoding", () => {
     Effect.gen(function*() {
       const streams = { input: new PassThrough(), output: new PassThrough() }
       const { message, reason } = yield* Effect.flip(Pipe.make({ ...streams, encoding: "klingon" }))
-      assert.deepStrictEqual([reason, message], ["Open", "Unknown encoding \"klingon\""])
+      assert.deepStrictEqual([reason, message], [
+        "Open",
+        "Unknown encoding \"klingon\": use a label of the Encoding Standard"
+      ])
     }))
 })
