@@ -10,7 +10,7 @@
  */
 import type * as Tool from "@effect-mcp/definition/Tool"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Extension from "@effect-mcp/protocol/modern/Tasks"
+import * as Extension from "@effect-mcp/protocol/modern/TasksExtension"
 import type * as ProtocolTasks from "@effect-mcp/protocol/Tasks"
 import type { CallToolResult } from "@effect-mcp/protocol/Tools"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,7 @@
 /**
- * What a client and a server declare that they can do, and functions that test for a capability. The objects are open:
- * unknown keys stay. Most capabilities are empty objects, and their presence declares them.
+ * The capabilities that a client and a server declare. `declares` tests for one capability, and `missing` finds the
+ * required capabilities that a client lacks. The objects are open: unknown keys stay. Most capabilities are empty
+ * objects, and their presence declares them.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#capability-negotiation
  * @since 0.1.0
@@ -14,7 +15,7 @@ import { limitedUntil, since, until } from "./schema/Since.js"
 const read = (value: unknown): unknown =>
   value === true || (Array.isArray(value) && value.length === 0) ? {} : value === false ? undefined : value
 
-/** A capability. A shape that is not known declares nothing. */
+/** A capability. A value of another shape declares nothing. */
 const capability = <S extends Schema.Schema.Any>(schema: S): Schema.optional<S> =>
   harmless(readAs(read, Schema.optional(schema)))
 
@@ -117,8 +118,8 @@ export const declares = (capabilities: Capabilities, path: string): boolean => {
 }
 
 /**
- * The required capabilities that are not declared; `undefined` when all are. An experimental capability is declared only
- * with the same settings.
+ * The required capabilities that are not declared; `undefined` when all are declared. An experimental capability counts
+ * as declared only when its settings are equal.
  *
  * @category utils
  */

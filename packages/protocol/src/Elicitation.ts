@@ -1,7 +1,7 @@
 /**
  * The types of elicitation: a server asks the user of a client, by a form or by a URL to open, and the client answers
- * with what the user did. What only the legacy era has (the id of a URL elicitation, the notification that it is done)
- * is in `legacy/Elicitation`.
+ * with what the user did. `legacy/UrlElicitation` has what only 2025-11-25 has: the id of a URL elicitation, and the
+ * notification that the elicitation is done.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
  * @since 0.1.0

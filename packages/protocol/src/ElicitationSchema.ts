@@ -1,11 +1,12 @@
 /**
  * The JSON Schema subset that describes a form: strings, numbers, booleans, and choices of one or several strings, with
- * or without titles. 2025-06-18 knows one kind of choice only, and the others are sent to its peers in that shape. The
- * rules beyond the shape, and whether an answer fits, are in `rules/ElicitationForm`.
+ * or without titles. 2025-06-18 knows one kind of choice only: its peers receive every choice in that shape.
+ * `rules/ElicitationForm` has the rules beyond the shape, and checks answers.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  * @since 0.1.0
  */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
 import { exact } from "./schema/Mendable.js"
@@ -137,19 +138,13 @@ const choice = (
   { description, title }: { readonly description?: string | undefined; readonly title?: string | undefined },
   values: ReadonlyArray<string>,
   names?: ReadonlyArray<string>
-): EnumSchema => ({
-  type: "string",
-  ...(title === undefined ? undefined : { title }),
-  ...(description === undefined ? undefined : { description }),
-  enum: values,
-  ...(names === undefined ? undefined : { enumNames: names })
-})
+): EnumSchema => Json.defined({ type: "string", title, description, enum: values, enumNames: names })
 
 const titledChoice = (field: Parameters<typeof choice>[0], choices: Choices): EnumSchema =>
   choice(field, choices.map((one) => one.const), choices.map(({ title }) => title))
 
 /**
- * One field. A field with choices also conforms to `StringSchema`, so that is last.
+ * One field. A field with choices also conforms to `StringSchema`, so the schemas of choices come first.
  *
  * @category schemas
  */

@@ -1,6 +1,6 @@
 /**
- * The code with which each error of `McpError` is sent in each era: the codes of JSON-RPC, and those that MCP adds.
- * What an error means and which data it carries is in `McpError`, which converts errors with this table.
+ * The codes of errors, of JSON-RPC and of MCP: the code that each era sends for each error of `McpError`, and the codes
+ * that have no class there. `McpError` has the meaning and the data of each error, and converts errors with this table.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  * @since 0.1.0
@@ -41,7 +41,7 @@ export const codes = {
 } as const
 
 /**
- * Whether only modern servers send this code. A client that meets it knows the era.
+ * Whether only modern servers send this code. A client that receives the code knows the era of its server.
  *
  * @category guards
  */
@@ -66,8 +66,8 @@ export const USER_REJECTED = -1
 export const SESSION_NOT_FOUND = -32001
 
 /**
- * The code of the response to a request that its client has cancelled, where a response must come: a legacy POST can end only
- * with one, and the result of a cancelled task is none. The code is that of the Language Server Protocol.
+ * The code of the response to a request that its client has cancelled, where there must be a response: a legacy POST can
+ * only end with a response, and a cancelled task has no result. The Language Server Protocol defines the code.
  *
  * @category constants
  */

@@ -3,7 +3,8 @@
  * core, revision by revision: requests, notifications, types of results, headers, filters of subscriptions. A client and a
  * server use an extension only when both were given it, with the option `extensions`.
  *
- * It contains no handler. The server package serves what an extension adds (`Handler`), the client package calls it.
+ * This module has no handlers: the server package serves what an extension adds (`Handler`), and the client package
+ * calls it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
  * @since 0.1.0
@@ -34,7 +35,7 @@ export type Side = "client" | "server"
  */
 export interface Revisions {
   readonly since: Version
-  /** The last one; `undefined` for all later ones. */
+  /** The last revision that has the part; `undefined` when every later revision has it. */
   readonly until: Version | undefined
 }
 
@@ -94,7 +95,7 @@ export interface NotificationDefinition<
   readonly from: From
   readonly params: Schema.Schema<Params, any>
   readonly subscribed: Subscribed
-  /** The member of the filter of `subscriptions/listen` that names it. */
+  /** The member of the filter of `subscriptions/listen` that names the notification. */
   readonly filter: string | undefined
   /** What a notification is about, for a filter that holds keys. */
   readonly key: ((params: Params) => string) | undefined
@@ -182,7 +183,7 @@ export declare namespace Extension {
     : never
 }
 
-/** Accepts what JSON encodes as an object. Otherwise it is a sentence for the compiler to show. */
+/** Accepts what JSON encodes as an object. For anything else the type is a sentence that the compiler shows. */
 type AnObject<Encoded, What extends string> = 0 extends 1 & Encoded ? unknown
   : [Encoded] extends [ReadonlyArray<any>] ? NoObject<What>
   : [Encoded] extends [object] ? unknown
@@ -257,7 +258,7 @@ export const notification: {
     name: string,
     options: NotificationOptions<Params, Encoded> & { readonly from: "client" }
   ): NotificationDefinition<"client", Params, "none">
-  // The compiler shows the errors of the last one.
+  // The compiler shows the errors of the last overload.
   <Params, Encoded>(
     name: string,
     options: NotificationOptions<Params, Encoded> & {
@@ -305,7 +306,7 @@ export const resultType = <const Method extends keyof Answerable, Value, Encoded
 
 const NoSettings = Schema.Struct({})
 
-/** An identifier that has a prefix, or a sentence for the compiler to show. */
+/** An identifier that has a prefix, or a sentence that the compiler shows. */
 type Prefixed<Id extends string> = string extends Id ? Id
   : Id extends `${string}/${string}` ? Id
   : `"${Id}" needs a prefix, the reversed domain of its author: com.example/${Id}`
@@ -314,8 +315,8 @@ type Prefixed<Id extends string> = string extends Id ? Id
 type Free = { readonly extension?: "A part belongs to one extension: declare another one for this extension" }
 
 /**
- * An extension. Use the parts of the value that this returns: they know the extension that they belong to. `since` and
- * `until` hold for all parts that have none of their own; by default all revisions have them.
+ * An extension. Use the parts of the returned value: only these parts know their extension. `since` and `until` hold for
+ * each part that has no revisions of its own; by default every revision has every part.
  *
  * Throws when the identifier has no prefix: `com.example/orders` has one.
  *
@@ -386,7 +387,7 @@ export const make = <
     until,
     requests: bind(options.requests) as unknown as BoundAll<Requests>,
     notifications: bind(options.notifications) as unknown as BoundAll<Notifications>,
-    // No revision before has types of results.
+    // No earlier revision has types of results.
     results: bind(options.results, "2026-07-28") as unknown as BoundAll<Results>,
     settings: {
       client: options.settings?.client ?? NoSettings as unknown as Schema.Schema<Client>,
@@ -396,7 +397,7 @@ export const make = <
   }
 }
 
-/** Settings of one side, and a sentence for the compiler to show where the extension has none. */
+/** The settings of one side; where the extension has no settings, a sentence that the compiler shows. */
 type Declarable<Settings> = [keyof Settings] extends [never]
   ? { readonly [name: string]: "The extension has no settings for this side: add a schema of them to Extension.make" }
   : NoInfer<Settings>
@@ -434,7 +435,8 @@ export class ExtendedResult extends Data.TaggedError("ExtendedResult")<{
 }> {
   override get message(): string {
     const { extension, method, type } = this.resultType
-    return `A handler answered with the type "${type}" of results. It needs a request of "${method}" in a revision that has ` +
-      `the type, a server that was given the extension "${extension}", and a value that conforms to its schema`
+    return `A handler answered with a result of the type "${type}", which cannot be sent: it needs a request of ` +
+      `"${method}" in a revision that has the type, a server that was given the extension "${extension}", and a value ` +
+      "that conforms to the schema of the type"
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Where and why a value does not conform, in words that may be shown to the peer that sent it: one line for each place.
+ * Where and why a value does not conform to a schema, in words for the peer that sent the value: one line for each place.
+ * `ofErrors` makes the same kind of issue of errors that another validator found; `expected` describes a schema.
  *
  * No value is ever formatted. A text describes what the schema expects, and names only the kind of the actual value; a
  * short string, a number and a boolean are quoted. A walk over the issue ends after ten places, and after a fixed
@@ -87,7 +88,7 @@ export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options
     }
   }
 
-  /** The members that refuse the value as a whole make one place, and the others say what they miss within it. */
+  /** The members that refuse the value as a whole make one place; each other member reports places within the value. */
   const visitUnion = (actual: unknown, members: ReadonlyArray<ParseResult.ParseIssue>, path: Path): void => {
     const whole: Array<AST.AST> = []
     const within: Array<ParseResult.ParseIssue> = []
@@ -97,7 +98,7 @@ export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options
       if (expected === undefined) within.push(member)
       else whole.push(expected)
     }
-    // An optional field may also be `undefined`: that is left out when something else was expected, too.
+    // The schema of an optional field also accepts `undefined`, which is named only where nothing else was expected.
     const present = whole.filter((ast) => !AST.isUndefinedKeyword(ast))
     const expected = present.length === 0 && within.length === 0 ? whole : present
     if (expected.length > 0) add(path, mismatch(expectedOfAny(expected, MAX_EXPECTED), actual, quotes))
@@ -121,7 +122,7 @@ export const places = (issue: ParseResult.ParseIssue, { quotes = true }: Options
 export const sentence = (issue: ParseResult.ParseIssue): string => explain(issue).sentence
 
 /**
- * Both from one walk, for answers that carry a text and data.
+ * The places and the sentence from one walk, for answers that carry data and a text.
  *
  * @category utils
  */
@@ -136,7 +137,7 @@ export const explain = (issue: ParseResult.ParseIssue, options?: Options): Expla
 type Path = ReadonlyArray<PropertyKey>
 
 /**
- * The sender chooses how long a key and a path are, so both are cut.
+ * A path as text. The sender chooses how long a key and a path are, so both are cut.
  *
  * @category utils
  */
@@ -188,7 +189,7 @@ const titled = (issue: ParseResult.Type): string | undefined =>
 type Annotated = ParseResult.Type | ParseResult.Composite | ParseResult.Refinement | ParseResult.Transformation
 
 /**
- * The `message` annotation of the schema, by the rules of Effect's formatter: an inner one goes before an outer one.
+ * The `message` annotation of the schema, by the rules of Effect's formatter: an inner message goes before an outer one.
  */
 const annotated = (issue: ParseResult.ParseIssue): string | undefined => {
   switch (issue._tag) {
@@ -287,9 +288,8 @@ const ELLIPSIS = "…"
 const clip = (text: string, max: number): string => text.length > max ? text.slice(0, max) + ELLIPSIS : text
 
 /**
- * What a schema expects, in at most `max` characters and a mark: `string`, `an integer`, `{ readonly q: string }`, `"a" | "b"`. The
- * words are those of Effect's own formatter. Unlike it, this stops after so many characters: a large schema costs no more than a
- * small one.
+ * What a schema expects, in at most `max` characters and a mark: `string`, `an integer`, `{ readonly q: string }`,
+ * `"a" | "b"`. The words are those of Effect's own formatter, which would write the whole of a large schema first.
  *
  * @category utils
  */
@@ -297,7 +297,7 @@ export const expected = (ast: AST.AST, max: number): string =>
   clip(AST.isRefinement(ast) ? describeFilter(ast, max) : write(ast, max), max)
 
 /**
- * What any of several schemas expects. Two that read alike are written once.
+ * What any of several schemas expects. Schemas that read alike are written once.
  *
  * @category utils
  */

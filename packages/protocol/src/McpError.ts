@@ -1,13 +1,13 @@
 /**
- * The errors with which a request can be answered, one class for each meaning. The code is chosen by era when an error
- * is sent (`toWire`) and read back when one is received (`fromWire`); the table of codes is in `ErrorCodes`. Failures
- * of this side that no peer sent (a timeout, a closed connection) are in `@effect-mcp/jsonrpc`: the two families have
- * no type in common.
+ * The errors that can answer a request, one class for each meaning. `toWire` chooses the code of an error by era, and
+ * `fromWire` finds the class of a received error; `ErrorCodes` has the table of codes. `LocalError` of
+ * `@effect-mcp/jsonrpc` has the failures that no peer sent (a timeout, a closed connection): the two families have no
+ * type in common.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  * @since 0.1.0
  */
-import type * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Data from "effect/Data"
 import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -132,7 +132,7 @@ const pathsOf = (capabilities: JsonObject): ReadonlyArray<string> => {
 export class HeaderMismatch extends Data.TaggedError("HeaderMismatch")<{ readonly message: string }> {}
 
 /**
- * A URL that the user must open, and the id with which the server will report that it is done.
+ * A URL that the user must open, and the id with which the server reports that the user is done.
  *
  * @category models
  */
@@ -153,7 +153,7 @@ export class UrlElicitationRequired extends Data.TaggedError("UrlElicitationRequ
   readonly elicitations: ReadonlyArray<UrlElicitation>
   readonly message: string
 }> {
-  /** The message is that of the peer; by default it says how many elicitations there are. */
+  /** `message` is the text of the peer. Default: "URL elicitation required", or its plural. */
   constructor(
     { elicitations, message }: {
       readonly elicitations: ReadonlyArray<UrlElicitation>
@@ -241,10 +241,9 @@ export const ofIssue = (issue: ParseIssue, subject = "params"): InvalidParams =>
  */
 export const toWire = (error: McpError, era: Era): JsonRpcError.ErrorObject => {
   const { message } = error
-  if (error._tag === "PeerError") return { code: error.code, message, data: error.data }
-  const data = dataOf(error, era)
-  const code = codes[era][error._tag]
-  return data === undefined ? { code, message } : { code, message, data }
+  return error._tag === "PeerError"
+    ? { code: error.code, message, data: error.data }
+    : JsonRpcError.toObject({ code: codes[era][error._tag], message, data: dataOf(error, era) })
 }
 
 const dataOf = (error: Exclude<McpError, PeerError>, era: Era): unknown => {
@@ -333,7 +332,7 @@ const isVersions = (
   typeof data.requested === "string" && Array.isArray(data.supported) &&
   data.supported.every((version) => typeof version === "string")
 
-// Copies these two members only: all others in the peer's data would become members of the error.
+// Copies two members only: every other member of the peer's data would become a member of the error.
 const unsupported = (
   { requested, supported }: { readonly requested: string; readonly supported: ReadonlyArray<string> }
 ) => new UnsupportedVersion({ requested, supported })

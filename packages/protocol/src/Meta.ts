@@ -1,7 +1,7 @@
 /**
- * `_meta`: the open object beside the content of any message. The keys that the specification defines are named here,
- * all others are passed on unchanged. Which keys are valid or reserved is in `rules/MetaKey`; what a modern request
- * must carry is in `modern/Envelope`.
+ * `_meta`: the open object beside the content of any message. This module names the keys that the specification defines;
+ * all other keys are passed on unchanged. `rules/MetaKey` says which keys are valid or reserved, `modern/Envelope` what
+ * a modern request must carry.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#_meta
  * @since 0.1.0
@@ -24,7 +24,7 @@ export const keys = {
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
   /** In a modern request: the name and version of the client. */
   clientInfo: "io.modelcontextprotocol/clientInfo",
-  /** In a modern request: the least severe log level that the client wants; absent, it wants no logs. */
+  /** In a modern request: the least severe log level that the client wants. Without the key, the client wants no logs. */
   logLevel: "io.modelcontextprotocol/logLevel",
   /** In a modern result: the name and version of the server. */
   serverInfo: "io.modelcontextprotocol/serverInfo",

@@ -3,8 +3,8 @@
  * needs, and the revisions that have it. The two tables, `legacy/Methods` and `modern/Methods`, consist of these
  * values; no method is named here. Checks and projections are compiled once for each method, when they are first used.
  *
- * Decoding forgives: `null` in an optional member is its absence, and a client leaves out what it cannot read of a
- * server's message where the rest keeps its meaning. A value that needs none of this is returned as it is.
+ * Decoding forgives: `null` in an optional member means that the member is absent, and a client leaves out what it cannot
+ * read of a server's message where the rest keeps its meaning. A value that conforms is returned as it is.
  *
  * @since 0.1.0
  */
@@ -25,7 +25,7 @@ import type { Version } from "./Version.js"
 export type Sender = "client" | "server" | "both"
 
 /**
- * A place of a message that was mended, and how. It holds nothing of the peer's value.
+ * A place of a message that was mended, and how it was mended. A loss has nothing of the peer's value.
  *
  * @category models
  */
@@ -80,16 +80,16 @@ interface Common<Name extends string, Params> {
   readonly name: Name
   readonly from: Sender
   readonly params: Schema.Schema<Params>
-  /** Checks parameters; absent ones count as `{}`. */
+  /** Checks parameters; absent parameters count as `{}`. */
   readonly decodeParams: Decode<Params>
-  /** What a peer of a revision receives: without newer fields, and with older kinds of content for newer ones. */
+  /** Gives what a peer of a revision receives: no newer fields, and older kinds of content in place of newer kinds. */
   readonly narrowParams: (version: Version) => (params: Params) => unknown
   /** The capability that the method needs, as a path: `resources.subscribe`. */
   readonly capability: string | undefined
   /** The side that must have declared the capability. */
   readonly declaredBy: "sender" | "receiver"
   readonly since: Version
-  /** The last revision that has it; `undefined` while the latest does. */
+  /** The last revision that has the method; `undefined` while the latest revision has it. */
   readonly until: Version | undefined
   /** The first revision in which the method needs its capability. */
   readonly gatedSince: Version
@@ -137,71 +137,56 @@ export const NoParams: Schema.Schema<{ readonly _meta?: Meta.RequestMeta | undef
  */
 export const Empty: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined }> = Schema.Struct(Meta.any)
 
-/**
- * A request. By default every revision has it, and it needs no capability.
- *
- * @category utils
- */
-export const request = <const Name extends string, Params, Result>(options: {
+interface Options<Name extends string, Params> {
   readonly name: Name
   readonly from: Sender
   readonly params: Schema.Schema<Params>
-  readonly result: Schema.Schema<Result>
   readonly capability?: string
   readonly declaredBy?: "sender" | "receiver"
   readonly since?: Version
   readonly until?: Version
   readonly gatedSince?: Version
   readonly deprecated?: Deprecation
-}): Request<Name, Params, Result> => {
-  const { params, result, since = "2024-11-05" } = options
-  return {
-    kind: "request",
-    capability: undefined,
-    declaredBy: "receiver",
-    since,
-    until: undefined,
-    gatedSince: since,
-    deprecated: undefined,
-    ...options,
-    decodeParams: decoder(params, options.from === "server" ? "client" : "server", empty),
-    narrowParams: perVersion(params),
-    decodeResult: decoder(result, options.from === "client" ? "client" : "server"),
-    isResult: isResult(result),
-    narrowResult: perVersion(result)
-  }
 }
 
-/**
- * A notification. By default every revision has it, and it needs no capability.
- *
- * @category utils
- */
-export const notification = <const Name extends string, Params>(options: {
-  readonly name: Name
-  readonly from: Sender
-  readonly params: Schema.Schema<Params>
-  readonly capability?: string
-  readonly declaredBy?: "sender" | "receiver"
-  readonly since?: Version
-  readonly until?: Version
-  readonly gatedSince?: Version
-  readonly deprecated?: Deprecation
-}): Notification<Name, Params> => {
+const common = <Name extends string, Params>(options: Options<Name, Params>) => {
   const { params, since = "2024-11-05" } = options
   return {
-    kind: "notification",
     capability: undefined,
-    declaredBy: "sender",
     since,
     until: undefined,
     gatedSince: since,
     deprecated: undefined,
-    ...options,
     decodeParams: decoder(params, options.from === "server" ? "client" : "server", empty),
     narrowParams: perVersion(params)
   }
 }
+
+/**
+ * A request. By default every revision has the request, and it needs no capability.
+ *
+ * @category utils
+ */
+export const request = <const Name extends string, Params, Result>(
+  options: Options<Name, Params> & { readonly result: Schema.Schema<Result> }
+): Request<Name, Params, Result> => ({
+  kind: "request",
+  declaredBy: "receiver",
+  ...common(options),
+  ...options,
+  decodeResult: decoder(options.result, options.from === "client" ? "client" : "server"),
+  isResult: isResult(options.result),
+  narrowResult: perVersion(options.result)
+})
+
+/**
+ * A notification. By default every revision has the notification, and it needs no capability.
+ *
+ * @category utils
+ */
+export const notification = <const Name extends string, Params>(
+  options: Options<Name, Params>
+): Notification<Name, Params> => ({ kind: "notification", declaredBy: "sender", ...common(options), ...options })
 
 /**
  * Methods by name. Throws when two of them have the same name.

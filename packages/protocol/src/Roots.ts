@@ -1,6 +1,5 @@
 /**
- * The types of roots: the folders that a client lets a server work in. Which URIs are safe, and which lie in a folder,
- * is in `rules/FileUri`.
+ * The types of roots: the folders that a client lets a server work in. `rules/FileUri` says which URIs are safe.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @since 0.1.0

@@ -1,7 +1,8 @@
 /**
  * The types of sampling: a server asks the client for a message of its model, with tools of the server if both support
- * it. Which messages may follow each other is in `rules/ToolUseRules`. Before 2025-11-25 a message has one block of
- * content: to such peers a message with several is sent as several messages, and the content of a result as one text.
+ * it. `rules/ToolUseRules` says which messages may follow each other. Before 2025-11-25 a message has one block of
+ * content: peers of these revisions receive a message with several blocks as several messages, and the content of a
+ * result as one text.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
  * @since 0.1.0

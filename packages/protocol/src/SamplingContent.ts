@@ -23,7 +23,7 @@ export interface ToolUseContent extends Schema.Schema.Type<typeof ToolUseContent
 /** @category schemas */
 export const ToolUseContent = Schema.Struct({
   type: Schema.Literal("tool_use"),
-  /** The result of this use names it. */
+  /** The `toolUseId` of the result of this use. */
   id: Schema.String,
   name: Schema.String,
   input: JsonObject,

@@ -5,6 +5,7 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  * @since 0.1.0
  */
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { ContentBlock } from "./Content.js"
@@ -81,13 +82,13 @@ const objectSchema = (schema: JsonObject): JsonObject | undefined => {
   const plain = properties === undefined || (isObject(properties) && Object.values(properties).every(isObject))
   const listed = required === undefined ||
     (Array.isArray(required) && required.every((name) => typeof name === "string"))
-  return plain && listed ? schema : {
+  return plain && listed ? schema : Json.defined({
     ...rest,
-    ...(listed && required !== undefined ? { required } : undefined),
-    ...(isObject(properties)
-      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, asObject(one)])) }
-      : undefined)
-  }
+    required: listed ? required : undefined,
+    properties: isObject(properties)
+      ? Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, asObject(one)]))
+      : undefined
+  })
 }
 
 // The boolean schemas accept everything or nothing.

@@ -60,7 +60,7 @@ export const modern: readonly [ModernVersion, ...Array<ModernVersion>] = ["2026-
 export const all: readonly [Version, ...Array<Version>] = [...legacy, ...modern]
 
 /**
- * The revision that a client requests, and a server's answer to an unknown one.
+ * The revision that a legacy client requests, and the answer of a server to a request for an unknown revision.
  *
  * @category constants
  */
@@ -118,7 +118,8 @@ export const primesStreams = (version: string | undefined): boolean => version !
 const canonical = (version: string): string => version === "2024-10-07" ? "2024-11-05" : version
 
 /**
- * The revision that a server answers to `initialize`: the requested one if it supports it, else its latest.
+ * The revision that a server answers to `initialize`: the requested revision if the server supports it, otherwise the
+ * latest that it supports.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
  * @category utils
  */
@@ -130,8 +131,8 @@ export const negotiate = (
     supported.reduce((latest, version) => version > latest ? version : latest)
 
 /**
- * The revision of the conversation once a server has answered `initialize`. None when the client does not support it:
- * then the client must disconnect.
+ * The revision of the conversation once a server has answered `initialize`. None when the client does not support the
+ * answered revision: then the client must disconnect.
  *
  * @category utils
  */

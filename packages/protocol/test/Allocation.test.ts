@@ -3,14 +3,13 @@
  * and its result is narrowed.
  */
 import * as Legacy from "@effect-mcp/protocol/legacy/Methods"
-import * as LegacyNarrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as Modern from "@effect-mcp/protocol/modern/Methods"
-import * as ModernNarrow from "@effect-mcp/protocol/modern/Narrow"
 import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { Session } from "node:inspector"
 import { describe, expect, it } from "vitest"
+import * as Projection from "../src/schema/Projection.js"
 import * as Canonical from "./Canonical.js"
 
 interface Node {
@@ -48,7 +47,7 @@ const allocating = (work: () => unknown): ReadonlyArray<string> => {
 
 const building = /effect\/(?:dist\/.*|src)\/(?:Schema|SchemaAST|ParseResult)\.[jt]s#/
 const compiling =
-  /\/(?:SchemaCheck|Projection|Since|Method)\.ts#(?:make|struct|union|array|field|member|discriminator|compile|checkOf|request)$/
+  /\/(?:SchemaCheck|Projection|Since|Method)\.ts#(?:make|struct|union|array|field|member|discriminator|compile|compileAst|request)$/
 
 const stamp = Stamp.make("tools/call", { serverInfo: { name: "test", version: "1" } })
 const [legacyParams, legacyResult] = Canonical.legacy["tools/call"]!
@@ -57,15 +56,15 @@ const [modernParams] = Canonical.modern["tools/call"]!
 const scenarios: Readonly<Record<string, () => unknown>> = {
   "a call at 2024-11-05": () => {
     Either.getOrThrow(Legacy.callTool.decodeParams(legacyParams))
-    return LegacyNarrow.compile(Legacy.callTool.result, "2024-11-05")(legacyResult as never)
+    return Projection.compile(Legacy.callTool.result, "2024-11-05")(legacyResult as never)
   },
   "a call at 2025-11-25": () => {
     Either.getOrThrow(Legacy.callTool.decodeParams(legacyParams))
-    return LegacyNarrow.compile(Legacy.callTool.result, "2025-11-25")(legacyResult as never)
+    return Projection.compile(Legacy.callTool.result, "2025-11-25")(legacyResult as never)
   },
   "a call at 2026-07-28": () => {
     Either.getOrThrow(Modern.callTool.decodeParams(modernParams))
-    return stamp(ModernNarrow.compile(Modern.callTool.result, "2026-07-28")(legacyResult as never) as {})
+    return stamp(Projection.compile(Modern.callTool.result, "2026-07-28")(legacyResult as never) as {})
   },
   "the result of a call, read": () => Either.getOrThrow(Legacy.callTool.decodeResult(legacyResult))
 }
@@ -81,9 +80,9 @@ describe("what is allocated per message", () => {
   it("a result that needs no change is the very same object", () => {
     const plain = { content: [{ type: "text", text: "hi" }] } as const
     for (const version of ["2024-11-05", "2025-11-25"] as const) {
-      expect(LegacyNarrow.compile(Legacy.callTool.result, version)(plain)).toBe(plain)
+      expect(Projection.compile(Legacy.callTool.result, version)(plain)).toBe(plain)
     }
-    expect(ModernNarrow.compile(Modern.callTool.result, "2026-07-28")(plain)).toBe(plain)
+    expect(Projection.compile(Modern.callTool.result, "2026-07-28")(plain)).toBe(plain)
   })
 
   it("detects a schema that is built", () => {

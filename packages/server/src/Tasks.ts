@@ -10,7 +10,7 @@
  * @since 0.1.0
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Extension from "@effect-mcp/protocol/modern/Tasks"
+import * as Extension from "@effect-mcp/protocol/modern/TasksExtension"
 import * as Version from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

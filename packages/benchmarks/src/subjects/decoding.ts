@@ -4,8 +4,8 @@
  * transport and no fiber.
  */
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as Tools from "@effect-mcp/protocol/Tools"
+import * as Projection from "@effect-mcp/protocol/unstable/Projection"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import {
   CallToolRequestParamsSchema,
@@ -62,7 +62,7 @@ const narrowByHand = (value: Tools.CallToolResult): unknown => {
   }
 }
 
-const narrow = Narrow.compile(Tools.CallToolResult, "2025-03-26")
+const narrow = Projection.compile(Tools.CallToolResult, "2025-03-26")
 
 const subject = <A>(inputs: ReadonlyArray<A>, once: (input: A) => boolean): Subject => ({
   run: (calls) => {

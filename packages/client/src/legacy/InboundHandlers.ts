@@ -11,10 +11,9 @@ import * as Progress from "@effect-mcp/jsonrpc/Progress"
 import type { IncomingRequest, Work } from "@effect-mcp/jsonrpc/Side"
 import { ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { ElicitParams } from "@effect-mcp/protocol/legacy/Elicitation"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import * as TaskMethods from "@effect-mcp/protocol/legacy/TaskMethods"
+import type { ElicitParams } from "@effect-mcp/protocol/legacy/UrlElicitation"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import type { RequestMeta } from "@effect-mcp/protocol/Meta"
 import * as Method from "@effect-mcp/protocol/Method"
@@ -22,6 +21,7 @@ import type { ProgressParams } from "@effect-mcp/protocol/Progress"
 import type { CreateMessageParams } from "@effect-mcp/protocol/Sampling"
 import type { TaskMetadata } from "@effect-mcp/protocol/Tasks"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
+import * as Projection from "@effect-mcp/protocol/unstable/Projection"
 import { related } from "@effect-mcp/protocol/unstable/RelatedTask"
 import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
@@ -125,7 +125,7 @@ const routes = (features: FeaturesService): (version: LegacyVersion) => Readonly
     compiled[version] ??= new Map(
       routesOf(
         features,
-        Narrow.compile(ClientCapabilities, version)(DeclaredCapabilities.of(features)) as ClientCapabilities
+        Projection.compile(ClientCapabilities, version)(DeclaredCapabilities.of(features)) as ClientCapabilities
       )
         .filter(({ method }) => Method.isIn(method, version))
         .map((route) => [route.method.name, route])

@@ -18,8 +18,8 @@ import type * as Method from "@effect-mcp/protocol/Method"
 import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
-import * as Narrow from "@effect-mcp/protocol/modern/Narrow"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
+import * as Projection from "@effect-mcp/protocol/unstable/Projection"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -98,7 +98,7 @@ const ROOTS_CHANGED = "notifications/roots/list_changed"
 
 /** The capabilities of a client, as this revision knows them. */
 const declaredBy = ({ extensions, features }: Options, version: ModernVersion): ClientCapabilities =>
-  Narrow.compile(ClientCapabilities, version)(
+  Projection.compile(ClientCapabilities, version)(
     DeclaredCapabilities.of(features, extensions.declared(version))
   ) as ClientCapabilities
 

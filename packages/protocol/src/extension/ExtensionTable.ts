@@ -1,6 +1,7 @@
 /**
- * The extensions that one side was given, as the tables that the core asks: by the names of methods, filters and types of
- * results. It is made once for each server and for each client; for a side without extensions, all its tables are empty.
+ * The extensions that one side was given, as tables that the core searches by the names of methods, filters and types of
+ * results. Each server and each client makes its table once; the table of a side without extensions is empty. This module
+ * also warns of extensions that a side was not given, and encodes the parameters of their messages.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -20,7 +21,7 @@ import type { Version } from "../Version.js"
 export interface Filter extends Extension.Revisions {
   readonly extension: string
   readonly name: string
-  /** Whether it holds keys; otherwise it is a flag. */
+  /** Whether the member holds keys; otherwise it is a flag. */
   readonly hasKeys: boolean
 }
 
@@ -40,8 +41,8 @@ export interface ExtensionTable {
 }
 
 /**
- * The methods that the specification names, in both eras. No extension may use one of these names in the revisions that have it,
- * whichever era a side speaks: a client may speak both, and learns the era later.
+ * The methods that the specification names, in both eras. No extension may use the name of a method in a revision that has
+ * the method, whichever era a side speaks: a client may speak both eras, and learns the era later.
  */
 export const coreMethods: ReadonlyMap<string, Method.Method> = new Map<string, Method.Method>([
   ...Legacy.table,
@@ -66,7 +67,7 @@ export const has = (
 /** What a client must declare for an extension. */
 export const capability = (id: string): ClientCapabilities => ({ extensions: { [id]: {} } })
 
-/** Throws when two extensions add the same, when one adds what the core has, and for wrong settings of `side`. */
+/** Throws when two extensions add one name, when an extension adds a name of the core, and for wrong settings of `side`. */
 export const make = (
   extensions: ReadonlyArray<Extension.Extension.Any>,
   side: Extension.Side
@@ -157,7 +158,12 @@ const unique = <A>(
 }
 
 const twice = (what: string): Error =>
-  new Error(`${what[0]!.toUpperCase()}${what.slice(1)} exists already: in another extension, or in the core`)
+  new Error(
+    `${what[0]!.toUpperCase()}${
+      what.slice(1)
+    } exists already, in another extension or in the core: rename it, or pass ` +
+      "each extension once"
+  )
 
 /** The table of a side without extensions. */
 export const none: ExtensionTable = make([], "client")

@@ -1,9 +1,10 @@
 /**
- * The methods of the legacy era, and the table of them: a method that is not in it does not exist up to 2025-11-25. The
- * methods of tasks are defined in `TaskMethods`.
+ * The methods of the legacy era, and a table of all of them: a method that the table lacks does not exist up to
+ * 2025-11-25. `TaskMethods` defines the methods of tasks.
  *
  * @since 0.1.0
  */
+import type * as Schema from "effect/Schema"
 import * as Completion from "../Completion.js"
 import * as Elicitation from "../Elicitation.js"
 import * as Logging from "../Logging.js"
@@ -16,10 +17,18 @@ import * as Roots from "../Roots.js"
 import * as EmptyCursor from "../rules/EmptyCursor.js"
 import * as Sampling from "../Sampling.js"
 import * as Tools from "../Tools.js"
-import { ElicitationComplete, ElicitParams } from "./Elicitation.js"
 import * as Initialize from "./Initialize.js"
 import { SubscribeParams } from "./Subscriptions.js"
 import * as TaskMethods from "./TaskMethods.js"
+import { ElicitationComplete, ElicitParams } from "./UrlElicitation.js"
+
+/** A request for a list in pages. */
+const list = <const Name extends string, Result>(name: Name, capability: string, result: Schema.Schema<Result>) =>
+  EmptyCursor.isAbsent(Method.request({ name, from: "client", params: Pagination.PaginatedParams, result, capability }))
+
+/** The notification that a list of the server has changed. */
+const listChanged = <const Name extends string>(name: Name, capability: string) =>
+  Method.notification({ name, from: "server", params: Method.Empty, capability })
 
 /** @category methods */
 export const initialize = Method.request({
@@ -39,14 +48,8 @@ export const ping = Method.request({
   until: "2025-11-25"
 })
 
-/** @category constants */
-export const listTools = EmptyCursor.isAbsent(Method.request({
-  name: "tools/list",
-  from: "client",
-  params: Pagination.PaginatedParams,
-  result: Tools.ListToolsResult,
-  capability: "tools"
-}))
+/** @category methods */
+export const listTools = list("tools/list", "tools", Tools.ListToolsResult)
 
 /** @category methods */
 export const callTool = Method.request({
@@ -57,23 +60,15 @@ export const callTool = Method.request({
   capability: "tools"
 })
 
-/** @category constants */
-export const listResources = EmptyCursor.isAbsent(Method.request({
-  name: "resources/list",
-  from: "client",
-  params: Pagination.PaginatedParams,
-  result: Resources.ListResourcesResult,
-  capability: "resources"
-}))
+/** @category methods */
+export const listResources = list("resources/list", "resources", Resources.ListResourcesResult)
 
-/** @category constants */
-export const listResourceTemplates = EmptyCursor.isAbsent(Method.request({
-  name: "resources/templates/list",
-  from: "client",
-  params: Pagination.PaginatedParams,
-  result: Resources.ListResourceTemplatesResult,
-  capability: "resources"
-}))
+/** @category methods */
+export const listResourceTemplates = list(
+  "resources/templates/list",
+  "resources",
+  Resources.ListResourceTemplatesResult
+)
 
 /** @category methods */
 export const readResource = Method.request({
@@ -104,14 +99,8 @@ export const unsubscribe = Method.request({
   until: "2025-11-25"
 })
 
-/** @category constants */
-export const listPrompts = EmptyCursor.isAbsent(Method.request({
-  name: "prompts/list",
-  from: "client",
-  params: Pagination.PaginatedParams,
-  result: Prompts.ListPromptsResult,
-  capability: "prompts"
-}))
+/** @category methods */
+export const listPrompts = list("prompts/list", "prompts", Prompts.ListPromptsResult)
 
 /** @category methods */
 export const getPrompt = Method.request({
@@ -208,20 +197,10 @@ export const message = Method.notification({
 })
 
 /** @category methods */
-export const toolListChanged = Method.notification({
-  name: "notifications/tools/list_changed",
-  from: "server",
-  params: Method.Empty,
-  capability: "tools.listChanged"
-})
+export const toolListChanged = listChanged("notifications/tools/list_changed", "tools.listChanged")
 
 /** @category methods */
-export const resourceListChanged = Method.notification({
-  name: "notifications/resources/list_changed",
-  from: "server",
-  params: Method.Empty,
-  capability: "resources.listChanged"
-})
+export const resourceListChanged = listChanged("notifications/resources/list_changed", "resources.listChanged")
 
 /** @category methods */
 export const resourceUpdated = Method.notification({
@@ -232,12 +211,7 @@ export const resourceUpdated = Method.notification({
 })
 
 /** @category methods */
-export const promptListChanged = Method.notification({
-  name: "notifications/prompts/list_changed",
-  from: "server",
-  params: Method.Empty,
-  capability: "prompts.listChanged"
-})
+export const promptListChanged = listChanged("notifications/prompts/list_changed", "prompts.listChanged")
 
 /** @category methods */
 export const rootsListChanged = Method.notification({

@@ -1,6 +1,6 @@
 /**
  * The methods of the experimental tasks, which only 2025-11-25 has. Both sides may create tasks, so both sides send
- * them. Their types are in `Tasks`.
+ * these methods. `Tasks` has the types of their parameters and results.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  * @since 0.1.0
@@ -10,6 +10,8 @@ import * as Pagination from "../Pagination.js"
 import * as EmptyCursor from "../rules/EmptyCursor.js"
 import * as Tasks from "../Tasks.js"
 
+const revisions = { since: "2025-11-25", until: "2025-11-25" } as const
+
 /** @category methods */
 export const getTask = Method.request({
   name: "tasks/get",
@@ -17,8 +19,7 @@ export const getTask = Method.request({
   params: Tasks.TaskParams,
   result: Tasks.TaskResult,
   capability: "tasks",
-  since: "2025-11-25",
-  until: "2025-11-25"
+  ...revisions
 })
 
 /** @category methods */
@@ -28,19 +29,17 @@ export const getTaskPayload = Method.request({
   params: Tasks.TaskParams,
   result: Tasks.TaskPayload,
   capability: "tasks",
-  since: "2025-11-25",
-  until: "2025-11-25"
+  ...revisions
 })
 
-/** @category constants */
+/** @category methods */
 export const listTasks = EmptyCursor.isAbsent(Method.request({
   name: "tasks/list",
   from: "both",
   params: Pagination.PaginatedParams,
   result: Tasks.ListTasksResult,
   capability: "tasks.list",
-  since: "2025-11-25",
-  until: "2025-11-25"
+  ...revisions
 }))
 
 /** @category methods */
@@ -50,8 +49,7 @@ export const cancelTask = Method.request({
   params: Tasks.TaskParams,
   result: Tasks.TaskResult,
   capability: "tasks.cancel",
-  since: "2025-11-25",
-  until: "2025-11-25"
+  ...revisions
 })
 
 /** @category methods */
@@ -60,6 +58,5 @@ export const taskStatus = Method.notification({
   from: "both",
   params: Tasks.TaskResult,
   capability: "tasks",
-  since: "2025-11-25",
-  until: "2025-11-25"
+  ...revisions
 })

@@ -1,7 +1,7 @@
 /**
  * The `_meta` of every modern request: its revision, the capabilities, name and version of its client, and the log
- * level that the client wants. It replaces the legacy handshake. The HTTP headers that repeat parts of it are in
- * `Headers`.
+ * level that the client wants. The envelope replaces the legacy handshake. `Headers` has the HTTP headers that repeat
+ * parts of it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  * @since 0.1.0

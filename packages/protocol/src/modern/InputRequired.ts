@@ -126,8 +126,8 @@ export const InputRequiredResult = Schema.Struct({
 export const methods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
 
 /**
- * The result that replaces a legacy `UrlElicitationRequired`. This era has no ids of elicitations, so each input
- * request has its position as key.
+ * The result that replaces a legacy `UrlElicitationRequired`. The modern era has no ids of elicitations, so the key of
+ * each input request is its position.
  *
  * @category constructors
  */

@@ -1,6 +1,6 @@
 /**
- * The methods of the modern era, and the table of them: a method that is not in it does not exist from 2026-07-28 on. A
- * modern server sends no requests; its input requests are in `InputRequired`.
+ * The methods of the modern era, and a table of all of them: a method that the table lacks does not exist from
+ * 2026-07-28 on. A modern server sends no requests; `InputRequired` has its input requests.
  *
  * @since 0.1.0
  */
@@ -29,7 +29,7 @@ type Over<Old extends Fields, More extends Fields> = {
     : never
 }
 
-// A type of both eras with the fields of this one: the envelope replaces the open `_meta`, and results have a
+// A type of both eras with the fields of the modern era: the envelope replaces the open `_meta`, and results have a
 // `resultType`.
 const over = <Old extends Fields, More extends Fields>({ fields }: { readonly fields: Old }, more: More) =>
   // TypeScript types the spread of two type parameters as their intersection; the later field wins.
@@ -43,7 +43,16 @@ const retryFields = { ...InputRequired.retryFields, ...Envelope.request }
 const { task: _, ...callToolFields } = Tools.CallToolParams.fields
 
 const paginated = over(Pagination.PaginatedParams, Envelope.request)
-const listChanged = Schema.Struct(Envelope.notification)
+
+/** A request for a list in pages. */
+const list = <const Name extends string, Result>(name: Name, capability: string, result: Schema.Schema<Result>) =>
+  Method.request({ name, from: "client", params: paginated, result, capability })
+
+const noParams = Schema.Struct(Envelope.notification)
+
+/** The notification that a list of the server has changed. */
+const listChanged = <const Name extends string>(name: Name, capability: string) =>
+  Method.notification({ name, from: "server", params: noParams, capability })
 
 /** @category methods */
 export const discover = Method.request({
@@ -55,13 +64,7 @@ export const discover = Method.request({
 })
 
 /** @category methods */
-export const listTools = Method.request({
-  name: "tools/list",
-  from: "client",
-  params: paginated,
-  result: over(Tools.ListToolsResult, cacheableFields),
-  capability: "tools"
-})
+export const listTools = list("tools/list", "tools", over(Tools.ListToolsResult, cacheableFields))
 
 /** @category methods */
 export const callTool = Method.request({
@@ -73,22 +76,14 @@ export const callTool = Method.request({
 })
 
 /** @category methods */
-export const listResources = Method.request({
-  name: "resources/list",
-  from: "client",
-  params: paginated,
-  result: over(Resources.ListResourcesResult, cacheableFields),
-  capability: "resources"
-})
+export const listResources = list("resources/list", "resources", over(Resources.ListResourcesResult, cacheableFields))
 
 /** @category methods */
-export const listResourceTemplates = Method.request({
-  name: "resources/templates/list",
-  from: "client",
-  params: paginated,
-  result: over(Resources.ListResourceTemplatesResult, cacheableFields),
-  capability: "resources"
-})
+export const listResourceTemplates = list(
+  "resources/templates/list",
+  "resources",
+  over(Resources.ListResourceTemplatesResult, cacheableFields)
+)
 
 /** @category methods */
 export const readResource = Method.request({
@@ -100,13 +95,7 @@ export const readResource = Method.request({
 })
 
 /** @category methods */
-export const listPrompts = Method.request({
-  name: "prompts/list",
-  from: "client",
-  params: paginated,
-  result: over(Prompts.ListPromptsResult, cacheableFields),
-  capability: "prompts"
-})
+export const listPrompts = list("prompts/list", "prompts", over(Prompts.ListPromptsResult, cacheableFields))
 
 /** @category methods */
 export const getPrompt = Method.request({
@@ -163,20 +152,10 @@ export const message = Method.notification({
 })
 
 /** @category methods */
-export const toolListChanged = Method.notification({
-  name: "notifications/tools/list_changed",
-  from: "server",
-  params: listChanged,
-  capability: "tools.listChanged"
-})
+export const toolListChanged = listChanged("notifications/tools/list_changed", "tools.listChanged")
 
 /** @category methods */
-export const resourceListChanged = Method.notification({
-  name: "notifications/resources/list_changed",
-  from: "server",
-  params: listChanged,
-  capability: "resources.listChanged"
-})
+export const resourceListChanged = listChanged("notifications/resources/list_changed", "resources.listChanged")
 
 /** @category methods */
 export const resourceUpdated = Method.notification({
@@ -187,12 +166,7 @@ export const resourceUpdated = Method.notification({
 })
 
 /** @category methods */
-export const promptListChanged = Method.notification({
-  name: "notifications/prompts/list_changed",
-  from: "server",
-  params: listChanged,
-  capability: "prompts.listChanged"
-})
+export const promptListChanged = listChanged("notifications/prompts/list_changed", "prompts.listChanged")
 
 /** @category methods */
 export const acknowledged = Method.notification({

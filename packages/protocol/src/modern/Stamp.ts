@@ -32,9 +32,9 @@ export type Stamp = <R extends object>(result: R & Unstamped) => R & { readonly 
 export interface Options {
   /** Without it, results do not name the server. */
   readonly serverInfo?: Implementation | undefined
-  /** For results whose handlers give none. Default: `Caching.noCache`. */
+  /** For results whose handlers return no hints. Default: `Caching.noCache`. */
   readonly hints?: Partial<Caching.CacheHints> | undefined
-  /** Whether results carry hints. Default: those of the methods of the core that do. */
+  /** Whether results carry hints. Default: only the results of those methods of the core that `Caching` names. */
   readonly isCacheable?: boolean | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * How a modern client subscribes: one request names all notifications that it wants and stays open, and each
- * notification carries its id. Detecting changes and delivering notifications is left to the server package.
+ * How a modern client subscribes: one request names all notifications that the client wants and stays open, and each
+ * notification carries the id of that request. The server package detects changes and delivers notifications.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  * @since 0.1.0
@@ -138,11 +138,11 @@ export const changes = (
 export const isAtOrBelow = (uri: string, above: string): boolean =>
   uri === above || (above !== "" && uri.startsWith(above.endsWith("/") ? above : `${above}/`))
 
-/** How many URIs above a URI are found, and how many characters they have: a client may subscribe to a URI of any length. */
+/** How many URIs `atOrAbove` finds, and how many characters each has: a client may subscribe to a URI of any length. */
 const limits = { above: 512, characters: 8192 } as const
 
 /**
- * The URIs whose subscriptions include this one: itself, and those above it. Of very many, only the upper ones: 512, with at
+ * The URIs whose subscriptions include a URI: the URI itself and the URIs above it, at most 512. The URIs above it have at
  * most 8,192 characters each.
  *
  * @category utils

@@ -1,6 +1,6 @@
 /**
  * The rules of content beyond its schema: the data of images, audio and blobs is base64, and media types have a type and a
- * subtype. A side checks with them what it sends.
+ * subtype. Both sides check what they send with these rules.
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#image-content
  */
 import type { ContentBlock } from "../Content.js"

@@ -68,8 +68,8 @@ export const isDefined = (key: string): boolean => defined.has(key)
 const MAX_NAMED = 10
 
 /**
- * What is wrong with the keys that an application gave in `_meta`; `undefined` when nothing is. `valid` is without the keys
- * that MUST NOT be sent: a reserved one may be of an extension that this library does not know.
+ * What is wrong with the keys that an application gave in `_meta`; `undefined` when nothing is wrong. `valid` lacks the
+ * keys that MUST NOT be sent. A reserved key stays: it may belong to an extension that this library does not know.
  */
 export const flaw = (
   meta: { readonly [key: string]: unknown }

@@ -1,6 +1,6 @@
 /**
- * The mark of messages that belong to a task of 2025-11-25. Requests about a task, which name it in their parameters, and
- * notifications of its status do not have it.
+ * The member of `_meta` that names the task of 2025-11-25 to which a message belongs. Requests about a task and
+ * notifications of its status name the task in their parameters, and do not have the member.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#associating-task-related-messages
  */

@@ -1,6 +1,6 @@
 /**
- * Checks the keys of `_meta` in a result that a handler of the application gave, in both roles: a key that is not valid is
- * left out, and each that the application should not use is reported. `MetaKey` has the rules.
+ * Checks the keys of `_meta` in a result that a handler of the application returned, on either side: leaves out a key that
+ * is not valid, and reports each key that the application should not use. `MetaKey` has the rules.
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
 import type { Params } from "@effect-mcp/jsonrpc/Message"

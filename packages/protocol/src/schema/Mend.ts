@@ -3,11 +3,12 @@
  * for the cost of the check. Any other value is mended, in one walk that also finds whether the result conforms.
  *
  * Both sides read `null` in an optional member as its absence. A client mends more in what a server sent: the
- * annotations of `Mendable` say where. Everything that a client left out or filled in is a loss, which it can report.
+ * annotations of `Mendable` say where. Everything that a client left out or filled in is a loss, which the decoder tells.
  * Nothing is mended inside an open object, such as `arguments` or `_meta`.
  */
 import * as Either from "effect/Either"
 import type * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import * as Issue from "../Issue.js"
@@ -25,7 +26,7 @@ export interface Losses {
 
 export type Decoder<A> = (u: unknown, onLoss?: (losses: Losses) => void) => Either.Either<A, ParseResult.ParseError>
 
-/** The decoder of a schema. It is given what was mended in a value that it accepts. */
+/** The decoder of a schema. `onLoss` receives what was mended in a value that is accepted. */
 export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A> => {
   const conforms = SchemaCheck.compile(schema)
   const refuse = SchemaCheck.refusal(schema)
@@ -69,7 +70,7 @@ class Log {
     this.places.length = Math.min(this.places.length, count)
   }
 
-  /** The value that a mend returns, which fits or does not. */
+  /** Returns the value, and notes whether it fits. */
   end(fits: boolean, value: unknown): unknown {
     this.fits = fits
     return value
@@ -134,11 +135,11 @@ const struct = (ast: AST.TypeLiteral, reader: Reader): Mend => {
     : elementOf(rest, reader, Mendable.isSieved(ast))
   const named = new Set(members.map(({ name }) => name))
   return (value, log, at) => {
-    if (!isObject(value)) return log.end(false, value)
+    if (!Predicate.isRecord(value)) return log.end(false, value)
     const before = log.count
     let copy: Record<string, unknown> | undefined
     let fits = true
-    // Whether a member could be replaced.
+    // Replaces a member in the copy; `false` when the object is too large to be copied.
     const set = (name: string, after: unknown): boolean => {
       if (after === value[name]) return true
       if (copy === undefined) {
@@ -171,9 +172,6 @@ const struct = (ast: AST.TypeLiteral, reader: Reader): Mend => {
     return log.end(fits, copy ?? value)
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Mends the value of one member; `undefined` leaves the member out. */
 const member = (property: AST.PropertySignature, reader: Reader): { readonly name: string; readonly mend: Mend } => {
@@ -252,12 +250,12 @@ const tagged = (ast: AST.Union, reader: Reader): Mend | undefined => {
   if (tag === undefined) return undefined
   const byTag = new Map<unknown, Mend>(tag.values.map((value, i) => [value, mendOf(ast.types[i]!, reader)]))
   return (value, log, at) => {
-    const mend = isObject(value) ? byTag.get(value[tag.name]) : undefined
+    const mend = Predicate.isRecord(value) ? byTag.get(value[tag.name]) : undefined
     return mend === undefined ? log.end(false, value) : mend(value, log, at)
   }
 }
 
-/** A type that the value has without mending, or else the first that it can be mended to. */
+/** A type that the value has without mending; otherwise the first type to which the value can be mended. */
 const firstOf = (types: ReadonlyArray<AST.AST>, reader: Reader): Mend => {
   const members = types.map((type) => mendOf(type, reader))
   return (value, log, at) => {

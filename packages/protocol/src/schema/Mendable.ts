@@ -27,7 +27,7 @@ export const absentAs = <F extends Field>(value: unknown, field: F): F =>
 export const nullAs = <F extends Field>(value: unknown, field: F): F =>
   field.annotations({ [AbsentId]: { value, isForMissing: false } }) as F
 
-/** Marks a member of which other values than the valid ones can be read. `undefined` leaves the member out. */
+/** Marks a member whose value `read` converts before the check. `undefined` leaves the member out. */
 export const readAs = <F extends Field>(read: (value: unknown) => unknown, field: F): F =>
   field.annotations({ [ReadId]: read }) as F
 

@@ -1,8 +1,8 @@
 /**
  * Compiles a schema of the vocabulary and a revision into one function, which converts a value to what a peer of that
  * revision may receive. Unknown fields are left out, unknown kinds of content are replaced, and a value that needs no
- * change is returned as it is. It reads the annotations of `Since` and knows no type by name. `Method` and the two
- * `Narrow` modules use it.
+ * change is returned as it is. It reads the annotations of `Since` and knows no type by name. `Method` converts parameters
+ * and results with it; client and server convert the capabilities that they declare.
  */
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"

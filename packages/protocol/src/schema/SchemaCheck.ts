@@ -16,7 +16,7 @@ const compiled = new WeakMap<AST.AST, SchemaCheck>()
 
 /** The predicate of a schema. */
 export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A =>
-  checkOf(schema.ast) as (u: unknown) => u is A
+  compileAst(schema.ast) as (u: unknown) => u is A
 
 /** The error of a value that does not conform. Its message is short, whatever the value is. */
 class CheckError extends ParseResult.ParseError {
@@ -45,9 +45,8 @@ export const refusal = <A>(schema: Schema.Schema<A>): (u: unknown) => ParseResul
   return (u) => new CheckError({ issue: explain(u) })
 }
 
-export const compileAst = (ast: AST.AST): SchemaCheck => checkOf(ast)
-
-const checkOf = (ast: AST.AST): SchemaCheck => {
+/** The predicate of a part of a schema. */
+export const compileAst = (ast: AST.AST): SchemaCheck => {
   const known = compiled.get(ast)
   if (known !== undefined) return known
   const made = make(ast)
@@ -82,7 +81,7 @@ const make = (ast: AST.AST): SchemaCheck => {
       return union(ast)
     case "Suspend": {
       let inner: SchemaCheck | undefined
-      return (u) => (inner ??= checkOf(ast.f()))(u)
+      return (u) => (inner ??= compileAst(ast.f()))(u)
     }
     default:
       throw new Error(`The vocabulary of the protocol has no ${ast._tag}: ${ast}`)
@@ -90,11 +89,11 @@ const make = (ast: AST.AST): SchemaCheck => {
 }
 
 const refinement = (ast: AST.Refinement): SchemaCheck => {
-  const from = checkOf(ast.from)
+  const from = compileAst(ast.from)
   return (u) => from(u) && passes(ast, u)
 }
 
-/** Whether a value that conforms to what is refined passes the filter. */
+/** Whether a value that conforms to the refined type also passes the filter. */
 export const passes = (ast: AST.Refinement, u: unknown): boolean =>
   Option.isNone(ast.filter(u, AST.defaultParseOption, ast))
 
@@ -102,7 +101,7 @@ const array = (ast: AST.TupleType): SchemaCheck => {
   if (ast.elements.length > 0 || ast.rest.length !== 1) {
     throw new Error(`The vocabulary of the protocol has no tuples: ${ast}`)
   }
-  const item = checkOf(ast.rest[0]!.type)
+  const item = compileAst(ast.rest[0]!.type)
   return (u) => {
     if (!Array.isArray(u)) return false
     for (let i = 0; i < u.length; i++) {
@@ -115,15 +114,15 @@ const array = (ast: AST.TupleType): SchemaCheck => {
 const struct = (ast: AST.TypeLiteral): SchemaCheck => {
   const required = ast.propertySignatures.filter((property) => !property.isOptional)
   const requiredNames = required.map((property) => String(property.name))
-  const requiredChecks = required.map((property) => checkOf(property.type))
+  const requiredChecks = required.map((property) => compileAst(property.type))
   const isRequired = new Set(requiredNames)
   const optional = new Map(
     ast.propertySignatures.flatMap((property) =>
-      property.isOptional ? [[String(property.name), checkOf(present(property.type))] as const] : []
+      property.isOptional ? [[String(property.name), compileAst(present(property.type))] as const] : []
     )
   )
   const rest = ast.indexSignatures[0]
-  const restCheck = rest === undefined || AST.isUnknownKeyword(rest.type) ? undefined : checkOf(rest.type)
+  const restCheck = rest === undefined || AST.isUnknownKeyword(rest.type) ? undefined : compileAst(rest.type)
   const isOpen = optional.size === 0 && restCheck === undefined
   return (u) => {
     if (typeof u !== "object" || u === null || Array.isArray(u)) return false
@@ -152,7 +151,7 @@ const present = (ast: AST.AST): AST.AST => {
 }
 
 const union = (ast: AST.Union): SchemaCheck => {
-  const members = ast.types.map(checkOf)
+  const members = ast.types.map(compileAst)
   const tagged = tag(ast)
   if (tagged !== undefined) {
     const byTag = new Map(tagged.values.map((value, i) => [value, members[i]!]))

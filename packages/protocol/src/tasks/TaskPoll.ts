@@ -1,8 +1,9 @@
 /**
- * Reads the status of a task again and again, until it has ended, at the pace that the peer wants. Everything that waits for
- * the same task shares one poll: each state is requested once, by the one that comes first.
+ * Reads the status of a task again and again, until the task has ended, at the pace that the peer wants. All callers that
+ * wait for a task share one poll: the first caller requests the next state, and the others wait for it. `result` fetches
+ * the result of a task, and `cancel` cancels a task.
  *
- * It knows no method: the side that has sent the request which became the task gives the function that reads the state.
+ * It knows no method: the side whose request became the task passes the effects that send requests.
  */
 import { RequestTimeout, SessionExpired, TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
@@ -41,7 +42,7 @@ export interface TaskPoll<out S, out E> {
   readonly ended: Effect.Effect<S, E>
   /** The newest state that is known. */
   readonly latest: () => S | undefined
-  /** Has the next state read soon, because the peer has notified of a change. */
+  /** Makes the poll read the next state soon, because the peer has notified of a change. */
   readonly wake: () => void
 }
 
@@ -140,7 +141,7 @@ export const make = <S extends Polled, E>(read: Effect.Effect<S, E>, first?: S):
 
 /**
  * The result of a task of 2025-11-25. `fetch` requests it with `tasks/result`, which waits as long as the task runs: without
- * a limit of time when `isWaiting`. The client requests it early when the task is `input_required`, because the peer then
+ * a limit of time when `isWaiting`. The result is requested early when the task is `input_required`, because the peer then
  * sends its questions. Fails with `cancelled` when the task was cancelled.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status

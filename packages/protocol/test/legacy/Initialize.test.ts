@@ -1,6 +1,6 @@
 import * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import { describe, expect, it } from "vitest"
+import * as Projection from "../../src/schema/Projection.js"
 import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
 import * as Canonical from "../Canonical.js"
 
@@ -27,7 +27,7 @@ describe("legacy/Initialize", () => {
   })
 
   it("sends an old peer only what it knows", () => {
-    expect(Narrow.compile(Initialize.InitializeResult, "2024-11-05")(result as never)).toEqual({
+    expect(Projection.compile(Initialize.InitializeResult, "2024-11-05")(result as never)).toEqual({
       ...result,
       capabilities: expect.not.objectContaining({ completions: {} }),
       serverInfo: { name: "search", version: "1.0.0" }

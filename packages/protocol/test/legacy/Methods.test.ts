@@ -39,6 +39,21 @@ describe("legacy/Methods", () => {
     }
   })
 
+  it("send a peer only what its revision knows", () => {
+    const [, result] = Canonical.legacy["tools/call"]!
+    const narrowed = Methods.callTool.narrowResult("2024-11-05")(result as never) as typeof result & {
+      readonly content: ReadonlyArray<{ readonly type: string }>
+    }
+    expect(narrowed).not.toHaveProperty("structuredContent")
+    expect(narrowed!.content.map(({ type }) => type)).toEqual(["text", "image", "text", "text", "resource"])
+  })
+
+  it("add nothing of the modern era", () => {
+    for (const version of Version.legacy) {
+      expect(Methods.listTools.narrowResult(version)({ tools: [] })).toEqual({ tools: [] })
+    }
+  })
+
   it("accept a notification without parameters", () => {
     expect(Either.getOrThrow(Methods.initialized.decodeParams(undefined))).toEqual({})
     expect(Either.getOrThrow(Methods.rootsListChanged.decodeParams(undefined))).toEqual({})

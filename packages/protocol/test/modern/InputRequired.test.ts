@@ -1,9 +1,9 @@
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
-import * as Narrow from "@effect-mcp/protocol/modern/Narrow"
 import * as Either from "effect/Either"
 import { describe, expect, it } from "vitest"
+import * as Projection from "../../src/schema/Projection.js"
 import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
 import * as Canonical from "../Canonical.js"
 import * as Official from "../Official.js"
@@ -38,7 +38,7 @@ describe("modern/InputRequired", () => {
   })
 
   it("is sent without the fields that ended with the legacy era", () => {
-    const narrowed = Narrow.compile(InputRequired.InputRequiredResult, "2026-07-28")(full as never)
+    const narrowed = Projection.compile(InputRequired.InputRequiredResult, "2026-07-28")(full as never)
     expect(official(narrowed)).toBeUndefined()
     expect(JSON.stringify(narrowed)).not.toContain("\"execution\"")
     expect(official(full)).toBeDefined()

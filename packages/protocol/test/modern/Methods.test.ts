@@ -51,6 +51,21 @@ describe("modern/Methods", () => {
     }
   })
 
+  it("send no field that ended with the legacy era", () => {
+    const [, tools] = Canonical.modern["tools/list"]!
+    const { execution: _, ...tool } = Canonical.tool
+    expect(Methods.listTools.narrowResult("2026-07-28")(tools as never)).toEqual({ ...tools, tools: [tool] })
+    const [params] = Canonical.modern["server/discover"]!
+    const narrowed = JSON.stringify(Methods.discover.narrowParams("2026-07-28")(params as never))
+    expect(narrowed).not.toContain("tasks")
+    expect(narrowed).not.toContain("listChanged")
+  })
+
+  it("send an unchanged value as the same object", () => {
+    const result = { tools: [] }
+    expect(Methods.listTools.narrowResult("2026-07-28")(result)).toBe(result)
+  })
+
   it("ignore the member task", () => {
     const [params] = Canonical.modern["tools/call"]!
     expect(Either.isRight(Methods.callTool.decodeParams({ ...params, task: "soon" }))).toBe(true)

@@ -8,8 +8,8 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { ClientCapabilities, type ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
 import { InvalidParams, InvalidRequest } from "@effect-mcp/protocol/McpError"
+import * as Projection from "@effect-mcp/protocol/unstable/Projection"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -51,7 +51,7 @@ export const serve = (
   connection.requestedVersion = params.protocolVersion
   connection.clientInfo = params.clientInfo
   // A capability that the revision does not know has no meaning: the server must not use it.
-  connection.clientCapabilities = Narrow.compile(ClientCapabilities, connection.version)(
+  connection.clientCapabilities = Projection.compile(ClientCapabilities, connection.version)(
     params.capabilities
   ) as ClientCapabilities
   connection.serverCapabilities = offered(server, connection, session.principal)

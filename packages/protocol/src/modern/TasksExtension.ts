@@ -1,8 +1,8 @@
 /**
- * The extension `io.modelcontextprotocol/tasks`: a server may answer `tools/call` with a task at once, and the client fetches
- * the result later. Give `extension` to a server and to a client that shall use it.
+ * The extension `io.modelcontextprotocol/tasks`: a server may answer `tools/call` with a task at once, and the client
+ * fetches the result later. Give `extension` to each server and each client that shall use it.
  *
- * `Tasks` has what these tasks share with the experimental ones of 2025-11-25. The extension never enables those.
+ * `Tasks` has what these tasks share with the experimental tasks of 2025-11-25, which this extension never enables.
  *
  * @see https://github.com/modelcontextprotocol/ext-tasks
  * @since 0.1.0
@@ -72,8 +72,8 @@ export const DetailedTask = Schema.Struct({
 const TaskParams = Schema.Struct({ taskId: Schema.String, ...Meta.request })
 
 /**
- * The responses by the keys of their requests. Their members are checked by the server one by one: it ignores those that it
- * has no request for.
+ * The responses by the keys of their requests. The server checks each response by itself, and ignores a response for which
+ * it has no request.
  */
 const UpdateParams = Schema.Struct({
   taskId: Schema.String,

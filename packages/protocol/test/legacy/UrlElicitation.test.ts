@@ -1,13 +1,13 @@
-import * as Elicitation from "@effect-mcp/protocol/legacy/Elicitation"
-import * as Narrow from "@effect-mcp/protocol/legacy/Narrow"
+import * as Elicitation from "@effect-mcp/protocol/legacy/UrlElicitation"
 import { describe, expect, it } from "vitest"
+import * as Projection from "../../src/schema/Projection.js"
 import * as SchemaCheck from "../../src/schema/SchemaCheck.js"
 import * as Canonical from "../Canonical.js"
 import * as Official from "../Official.js"
 
 const { elicitationId: _, ...withoutId } = Canonical.elicitUrl
 
-describe("legacy/Elicitation", () => {
+describe("legacy/UrlElicitation", () => {
   it("MUST have an id for a URL, and none for a form", () => {
     const is = SchemaCheck.compile(Elicitation.ElicitParams)
     expect([is(Canonical.elicitUrl), is(withoutId), is({ ...withoutId, elicitationId: 1 })]).toEqual([
@@ -27,7 +27,7 @@ describe("legacy/Elicitation", () => {
   })
 
   it("is sent unchanged at 2025-11-25", () => {
-    expect(Narrow.compile(Elicitation.ElicitParams, "2025-11-25")(Canonical.elicitUrl as never)).toBe(
+    expect(Projection.compile(Elicitation.ElicitParams, "2025-11-25")(Canonical.elicitUrl as never)).toBe(
       Canonical.elicitUrl
     )
   })

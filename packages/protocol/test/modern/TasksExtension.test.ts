@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Tasks from "@effect-mcp/protocol/modern/Tasks"
+import * as Tasks from "@effect-mcp/protocol/modern/TasksExtension"
 import { Either, Schema } from "effect"
 
 const task = {
