@@ -137,7 +137,8 @@ export const NoParams: Schema.Schema<{ readonly _meta?: Meta.RequestMeta | undef
  */
 export const Empty: Schema.Schema<{ readonly _meta?: Meta.Meta | undefined }> = Schema.Struct(Meta.any)
 
-interface Options<Name extends string, Params> {
+/** What declares a method; `request` and `notification` add the rest. */
+interface Declaration<Name extends string, Params> {
   readonly name: Name
   readonly from: Sender
   readonly params: Schema.Schema<Params>
@@ -149,7 +150,7 @@ interface Options<Name extends string, Params> {
   readonly deprecated?: Deprecation
 }
 
-const common = <Name extends string, Params>(options: Options<Name, Params>) => {
+const common = <Name extends string, Params>(options: Declaration<Name, Params>) => {
   const { params, since = "2024-11-05" } = options
   return {
     capability: undefined,
@@ -168,7 +169,7 @@ const common = <Name extends string, Params>(options: Options<Name, Params>) => 
  * @category utils
  */
 export const request = <const Name extends string, Params, Result>(
-  options: Options<Name, Params> & { readonly result: Schema.Schema<Result> }
+  options: Declaration<Name, Params> & { readonly result: Schema.Schema<Result> }
 ): Request<Name, Params, Result> => ({
   kind: "request",
   declaredBy: "receiver",
@@ -185,7 +186,7 @@ export const request = <const Name extends string, Params, Result>(
  * @category utils
  */
 export const notification = <const Name extends string, Params>(
-  options: Options<Name, Params>
+  options: Declaration<Name, Params>
 ): Notification<Name, Params> => ({ kind: "notification", declaredBy: "sender", ...common(options), ...options })
 
 /**

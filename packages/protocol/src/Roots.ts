@@ -1,5 +1,6 @@
 /**
- * The types of roots: the folders that a client lets a server work in. `rules/FileUri` says which URIs are safe.
+ * The types of roots: the folders that a client lets a server work in. `rules/FileUri` says which URIs may be roots,
+ * and splits the path of a URI into names.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots
  * @since 0.1.0

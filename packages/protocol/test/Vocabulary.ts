@@ -10,7 +10,7 @@ import * as Implementation from "@effect-mcp/protocol/Implementation"
 import * as Json from "@effect-mcp/protocol/Json"
 import * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
 import * as LegacySubscriptions from "@effect-mcp/protocol/legacy/Subscriptions"
-import * as LegacyElicitation from "@effect-mcp/protocol/legacy/UrlElicitation"
+import * as UrlElicitation from "@effect-mcp/protocol/legacy/UrlElicitation"
 import * as Logging from "@effect-mcp/protocol/Logging"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Method from "@effect-mcp/protocol/Method"
@@ -55,7 +55,7 @@ const modules: Readonly<Record<string, object>> = {
   Text,
   Tools,
   Version,
-  "legacy/Elicitation": LegacyElicitation,
+  "legacy/UrlElicitation": UrlElicitation,
   "legacy/Initialize": Initialize,
   "legacy/Subscriptions": LegacySubscriptions,
   "modern/Caching": Caching,

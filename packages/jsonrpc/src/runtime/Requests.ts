@@ -1,7 +1,6 @@
 /**
  * The requests that we answer, by channel and id. `start` reserves the id of a request, runs the fiber of the request when a
- * permit is free, records why the fiber was interrupted, and sends one answer, or none if the peer cancelled the request.
- * `Permits` counts.
+ * permit is free, records why it was interrupted, and sends one answer, or none if the peer cancelled the request.
  *
  * There are two ways in: a `Conversation` starts the requests of one peer; an HTTP request without a conversation starts its
  * request on a channel of its own, and interrupts it with the `ActiveRequest` that `start` returns.
