@@ -303,6 +303,7 @@ const addRequest = <R>(
         ? { handler: answering(handler), context }
         : { handler: bySchemas(method, answering(handler)), context, request: method }
     )
+    return undefined
   })
 
 /**
@@ -322,6 +323,7 @@ export const result = <Method extends keyof Extension.Answerable, Value, R = nev
   adding<R>(({ results }, context) => {
     if (results.has(resultType)) return `read results of the type "${resultType.type}"`
     results.set(resultType, { handler: read, context })
+    return undefined
   }) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
 
 /** @category models */
@@ -379,6 +381,7 @@ const declaration = (kind: "experimental" | "extensions", name: string, settings
   adding<never>(({ declared }) => {
     if (declared[kind].has(name)) return `declare "${name}" in "${kind}"`
     declared[kind].set(name, settings)
+    return undefined
   })
 
 type Field = Exclude<keyof FeaturesService, "custom" | "declared" | "results">
@@ -400,11 +403,12 @@ const feature = <R>(
   adding<R>((features, context) => {
     if (features[field] !== undefined) return `are for "${names[field]}"`
     set(features, context)
+    return undefined
   })
 
 /** A layer that adds to the features of a client. Dies when `add` says what two features do that only one may do. */
 const adding = <R>(
-  add: (features: FeaturesService, context: Context.Context<never>) => string | void
+  add: (features: FeaturesService, context: Context.Context<never>) => string | undefined
 ): Feature<R> =>
   Layer.effectDiscard(Effect.gen(function*() {
     const features = yield* Features
