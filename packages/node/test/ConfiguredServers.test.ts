@@ -100,7 +100,7 @@ describe("The servers of a configuration", () => {
       }, { environment: {} })).pipe(
         Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message)))))
       )
-      assert.match(logged[0]!, /variables without a value: NOWHERE\. Set them, or give defaults/)
+      assert.match(logged[0]!, /variables without a value: NOWHERE\. Set them in the environment, or write defaults/)
     }).pipe(Effect.provide(FetchHttpClient.layer)))
 
   it.effect("fail with a ParseError for a value that is not a configuration", () =>

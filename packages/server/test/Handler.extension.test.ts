@@ -129,7 +129,7 @@ describe("An extension at 2026-07-28", () => {
         ...Modern.stamp,
         ...internalError
       })
-      assert.include(String(lines[0]?.cause), `the type "order" of results`)
+      assert.include(String(lines[0]?.cause), `a result of the type "order"`)
     }).pipe(Effect.scoped, Effect.provide(Layer.provide(server(), layer)))
   })
 
@@ -254,7 +254,7 @@ describe("An extension up to 2025-11-25", () => {
     const { layer, lines } = logbook()
     return Effect.gen(function*() {
       assert.deepInclude(yield* callResult(yield* legacy(), "order"), internalError)
-      assert.include(String(lines[0]?.cause), `the type "order" of results`)
+      assert.include(String(lines[0]?.cause), `a result of the type "order"`)
     }).pipe(Effect.scoped, Effect.provide(Layer.provide(server(), layer)))
   })
 
