@@ -49,7 +49,9 @@ export const parse = (given: string, maxDepth: number = MAX_DEPTH): unknown => {
     return notJson
   }
   try {
-    if (mayBeDeeper(text, maxDepth) && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
+    // Few documents have so many opening brackets, and only these are walked.
+    const mayBeDeeper = text.length > 2 * maxDepth && hasMoreOf(["{", "["], text, maxDepth)
+    if (mayBeDeeper && deeperThan(value, maxDepth)) return tooDeep(value, maxDepth)
     return mayNamePrototype(text) && namesPrototype(value)
       ? new Refused("prototype", `Invalid request: a member is named "__proto__"`, value)
       : value
@@ -95,9 +97,6 @@ export const stringify = (value: unknown): string | undefined => {
 export const defined = <A extends object>(members: A): A =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as A
 
-/** Whether the text has more opening brackets than the limit. Few documents have so many, and only these are walked. */
-const mayBeDeeper = (text: string, limit: number): boolean =>
-  text.length > 2 * limit && hasMoreOf(["{", "["], text, limit)
 
 /** Each value but the first follows a comma or an opening bracket. */
 const mayHold = (text: string, max: number): boolean => hasMoreOf([",", "{", "["], text, max - 1)

@@ -6,9 +6,9 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import { type BodyFault, pathOf } from "@effect-mcp/server/unstable/HttpExchange"
 import type { Open } from "@effect-mcp/server/unstable/OpenExchanges"
 import type * as Context from "effect/Context"
-import { Buffer } from "node:buffer"
+import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { NodeExchange, textOf } from "./NodeExchange.js"
+import { NodeExchange } from "./NodeExchange.js"
 
 /** What Express adds to a request of Node. */
 interface Mounted extends IncomingMessage {
@@ -41,7 +41,7 @@ export class MountedExchange extends NodeExchange implements Open {
     const { mounted } = this
     // Some parsers set an empty body for a type that they do not read.
     const body = this.given?.body ?? (mounted.readableDidRead ? mounted.body : undefined)
-    if (body !== undefined) return then(given(body, maxBytes))
+    if (body !== undefined) return then(textOf(body, maxBytes))
     if (mounted.readableDidRead) return then({ fault: "taken" })
     if (mounted.readableEnded) return then("")
     this.isReading = true
@@ -57,8 +57,14 @@ export class MountedExchange extends NodeExchange implements Open {
 }
 
 /** The text of a body that the application has read: parsed, as a text, or as bytes. */
-const given = (body: unknown, maxBytes: number): string | BodyFault => {
-  if (body instanceof Uint8Array) return body.length > maxBytes ? { fault: "size" } : textOf(body)
+const textOf = (body: unknown, maxBytes: number): string | BodyFault => {
+  if (body instanceof Uint8Array) {
+    return body.length > maxBytes
+      ? { fault: "size" }
+      : isUtf8(body)
+      ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8")
+      : { fault: "encoding" }
+  }
   const text = typeof body === "string" ? body : Json.stringify(body)
   return text === undefined ? { fault: "unreadable" } : Buffer.byteLength(text) > maxBytes ? { fault: "size" } : text
 }

@@ -57,7 +57,14 @@ export class NodeExchange implements HttpExchange {
   }
 
   body(maxBytes: number, then: (body: string | BodyFault) => void): void {
-    Body.readNode(this.request, maxBytes, (body) => then(body instanceof Uint8Array ? textOf(body) : body))
+    Body.readNode(this.request, maxBytes, (body) =>
+      then(
+        !(body instanceof Uint8Array)
+          ? body
+          : isUtf8(body)
+          ? Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8")
+          : { fault: "encoding" }
+      ))
   }
 
   reply(status: number, headers: Headers, body: string): void {
@@ -109,11 +116,6 @@ export class NodeExchange implements HttpExchange {
   }
 }
 
-/** The text of bytes that must be UTF-8. */
-export const textOf = (bytes: Uint8Array): string | BodyFault =>
-  isUtf8(bytes)
-    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")
-    : { fault: "encoding" }
 
 /**
  * Node sends in one piece what is written to a response in one turn of the event loop. This writer never corks the
