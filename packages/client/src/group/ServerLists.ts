@@ -50,9 +50,7 @@ export const read = (
   return Effect.gen(function*() {
     const lists: { -readonly [K in keyof ServerLists]: ServerLists[K] } = { ...noLists }
     const set = <K extends keyof ServerLists>(key: K, reading: Effect.Effect<ServerLists[K], ClientError>) =>
-      Effect.map(reading, (entries) => {
-        lists[key] = entries
-      })
+      Effect.map(reading, (entries) => void (lists[key] = entries))
     yield* concurrently([
       set("tools", all(tools, "tools", session.tools, before.tools)),
       set("resources", all(resources, "resources", session.resources, before.resources)),
@@ -107,14 +105,9 @@ export const follow = (
   change: Effect.Effect<void>,
   refresh: Effect.Effect<boolean, ClientError>
 ): Effect.Effect<void> => {
-  const refreshed = Effect.catchAll(
-    refresh,
-    (error) =>
-      Effect.as(
-        Effect.logWarning(`The lists of "${session.serverInfo.name}" could not be read: ${error.message}`),
-        false
-      )
-  )
+  const warn = ({ message }: ClientError) =>
+    Effect.logWarning(`The lists of "${session.serverInfo.name}" could not be read: ${message}`)
+  const refreshed = Effect.catchAll(refresh, (error) => Effect.as(warn(error), false))
   const completed = Effect.repeat(refreshed, Schedule.whileInput(backoff, (isComplete: boolean) => !isComplete))
   const refreshing = Effect.zipRight(
     isComplete ? Effect.void : Effect.delay(completed, "1 second"),
