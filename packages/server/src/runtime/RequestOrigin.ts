@@ -10,7 +10,6 @@ import { InvalidRequest } from "@effect-mcp/protocol/McpError"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Principal, Refuses } from "../Authenticator.js"
-import type { HttpExchange } from "../http/HttpExchange.js"
 
 export interface RequestOrigin {
   /** `undefined` on a server that keeps no sessions. */
@@ -23,7 +22,7 @@ export interface RequestOrigin {
   /** The user that the authenticator of the server has found, as a service. */
   readonly user?: Context.Context<never> | undefined
   /** Tells whether the HTTP server that received the message listens on the loopback interface alone, where that is known. */
-  readonly listener?: Pick<HttpExchange, "isLocal"> | undefined
+  readonly listener?: { readonly isLocal?: boolean | undefined } | undefined
   /** Why the authenticator has found no user. */
   readonly refusal?: Refuses | undefined
   /**
@@ -38,7 +37,7 @@ export const none: RequestOrigin = { sessionId: undefined, headers: {}, principa
 
 /** The origin of a message in an HTTP request that is answered without a stream. */
 export const request = (
-  exchange: Pick<HttpExchange, "headers" | "services" | "user" | "isLocal">,
+  exchange: Pick<RequestOrigin, "headers" | "services" | "user"> & NonNullable<RequestOrigin["listener"]>,
   principal: Principal | undefined,
   sessionId: string | undefined
 ): RequestOrigin => {
