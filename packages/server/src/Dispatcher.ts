@@ -1,6 +1,6 @@
 /**
  * The one service that all transports of a server use: it runs a supervised conversation for each transport, and serves single
- * messages as streams. `McpServer.layer` provides it; to add a transport to a server is to add a layer that requires it.
+ * messages as streams. `McpServer.layer` provides the service. A transport is a layer that requires the service.
  *
  * @since 0.1.0
  */
@@ -53,7 +53,7 @@ export interface DispatcherService {
   readonly serve: (incoming: Message.Incoming, caller?: Caller) => Stream.Stream<Message.Message>
   /** The revisions that the server supports. */
   readonly versions: ReadonlyArray<Version>
-  /** Counts as a running listener until the scope closes: for one that feeds its conversations, such as an HTTP endpoint. */
+  /** Counts as a running listener until the scope closes: for a listener that itself passes the messages on, such as an HTTP endpoint. */
   readonly listening: Effect.Effect<void, never, Scope.Scope>
   /** The number of listeners that are running. */
   readonly listeners: () => number

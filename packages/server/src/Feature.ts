@@ -16,7 +16,7 @@ import * as Surroundings from "./features/Surroundings.js"
 import type { HttpRefusal } from "./HttpRefusal.js"
 import { type Registered, Registry, type RegistryService } from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
-import * as Returned from "./runtime/Returned.js"
+import * as HandlerResult from "./runtime/HandlerResult.js"
 import type { ServerSession } from "./ServerSession.js"
 
 /**
@@ -141,7 +141,7 @@ export const visible =
     SurroundedRegistry.layer(feature, (own) => ({
       _tag: "Visibility",
       check: Effect.mapInputContext(
-        Returned.effect(check, "Feature.visible") as Effect.Effect<boolean>,
+        HandlerResult.effect(check, "Feature.visible") as Effect.Effect<boolean>,
         (request: Context.Context<never>) => Context.merge(own, request)
       )
     }))

@@ -17,10 +17,10 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Feature from "./Feature.js"
 import type { RequestContext } from "./RequestContext.js"
+import * as HandlerName from "./runtime/HandlerName.js"
+import * as HandlerResult from "./runtime/HandlerResult.js"
 import * as Reply from "./runtime/Reply.js"
-import * as Returned from "./runtime/Returned.js"
 import { ANY } from "./runtime/Route.js"
-import * as Subject from "./runtime/Subject.js"
 
 type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
 
@@ -118,7 +118,7 @@ export const notification = <M extends AnyMethod, E = never, R = never>(
   const run = handler as (params: any) => Effect.Effect<void, never, R>
   return "extension" in one
     ? withSchema(one.name, one.params, run, one)
-    : register(one, (params, _, name) => Returned.run(() => run(params), actor(name)))
+    : register(one, (params, _, name) => HandlerResult.run(() => run(params), actor(name)))
 }
 
 type NoFailure<E> = [E] extends [never] ? unknown
@@ -135,7 +135,7 @@ export const subscription = <R = never>(
   accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, Feature.Fails, R>
 ): HandlerFeature<R> =>
   Feature.make(({ filters }, context) =>
-    filters.register({ name: filter!, context, accept: (keys) => Returned.run(() => accept(keys), actor(name)) })
+    filters.register({ name: filter!, context, accept: (keys) => HandlerResult.run(() => accept(keys), actor(name)) })
   )
 
 /**
@@ -157,7 +157,7 @@ export const answer = <Value>(
  */
 export const rootsListChanged = <R = never, E = never>(
   handler: Effect.Effect<void, E, R> & NoFailure<E>
-): HandlerFeature<R> => register(rootsChanged, (_, __, name) => Returned.effect(handler, actor(name)))
+): HandlerFeature<R> => register(rootsChanged, (_, __, name) => HandlerResult.effect(handler, actor(name)))
 
 const rootsChanged = Method.notification({
   name: "notifications/roots/list_changed",
@@ -202,7 +202,7 @@ const withSchemas = <R>(
         (params) =>
           answered(name, () =>
             Effect.flatMap(
-              Returned.run(() => handler(params), actor(name)),
+              HandlerResult.run(() => handler(params), actor(name)),
               (result) =>
                 Effect.catchAll(encode(result), (issue) =>
                   Effect.dieMessage(
@@ -242,7 +242,7 @@ const withSchema = <R>(
   const run = (_: unknown, raw: JsonObject | undefined) =>
     Effect.matchEffect(decode(raw ?? {}), {
       onFailure: () => Effect.void,
-      onSuccess: (params) => Returned.run(() => handler(params), actor(name))
+      onSuccess: (params) => HandlerResult.run(() => handler(params), actor(name))
     })
   return register(method, run, extension)
 }
@@ -281,11 +281,11 @@ const own = (
 
 const revisionsOf = ({ since, until }: Extension.Revisions) => until === undefined ? { since } : { since, until }
 
-const actor = (method: string): string => `The handler of ${Subject.method(method)}`
+const actor = (method: string): string => `The handler of ${HandlerName.method(method)}`
 
 /** Runs a handler of requests, and dies when it gives what JSON cannot express. */
 const answered = <A, E, R>(method: string, handler: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Returned.run(handler, actor(method)), (result) => Returned.json(result, actor(method)))
+  Effect.flatMap(HandlerResult.run(handler, actor(method)), (result) => HandlerResult.json(result, actor(method)))
 
 const register = <R>(
   method: Method.Method,

@@ -78,7 +78,7 @@ export interface HttpOptions {
 
 /**
  * How the health of the process is answered: at "/livez", where a supervisor asks whether to restart it, and at "/readyz", where a load
- * balancer asks whether to send requests. It lives while its event loop turns, whatever its stores do. It is ready until its
+ * balancer asks whether to send requests. The process lives while its event loop turns, whatever its stores do. It is ready until its
  * shutdown begins, while it is a member of the nodes that it serves with, and while the checks of `Readiness` pass.
  *
  * @category models

@@ -35,7 +35,7 @@ export interface Mailbox {
   /** Sends a text to another node. Two that one node sends to another arrive in their order, each once. */
   readonly send: (node: string, text: string) => Effect.Effect<void, InboxError>
   /**
-   * What other nodes have sent since this one has joined. It ends when the inbox is gone, and others get `Gone`. Run it once.
+   * What other nodes have sent since this node has joined. The stream ends when the inbox is gone, and senders get `Gone`. Run it once.
    */
   readonly received: Stream.Stream<string>
 }

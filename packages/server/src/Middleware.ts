@@ -17,9 +17,8 @@ import type * as Scope from "effect/Scope"
 import * as SurroundedRegistry from "./features/SurroundedRegistry.js"
 import type { Registry } from "./Registry.js"
 import { RequestContext, type RequestContextService } from "./RequestContext.js"
-import * as Around from "./runtime/Around.js"
-import * as Provided from "./runtime/Provided.js"
-import * as Returned from "./runtime/Returned.js"
+import * as HandlerResult from "./runtime/HandlerResult.js"
+import * as MiddlewareContext from "./runtime/MiddlewareContext.js"
 import type { ServerSession } from "./ServerSession.js"
 
 /** @category symbols */
@@ -93,8 +92,9 @@ export const provide = <I, S, R>(
 ): Middleware<I, Exclude<R, RequestContext | Scope.Scope>> =>
   of((call, next) =>
     Effect.flatMap(
-      Returned.effect(service(call), `The middleware that provides ${tag.key}`),
-      (made) => Effect.mapInputContext(next, (context: Context.Context<never>) => Provided.add(context, tag, made))
+      HandlerResult.effect(service(call), `The middleware that provides ${tag.key}`),
+      (made) =>
+        Effect.mapInputContext(next, (context: Context.Context<never>) => MiddlewareContext.add(context, tag, made))
     )
   )
 
@@ -144,7 +144,7 @@ export const around = <P, MR>(middleware: Middleware<P, MR>) =>
     _tag: "Middleware",
     run: (next) =>
       Effect.contextWithEffect((request: Context.Context<never>) =>
-        Around.run(
+        MiddlewareContext.run(
           middleware.run,
           callOf(request),
           own,
@@ -162,5 +162,5 @@ const callOf = (request: Context.Context<never>): Call =>
 
 const of = <Provides, R>(run: Middleware<any, any>["run"]): Middleware<Provides, R> => ({
   [TypeId]: { _Provides: undefined as Provides },
-  run: (call, next) => Returned.effect(run(call, next), "A middleware")
+  run: (call, next) => HandlerResult.effect(run(call, next), "A middleware")
 })

@@ -34,7 +34,7 @@ export interface Options extends SharedLimits.Rate {
 /** @category models */
 export interface RateLimit {
   /**
-   * Counts one request for the key, or fails with the refusal of it. In an authenticator it counts a request once, also where
+   * Counts one request for the key, or fails with the refusal of the request. In an authenticator it counts a request once, also where
    * the request goes on to another node.
    */
   readonly take: (key: string) => Effect.Effect<void, HttpRefusal>

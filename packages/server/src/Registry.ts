@@ -27,7 +27,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import type { Hints } from "./CacheOptions.js"
 import { FeatureError } from "./FeatureError.js"
-import * as Batch from "./features/Batch.js"
+import * as ChangeBatch from "./features/ChangeBatch.js"
 import { EntryTable } from "./features/EntryTable.js"
 import type { ServerSessionService } from "./ServerSession.js"
 
@@ -148,7 +148,7 @@ export interface RegisteredHandler extends Registered {
   readonly extension?: string | undefined
   /** The capabilities that a client must have declared. */
   readonly requires?: ClientCapabilities | undefined
-  /** Whether it serves entries of several features, so that nothing that is around one of them is around it. */
+  /** Whether the handler serves entries of several features: what surrounds one of these features does not surround the handler. */
   readonly isShared?: boolean | undefined
   /** `params` are decoded; `raw` are the same parameters as the client sent them. */
   readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
@@ -308,7 +308,7 @@ export const context = (registry: RegistryService): Context.Context<Registry | R
 /**
  * Adds features to the server in the context while it runs, from any fiber, until the scope closes. All of them or none:
  * clients are notified once for each kind of list, when they have been added and when the scope has closed. Requests that
- * still run when a feature is removed end as if it were there. The scope of a handler is that of its request: a handler that
+ * still run when a feature is removed end as if it were there. The scope of a handler is the scope of its request: a handler that
  * adds features for longer passes `Scope.extend` the scope of its layer.
  *
  * For features that require what the session layer and the middleware provide, or the user, there is the `add` of
@@ -344,7 +344,7 @@ export const add = <E, R>(
  *
  * @category combinators
  */
-export const batch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Batch.run
+export const batch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = ChangeBatch.run
 
 /**
  * Notifies all clients that lists have changed, for example because the checks of `Feature.visible` give other answers now.
@@ -354,7 +354,7 @@ export const batch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A
  */
 export const changed = (...kinds: ReadonlyArray<Kind>): Effect.Effect<void, never, Running> =>
   Effect.flatMap(Running, ({ changed, offers }) =>
-    Batch.run(Effect.forEach(
+    ChangeBatch.run(Effect.forEach(
       kinds.length === 0 ? all.filter(offers) : kinds,
       changed,
       { discard: true }
@@ -446,9 +446,9 @@ const addAll = <E, R>(
     Effect.gen(function*() {
       const outer = yield* Effect.scope
       const own = yield* Scope.make()
-      const close = (exit: Exit.Exit<unknown, unknown>) => Batch.run(Scope.close(own, exit))
+      const close = (exit: Exit.Exit<unknown, unknown>) => ChangeBatch.run(Scope.close(own, exit))
       const memoMap = yield* Layer.makeMemoMap
-      yield* restore(Batch.run(
+      yield* restore(ChangeBatch.run(
         Layer.buildWithMemoMap(features, memoMap, own).pipe(
           Effect.catchSomeDefect((defect) =>
             defect instanceof FeatureError ? Option.some(Effect.fail(defect)) : Option.none()

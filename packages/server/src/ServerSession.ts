@@ -173,7 +173,7 @@ export interface ServerSessionService extends RequestContextService {
    * 2025-11-25, and for methods whose result cannot ask.
    */
   readonly round: PassedRound | undefined
-  /** Sends outside of this request, also after its response. From 2026-07-28 on it refuses requests and drops notifications. */
+  /** Sends outside of this request, also after its response. From 2026-07-28 on, requests are refused and notifications dropped. */
   readonly standalone: Outbound
 }
 

@@ -21,13 +21,13 @@ import type * as Scope from "effect/Scope"
 /** @category models */
 export interface SessionEntry {
   readonly id: string
-  /** The node that serves it, or has served it last. */
+  /** The node that serves the session, or has served the session last. */
   readonly node: string
   /** 1 for the node that has opened the session, one more for each node that takes it over. */
   readonly epoch: number
   /** What another node needs to take the session over. */
   readonly facts: JsonObject
-  /** Whether the node still serves it: it has not released the session, and its lease has not expired. */
+  /** Whether the node still serves the session: the node has not released the session, and its lease has not expired. */
   readonly isServed: boolean
 }
 
@@ -67,9 +67,9 @@ export interface Membership {
   ) => Effect.Effect<boolean, SessionDirectoryError>
   /** Keeps sessions of this node for another `ttl`. */
   readonly touch: (ids: ReadonlyArray<string>) => Effect.Effect<void, SessionDirectoryError>
-  /** Leaves a session to the next node that gets a request of it. Does nothing when its epoch is another one. */
+  /** Leaves a session to the next node that gets a request of the session. Does nothing when the session has another epoch. */
   readonly release: (id: string, epoch: number) => Effect.Effect<void, SessionDirectoryError>
-  /** Removes a session: it has ended. `false`, and nothing changes, when its epoch is another one. */
+  /** Removes a session that has ended. `false`, and nothing changes, when the session has another epoch. */
   readonly remove: (id: string, epoch: number) => Effect.Effect<boolean, SessionDirectoryError>
   /** Whether the lease of a node holds. */
   readonly isAlive: (node: string) => Effect.Effect<boolean, SessionDirectoryError>

@@ -18,7 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Feature from "./Feature.js"
 import * as Handler from "./Handler.js"
 import type { TaskLimits } from "./Limits.js"
-import { toDetailedTask } from "./modern/Tasks.js"
+import { toDetailedTask } from "./modern/TaskWire.js"
 import * as NodeTasks from "./nodes/NodeTasks.js"
 import { Registry, type RegistryService } from "./Registry.js"
 import { RequestContext } from "./RequestContext.js"
@@ -78,7 +78,7 @@ export const layer = (options: Options = {}): Layer.Layer<never, never, Registry
 
 /**
  * The requests about tasks, from 2026-07-28 on, as handlers of the extension. Those of 2025-11-25 are methods of its own revision, see
- * `legacy/Tasks`.
+ * `legacy/TaskWire`.
  */
 const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): Layer.Layer<never, never, Registry> => {
   const { cancel, get, update } = extension.requests

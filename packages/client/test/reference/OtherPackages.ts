@@ -73,7 +73,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession.send_progress_notification": "is sent with the token of the request, before its result",
     "ServerSession.report_progress": "is not sent to a client that did not ask for it"
   },
-  "server/test/legacy/Ask.sampling.test.ts": {
+  "server/test/legacy/Questions.sampling.test.ts": {
     "ServerSession.create_message": "continues messages",
     "ServerSession.create_message, tools": "uses tools that it was given, and names them",
     "ServerSession.create_message, validate_sampling_tools":
@@ -81,7 +81,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession.create_message, validate_tool_use_result_messages":
       "MUST NOT be asked to continue ${what}, and nothing is sent"
   },
-  "server/test/legacy/Ask.test.ts": {
+  "server/test/legacy/Questions.test.ts": {
     "ServerSession.list_roots": "are listed by a client that has some",
     "ServerSession.elicit_form": "is filled in by a person, and comes back decoded, with defaults for missing fields",
     "ServerSession.elicit_url": "is opened by a person, or not",
@@ -90,7 +90,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
       "that is finished is reported outside of requests, also afterwards, to clients that open pages",
     "ServerSession.send_ping": "is answered by a client of any capabilities"
   },
-  "server/test/legacy/Ask.failing.test.ts": {
+  "server/test/legacy/Questions.failing.test.ts": {
     "ServerSession.send_request, timeout":
       "SHOULD end after a timeout: it is cancelled at the client, and the call fails",
     "ServerSession.send_request, error": "fails with the error that the client answers",
@@ -98,7 +98,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession, StatelessModeNotSupported": "MUST NOT be sent to a client without the capability",
     "ServerSession.send_request, trace context": "carries the trace context of the span in which the handler asks"
   },
-  "server/test/legacy/Ask.tasks.test.ts": {
+  "server/test/legacy/Questions.tasks.test.ts": {
     "ServerSession.experimental":
       "is sent with how long the client should keep it, and gives the answer: SHOULD be read at the client's pace",
     "ServerSession.experimental, elicit_as_task": "asks a person as well, and decodes what they have answered",
@@ -111,7 +111,7 @@ export const covered: Readonly<Record<string, Readonly<Record<string, string>>>>
     "ServerSession._build_elicit_form_request":
       "MUST be marked with the task that the handler serves, and is no question of that task"
   },
-  "server/test/legacy/Tasks.test.ts": {
+  "server/test/legacy/TaskWire.test.ts": {
     "ServerSession.send_message": "SHOULD ask its questions on `tasks/result`, with the task that they belong to",
     "BaseSession.add_response_router": "fails a question that the client answers with an error, or cannot be asked"
   },

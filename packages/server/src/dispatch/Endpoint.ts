@@ -24,8 +24,8 @@ import type { HttpOptions } from "../HttpOptions.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import * as HttpContext from "../legacy/HttpContext.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
+import * as HttpRefusalCheck from "../runtime/HttpRefusalCheck.js"
 import * as Permission from "../runtime/Permission.js"
-import * as RefusalFault from "../runtime/RefusalFault.js"
 import * as Reply from "../runtime/Reply.js"
 import * as Validity from "../runtime/Validity.js"
 import * as Metrics from "../telemetry/Metrics.js"
@@ -263,7 +263,7 @@ class Stages implements Endpoint {
       ? Version.eraOfMessage(incoming, exchange.headers["mcp-protocol-version"])
       : Refusal.eraOf(exchange)
     const refusal = Refusal.of(refused, era)
-    const fault = RefusalFault.of(refusal)
+    const fault = HttpRefusalCheck.of(refusal)
     if (fault !== undefined) {
       this.log(Effect.logError(fault.message))
       return Refusal.send(exchange, Refusal.failed)

@@ -16,7 +16,7 @@ import * as Version from "@effect-mcp/protocol/Version"
 import type { Connection } from "../legacy/Connection.js"
 import type { LegacyServe as Legacy } from "../legacy/Serve.js"
 import type { ModernServe as Modern } from "../modern/Serve.js"
-import { quotable } from "../runtime/Subject.js"
+import { quotable } from "../runtime/HandlerName.js"
 
 /** `header` is the `MCP-Protocol-Version` of an HTTP request. */
 export const of = (message: Request | Notification, versions: ReadonlyArray<string>, header?: string): Version.Era => {

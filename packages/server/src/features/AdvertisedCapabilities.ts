@@ -1,6 +1,6 @@
 /**
- * The capabilities that a server advertises: those of its features, of the handlers that the application registered, and
- * those that the options add. An era asks for them when it answers `initialize` or `server/discover`.
+ * The capabilities that a server advertises: the capabilities of its features, of the handlers that the application
+ * registered, and what the options add. An era asks for the capabilities when it answers `initialize` or `server/discover`.
  */
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/protocol/Json"

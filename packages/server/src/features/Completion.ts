@@ -9,9 +9,9 @@ import { InvalidParams } from "@effect-mcp/protocol/McpError"
 import * as Effect from "effect/Effect"
 import type * as Completer from "../Completer.js"
 import type { Completers, Registered, RegistryService } from "../Registry.js"
-import * as Returned from "../runtime/Returned.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import * as HandlerResult from "../runtime/HandlerResult.js"
 import * as Route from "../runtime/Route.js"
-import * as Subject from "../runtime/Subject.js"
 import * as Surroundings from "./Surroundings.js"
 import * as TemplateMatches from "./TemplateMatches.js"
 
@@ -51,12 +51,12 @@ export const completers = (
   new Map([
     ...[...values].map(([name, values]) => [name, amongValues(values)] as const),
     ...Object.entries(given).flatMap(([name, complete]) =>
-      complete === undefined ? [] : [[name, suggestions(complete, Subject.completer(name, subject))] as const]
+      complete === undefined ? [] : [[name, suggestions(complete, HandlerName.completer(name, subject))] as const]
     )
   ])
 
 export const unknownPrompt = (name: string): InvalidParams =>
-  new InvalidParams({ message: `Unknown prompt: ${Subject.quotable(name)}` })
+  new InvalidParams({ message: `Unknown prompt: ${HandlerName.quotable(name)}` })
 
 const none: Completion.CompleteResult = { completion: { values: [], total: 0, hasMore: false } }
 
@@ -89,7 +89,7 @@ const find = (registry: RegistryService, ref: Completion.CompleteParams["ref"]):
     const entry = registry.prompts.get(ref.name)
     return entry === undefined
       ? []
-      : [{ entry, names: namesOf(entry.advertised.arguments), subject: Subject.prompt(ref.name) }]
+      : [{ entry, names: namesOf(entry.advertised.arguments), subject: HandlerName.prompt(ref.name) }]
   }
   const { uri } = ref
   // By the template itself, or by a URI that it matches.
@@ -98,25 +98,25 @@ const find = (registry: RegistryService, ref: Completion.CompleteParams["ref"]):
   if (templates.length > 0) {
     return templates.map((entry) => {
       const { template, variables } = entry.template
-      return { entry, names: namesOf(variables), subject: Subject.template(template) }
+      return { entry, names: namesOf(variables), subject: HandlerName.template(template) }
     })
   }
   const resource = registry.resources.get(uri)
   return resource === undefined
     ? []
-    : [{ entry: { ...resource, completers: new Map() }, names: undefined, subject: Subject.resource(uri) }]
+    : [{ entry: { ...resource, completers: new Map() }, names: undefined, subject: HandlerName.resource(uri) }]
 }
 
 const unknownRef = (ref: Completion.CompleteParams["ref"]): InvalidParams =>
   ref.type === "ref/prompt"
     ? unknownPrompt(ref.name)
-    : new InvalidParams({ message: `Unknown resource template: ${Subject.quotable(ref.uri)}` })
+    : new InvalidParams({ message: `Unknown resource template: ${HandlerName.quotable(ref.uri)}` })
 
 const namesOf = (named: ReadonlyArray<{ readonly name: string }> = []): ReadonlySet<string> =>
   new Set(named.map(({ name }) => name))
 
 const unknownArgument = (name: string, subject: string): InvalidParams =>
-  new InvalidParams({ message: `Unknown argument "${Subject.quotable(name)}" of ${subject}` })
+  new InvalidParams({ message: `Unknown argument "${HandlerName.quotable(name)}" of ${subject}` })
 
 /** Completes with those of the values that begin with the given text, in upper or lower case. */
 const amongValues = (values: ReadonlyArray<string>) => (value: string): Effect.Effect<Completion.Suggestions> =>
@@ -133,7 +133,7 @@ const suggestions = (complete: Completer.Completer<any>, subject: string) => {
     others: Readonly<Record<string, string>>
   ): Effect.Effect<Completion.Suggestions, unknown, any> =>
     Effect.map(
-      Returned.value(Returned.run(() => complete(value, others), actor), actor),
+      HandlerResult.value(HandlerResult.run(() => complete(value, others), actor), actor),
       (given) => isList(given) ? { values: given, total: given.length, hasMore: false } : given
     )
 }

@@ -3,12 +3,13 @@
  * not know what the entries mean. A result that was made from entries is valid until `revision` changes.
  *
  * The fields change together: each change of `byKey` increments `revision`, and then the listeners are called. `yielding` has
- * the entries that give way to others, `behind` those of them that another entry has displaced, in the order of their turn.
+ * the entries that give way to others; `behind` has the yielding entries that another entry has displaced, in the order in which they
+ * come back.
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import { FeatureError } from "../FeatureError.js"
-import * as Batch from "./Batch.js"
+import * as ChangeBatch from "./ChangeBatch.js"
 
 export class EntryTable<in out A> {
   private readonly byKey = new Map<string, A>()
@@ -70,7 +71,7 @@ export class EntryTable<in out A> {
 
   /** Calls the listeners, at the end of the batch if there is one. */
   get announce(): Effect.Effect<void> {
-    return Batch.add(this.callListeners)
+    return ChangeBatch.add(this.callListeners)
   }
 
   private add(entry: A, yields: boolean): Effect.Effect<void> {

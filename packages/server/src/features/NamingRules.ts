@@ -7,7 +7,7 @@ import type { Icon } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
 import * as Effect from "effect/Effect"
-import * as Subject from "../runtime/Subject.js"
+import * as HandlerName from "../runtime/HandlerName.js"
 
 type Kind = "tool" | "resource" | "resource template" | "prompt" | "server"
 
@@ -30,7 +30,7 @@ export const warn = (
     ...(icons ?? []).flatMap(({ src }) =>
       /^(?:https:|data:)/i.test(src)
         ? []
-        : [`the icon "${Subject.quotable(src)}" is not shown: its src must begin with https: or data:`]
+        : [`the icon "${HandlerName.quotable(src)}" is not shown: its src must begin with https: or data:`]
     )
   ]
   return Effect.forEach(problems, (problem) => Effect.logWarning(`The ${kind} "${name}": ${problem}`), {

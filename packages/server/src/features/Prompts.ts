@@ -13,9 +13,9 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Completer from "../Completer.js"
 import type { RegisteredPrompt, RegistryService } from "../Registry.js"
-import * as Returned from "../runtime/Returned.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import * as HandlerResult from "../runtime/HandlerResult.js"
 import * as Route from "../runtime/Route.js"
-import * as Subject from "../runtime/Subject.js"
 import * as Completion from "./Completion.js"
 import * as PagedList from "./PagedList.js"
 import * as Surroundings from "./Surroundings.js"
@@ -63,7 +63,7 @@ export const entry = (
   context: Context.Context<never>
 ): RegisteredPrompt => {
   const { advertised, codec, enumValues, name } = definition
-  const subject = Subject.prompt(name)
+  const subject = HandlerName.prompt(name)
   const actor = `The handler of ${subject}`
   return {
     ...Surroundings.ofDefinition(definition),
@@ -74,7 +74,7 @@ export const entry = (
         onFailure: (issue) => Effect.fail(ofIssue(issue, `arguments for ${subject}`)),
         onSuccess: (parameters) =>
           Effect.map(
-            Returned.value(Returned.run(() => handler(parameters), actor), actor),
+            HandlerResult.value(HandlerResult.run(() => handler(parameters), actor), actor),
             (messages) => Prompt.toResult(messages, advertised.description)
           )
       }),

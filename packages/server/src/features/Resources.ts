@@ -19,10 +19,10 @@ import type { Hints } from "../CacheOptions.js"
 import * as CacheOptions from "../CacheOptions.js"
 import type * as Completer from "../Completer.js"
 import type { Registered, RegisteredResource, RegisteredTemplate, RegistryService, Subscribable } from "../Registry.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import * as HandlerResult from "../runtime/HandlerResult.js"
 import * as Permission from "../runtime/Permission.js"
-import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
-import * as Subject from "../runtime/Subject.js"
 import * as Completion from "./Completion.js"
 import * as PagedList from "./PagedList.js"
 import * as Surroundings from "./Surroundings.js"
@@ -96,7 +96,7 @@ export const entry = (
   advertised,
   context,
   hints,
-  read: contentsOf(read, uri, advertised.mimeType, `The handler of ${Subject.resource(uri)}`, contentMeta)
+  read: contentsOf(read, uri, advertised.mimeType, `The handler of ${HandlerName.resource(uri)}`, contentMeta)
 })
 
 const contentsOf = <E, R>(
@@ -107,7 +107,7 @@ const contentsOf = <E, R>(
   meta?: JsonObject
 ): Effect.Effect<Resources.ReadResourceResult, E, R> =>
   Effect.map(
-    Returned.value(Returned.effect(read, actor), actor),
+    HandlerResult.value(HandlerResult.effect(read, actor), actor),
     (contents) => Resource.toResult(contents, uri, mimeType, meta)
   )
 
@@ -123,7 +123,7 @@ export const templateEntry = (
   context: Context.Context<never>
 ): RegisteredTemplate => {
   const { advertised, codec, enumValues, template } = definition
-  const subject = Subject.template(advertised.uriTemplate)
+  const subject = HandlerName.template(advertised.uriTemplate)
   const [reader, lister] = [`The handler of ${subject}`, `The list of ${subject}`]
   return {
     ...Surroundings.ofDefinition(definition),
@@ -136,7 +136,7 @@ export const templateEntry = (
         onFailure: () => Effect.succeed(undefined),
         onSuccess: (parameters) =>
           contentsOf(
-            Effect.suspend(() => Returned.effect(read(parameters, uri), reader)),
+            Effect.suspend(() => HandlerResult.effect(read(parameters, uri), reader)),
             uri,
             advertised.mimeType,
             reader
@@ -145,7 +145,7 @@ export const templateEntry = (
     list: options.list === undefined
       ? undefined
       : Effect.map(
-        Returned.value(Returned.effect(options.list, lister), lister),
+        HandlerResult.value(HandlerResult.effect(options.list, lister), lister),
         (resources) => resources.map((resource) => resource.advertised)
       ),
     completers: Completion.completers(options.complete ?? {}, enumValues, subject)
@@ -252,4 +252,4 @@ const readFromTemplates = (registry: RegistryService, uri: string): Route.Served
   return { ...Route.served(effect), hints }
 }
 
-const notFound = (uri: string) => Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))
+const notFound = (uri: string) => Effect.fail(new ResourceNotFound({ uri: HandlerName.quotable(uri) }))

@@ -1,6 +1,6 @@
 /**
- * The registry as a feature layer sees it that is inside of something: every entry that the layer registers gets what
- * surrounds it. The tables themselves are those of the server.
+ * The registry for a feature layer that `Feature.visible`, `Feature.requires` or `Middleware.around` surrounds: every entry that the
+ * layer registers gets this surrounding. The tables are the tables of the server.
  */
 import { MethodNotFound } from "@effect-mcp/protocol/McpError"
 import * as Context from "effect/Context"
@@ -16,7 +16,7 @@ import type {
   Surrounding
 } from "../Registry.js"
 import { context, Registry } from "../Registry.js"
-import * as Subject from "../runtime/Subject.js"
+import * as HandlerName from "../runtime/HandlerName.js"
 import * as Surroundings from "./Surroundings.js"
 
 /** Builds a feature layer with a registry that surrounds its entries. `of` gets the context that the layer is built with. */
@@ -85,7 +85,7 @@ const handlerInside = (handler: RegisteredHandler, surrounding: Surrounding): Re
       { context: handler.context, around: [surrounding] },
       Effect.suspend(() => handler.run(params, raw, method)),
       handler.method.kind === "request"
-        ? Effect.fail(new MethodNotFound({ method: Subject.quotable(method) }))
+        ? Effect.fail(new MethodNotFound({ method: HandlerName.quotable(method) }))
         : Effect.void
     )
 })

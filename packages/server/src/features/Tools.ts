@@ -16,11 +16,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import * as HandlerResult from "../runtime/HandlerResult.js"
 import * as Reply from "../runtime/Reply.js"
-import * as Returned from "../runtime/Returned.js"
 import * as Route from "../runtime/Route.js"
 import type { Session } from "../runtime/Session.js"
-import * as Subject from "../runtime/Subject.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
 import * as PagedList from "./PagedList.js"
 import * as Surroundings from "./Surroundings.js"
@@ -91,7 +91,7 @@ export const unseen = (
 }
 
 const unknown = (name: string): InvalidParams =>
-  new InvalidParams({ message: `Unknown tool: ${Subject.quotable(name)}` })
+  new InvalidParams({ message: `Unknown tool: ${HandlerName.quotable(name)}` })
 
 /** The registry entry of a tool, from its definition and its handler. */
 export const entry = (
@@ -119,7 +119,7 @@ const call = (
   handler: (parameters: any) => Effect.Effect<any, any, any>,
   registry: RegistryService
 ): RegisteredTool["call"] => {
-  const actor = `The handler of ${Subject.tool(name)}`
+  const actor = `The handler of ${HandlerName.tool(name)}`
   let warned = false
   // SHOULD declare `resources` (2025-11-25 server/tools#embedded-resources)
   const embedsUndeclared = (success: ToolResult<unknown>) =>
@@ -131,11 +131,11 @@ const call = (
   const ending = {
     onFailure: failed(codec),
     onSuccess: (success: unknown) => {
-      const result = Returned.isPromise(success) ? Returned.promise(actor) : codec.encodeSuccess(success)
+      const result = HandlerResult.isPromise(success) ? HandlerResult.promise(actor) : codec.encodeSuccess(success)
       return isToolResult(success) && embedsUndeclared(success) ? Effect.zipRight(warning, result) : result
     }
   }
-  const run = (parameters: unknown) => Effect.matchCauseEffect(Returned.effect(handler(parameters), actor), ending)
+  const run = (parameters: unknown) => Effect.matchCauseEffect(HandlerResult.effect(handler(parameters), actor), ending)
   return (args) => {
     const decoded = codec.decodeArguments(args ?? {})
     if (Either.isEither(decoded)) {
@@ -167,6 +167,6 @@ const failed = (
 
 // Also up to 2025-06-18, whose hosts show their model results, and no errors.
 const refused = (name: string, issue: ParseIssue): Tools.CallToolResult => ({
-  content: [{ type: "text", text: ofIssue(issue, `arguments for ${Subject.tool(name)}`).message }],
+  content: [{ type: "text", text: ofIssue(issue, `arguments for ${HandlerName.tool(name)}`).message }],
   isError: true
 })

@@ -12,13 +12,13 @@ import * as EventStream from "./EventStream.js"
 import type { Headers, HttpExchange, SlowReaders } from "./HttpExchange.js"
 import * as ResolvedOptions from "./ResolvedOptions.js"
 import * as SessionId from "./SessionId.js"
-import { Unsent } from "./Unsent.js"
+import { UnsentText } from "./UnsentText.js"
 
 /** The least time between two sweeps of the deadlines of an endpoint, in milliseconds. */
 const RESOLUTION = 1000
 
 export class EndpointContext implements SlowReaders {
-  private readonly unsent: Unsent
+  private readonly unsent: UnsentText
   private open = 0
 
   constructor(
@@ -26,7 +26,7 @@ export class EndpointContext implements SlowReaders {
     readonly sweeper: Deadlines.Deadlines,
     readonly runtime: Edition.Services
   ) {
-    this.unsent = new Unsent(options.limits.maxUnsent)
+    this.unsent = new UnsentText(options.limits.maxUnsent)
   }
 
   /**

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import type { ResolvedHttpLimits } from "../Limits.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import { type Headers, type HttpExchange, PIECE, type Reader, type Writer } from "./HttpExchange.js"
-import type { Holder, Unsent } from "./Unsent.js"
+import type { Holder, UnsentText } from "./UnsentText.js"
 
 /** The headers of every stream. Proxies must not keep, rewrite or buffer it. */
 export const HEADERS = {
@@ -26,7 +26,7 @@ export interface Options {
   readonly status?: number | undefined
   readonly headers: Headers
   readonly sweeper: Deadlines
-  readonly unsent: Unsent
+  readonly unsent: UnsentText
   /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
   readonly keepAlive: number
   readonly limits: Pick<ResolvedHttpLimits, "capacity" | "maxQueued" | "stallTimeout">

@@ -1,9 +1,9 @@
 /**
  * The writing end of an answer whose platform pulls the body: buffers what is written until the platform pulls it. `WebExchange` and
- * `AppExchange` give it what their platform pulls from.
+ * `AppExchange` give the writer a source, from which their platform pulls.
  *
- * A class with mutable fields: `text` waits to be pulled; `pulled` is whether the platform has pulled, and got nothing yet; `full`
- * whether the reader waits until the text was pulled; an `ended` writer is `over` when the last text was pulled.
+ * A class with mutable fields: `text` waits to be pulled; `pulled` is whether the platform has pulled, and got nothing yet; `full` is
+ * whether the sender waits until the text was pulled. A writer that has `ended` is `over` when its last text was pulled.
  */
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type { Headers, Reader, SlowReaders, Writer } from "./HttpExchange.js"

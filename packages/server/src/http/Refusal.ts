@@ -1,7 +1,7 @@
 /**
  * The refusals that both eras share, with their HTTP status codes and messages, and how a refusal is sent. Its error has no id,
  * because the endpoint refuses before it has read a request; an error with an id is sent by `failure`. Refusals about sessions and
- * their streams are in `legacy/Refusal`.
+ * their streams are in `legacy/SessionRefusal`.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
@@ -11,8 +11,8 @@ import * as Version from "@effect-mcp/protocol/Version"
 import * as Duration from "effect/Duration"
 import type { Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
+import { quotable } from "../runtime/HandlerName.js"
 import * as Reply from "../runtime/Reply.js"
-import { quotable } from "../runtime/Subject.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 import type { BodyFault, Headers, HttpExchange } from "./HttpExchange.js"

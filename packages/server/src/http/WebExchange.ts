@@ -109,7 +109,7 @@ export class WebExchange implements HttpExchange, Owner {
     this.onLeave = listener
   }
 
-  /** Disconnects the client: a stream ends with an error, so that what it has is not taken for all of it. */
+  /** Disconnects the client: a stream ends with an error, so that the client does not take what it has for the whole answer. */
   cut(): void {
     this.close(new Error("The server has cut off this answer: its client did not take it in time"))
   }

@@ -16,20 +16,20 @@ import * as Fiber from "effect/Fiber"
 import type { Principal } from "../Authenticator.js"
 import { accepted, type HttpExchange } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
-import * as HttpRefusal from "../http/Refusal.js"
+import * as Refusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
 import { DIRECTORY } from "../nodes/NodeServices.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { Membership, SessionEntry } from "../SessionDirectory.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as Batch from "./Batch.js"
+import { DirectoryEntry } from "./DirectoryEntry.js"
 import * as EventId from "./EventId.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ENDING_AGAIN, HttpSession, STANDALONE } from "./HttpSession.js"
 import { Post } from "./Post.js"
-import * as Refusal from "./Refusal.js"
 import * as SessionFacts from "./SessionFacts.js"
-import { SessionPlace } from "./SessionPlace.js"
+import * as SessionRefusal from "./SessionRefusal.js"
 import { SessionStore } from "./SessionStore.js"
 import { logDefect } from "./StreamStore.js"
 
@@ -66,14 +66,14 @@ export class Http {
 
   readonly get = (exchange: HttpExchange, principal: Principal | undefined): void => {
     if (!MediaType.accepted(exchange.headers.accept).events) {
-      return HttpRefusal.send(exchange, HttpRefusal.notAcceptable("text/event-stream"))
+      return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
     }
     const session = this.find(exchange, principal)
     if (session === undefined) return
     this.sessions.use(session)
     const lastEventId = exchange.headers["last-event-id"] ?? ""
     if (lastEventId !== "" && this.context.events !== undefined) return this.resume(exchange, session, lastEventId)
-    if (session.standalone.isAttached) return HttpRefusal.send(exchange, Refusal.secondStream)
+    if (session.standalone.isAttached) return Refusal.send(exchange, SessionRefusal.secondStream)
     session.standalone.attach(exchange, session.primesStreams)
   }
 
@@ -131,22 +131,24 @@ export class Http {
   /** The session that a request names; `undefined` when the request has been refused. */
   private find(exchange: HttpExchange, principal: Principal | undefined): HttpSession | undefined {
     const id = sessionIdOf(exchange)
-    if (id === "") return refused(exchange, Refusal.noSession)
+    if (id === "") return refused(exchange, SessionRefusal.noSession)
     const session = this.sessions.find(id)
     // MUST answer 404 to a session that has ended; the session of another principal looks the same
-    if (session === undefined || session.owner !== principal?.id) return refused(exchange, Refusal.unknownSession)
+    if (session === undefined || session.owner !== principal?.id) {
+      return refused(exchange, SessionRefusal.unknownSession)
+    }
     if (!session.finished) {
       const limit = this.sessions.finish(session)
       if (limit !== undefined) {
         session.end()
-        return refused(exchange, Refusal.tooManySessions(limit))
+        return refused(exchange, SessionRefusal.tooManySessions(limit))
       }
     }
     const version = exchange.headers["mcp-protocol-version"]
     if (version === undefined) return session
     // MUST answer 400 to a version that is invalid or unsupported (2025-11-25 basic/transports#protocol-version-header)
     if (!(this.context.versions as ReadonlyArray<string>).includes(version)) {
-      return refused(exchange, Refusal.unsupportedVersion(version, this.context.versions))
+      return refused(exchange, SessionRefusal.unsupportedVersion(version, this.context.versions))
     }
     const agreed = session.version
     // The session's revision holds. The official SDKs serve such a request, too.
@@ -169,8 +171,8 @@ export class Http {
     membership: Membership | undefined,
     { epoch, facts }: { readonly epoch: number; readonly facts: JsonObject | undefined } = beginning
   ): HttpSession {
-    const place = membership && new SessionPlace(membership, id, owner, epoch, facts, () => session.end(true))
-    const session: HttpSession = new HttpSession(this.context, id, owner, place, (close) => {
+    const stored = membership && new DirectoryEntry(membership, id, owner, epoch, facts, () => session.end(true))
+    const session: HttpSession = new HttpSession(this.context, id, owner, stored, (close) => {
       this.sessions.remove(session)
       const fiber = Edition.runFork(this.context.runtime, close)
       this.closing.add(fiber)
@@ -193,7 +195,7 @@ export class Http {
       return false
     }
     Metrics.add(Metrics.takeovers)
-    const session = this.open(entry.id, SessionPlace.ownerOf(entry.facts), membership, entry)
+    const session = this.open(entry.id, DirectoryEntry.ownerOf(entry.facts), membership, entry)
     // It goes on at another node when there is no place for it, or when this node has closed meanwhile.
     if (this.closed || this.sessions.add(session, true) !== undefined) session.end(true)
     else if (this.sessions.finish(session) !== undefined) session.end(true)
@@ -202,7 +204,7 @@ export class Http {
 
   /** Refuses a request that another node can serve. */
   private refuse(exchange: HttpExchange): void {
-    if (exchange.moved === undefined) HttpRefusal.send(exchange, HttpRefusal.closing)
+    if (exchange.moved === undefined) Refusal.send(exchange, Refusal.closing)
     else exchange.moved(true)
   }
 
@@ -211,13 +213,13 @@ export class Http {
     const { nodes } = this.context
     const place = nodes?.place()
     if (nodes !== undefined && place === undefined) {
-      return HttpRefusal.send(exchange, HttpRefusal.storeAway(DIRECTORY))
+      return Refusal.send(exchange, Refusal.storeAway(DIRECTORY))
     }
     const session = this.open(this.context.options.sessionIdPrefix + SessionId.make(), principal?.id, place?.membership)
     const limit = this.sessions.add(session)
     if (limit !== undefined) {
       session.end()
-      return HttpRefusal.send(exchange, Refusal.tooManySessions(limit))
+      return Refusal.send(exchange, SessionRefusal.tooManySessions(limit))
     }
     const headers = { "mcp-session-id": session.id }
     const post = new Post(this.context, exchange, {
@@ -263,7 +265,7 @@ export class Http {
 
   private takeBatch(request: SessionRequest, incoming: Message.Malformed, batch: ReadonlyArray<unknown>): void {
     const refusal = Batch.refusal(batch, request.session.version)
-    if (refusal !== undefined) return HttpRefusal.send(request.exchange, refusal)
+    if (refusal !== undefined) return Refusal.send(request.exchange, refusal)
     const expected = Batch.requests(batch).length
     if (expected > 0) return this.serve(request, incoming, expected, true)
     this.take(request, incoming)
@@ -274,13 +276,13 @@ export class Http {
     const isResponse = incoming.kind === "response" || incoming.kind === "unknown"
     const session = isResponse ? this.sessions.find(sessionIdOf(exchange)) : undefined
     if (session !== undefined && session.owner === principal?.id) session.receive(incoming, silent)
-    HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
+    Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
   }
 
   private resume(exchange: HttpExchange, session: HttpSession, id: string): void {
     const event = EventId.decode(session.id, id)
     const refuse = (mayRetry: boolean) =>
-      HttpRefusal.send(exchange, mayRetry ? HttpRefusal.streamAway : Refusal.unknownEvent(id))
+      Refusal.send(exchange, mayRetry ? Refusal.streamAway : SessionRefusal.unknownEvent(id))
     if (event === undefined) return refuse(false)
     if (event.stream === STANDALONE) return session.standalone.resume(exchange, event.position, refuse)
     const stream = session.findStream(event.stream)
@@ -299,8 +301,8 @@ const silent: Channel = { send: () => Effect.void, unsafeSend: () => true }
 
 const sessionIdOf = ({ headers }: HttpExchange): string => headers["mcp-session-id"] ?? ""
 
-const refused = (exchange: HttpExchange, refusal: Parameters<typeof HttpRefusal.send>[1]): undefined => {
-  HttpRefusal.send(exchange, refusal)
+const refused = (exchange: HttpExchange, refusal: Parameters<typeof Refusal.send>[1]): undefined => {
+  Refusal.send(exchange, refusal)
   return undefined
 }
 

@@ -14,9 +14,9 @@ import * as Schedule from "effect/Schedule"
 import type { StreamKey } from "../EventStore.js"
 import { LOST } from "../nodes/Forward.js"
 import type { FedConversation } from "../runtime/FedConversation.js"
+import type { DirectoryEntry } from "./DirectoryEntry.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ResumableStream } from "./ResumableStream.js"
-import type { SessionPlace } from "./SessionPlace.js"
 import type { StoredSession } from "./SessionStore.js"
 import { Standalone } from "./Standalone.js"
 import { logDefect } from "./StreamStore.js"
@@ -53,15 +53,15 @@ export class HttpSession implements StoredSession {
     /** The id of the principal that opened it. */
     readonly owner: string | undefined,
     /** Its entry in the directory that nodes share. */
-    private readonly place: SessionPlace | undefined,
+    private readonly entry: DirectoryEntry | undefined,
     /** Called once with the work that is left when the session ends. */
     private readonly onEnd: (closing: Effect.Effect<void>) => void
   ) {
     const end = () => this.end()
-    const isRestored = place?.facts !== undefined
+    const isRestored = entry?.facts !== undefined
     const key = context.events === undefined ? undefined : this.keyOf(STANDALONE)
     this.standalone = new Standalone(context, key, isRestored, this.onLost)
-    this.conversation = context.converse(this.standalone, end, place)
+    this.conversation = context.converse(this.standalone, end, entry)
   }
 
   /** The revision that `initialize` agreed on; none before. */
@@ -123,21 +123,21 @@ export class HttpSession implements StoredSession {
   end(isMoving = false): void {
     if (this.ended) return
     this.ended = true
-    if (isMoving && this.place !== undefined) this.pause()
+    if (isMoving && this.entry !== undefined) this.pause()
     this.standalone.end(isMoving)
     for (const stream of this.streams?.values() ?? []) stream.stop()
     const { close } = this.conversation
-    const { context: { events }, place } = this
+    const { context: { events }, entry } = this
     const forget = events === undefined
       ? Effect.void
-      : Effect.catchAllCause(Effect.suspend(() => events.forget(this.id, place?.epoch)), logDefect)
+      : Effect.catchAllCause(Effect.suspend(() => events.forget(this.id, entry?.epoch)), logDefect)
     // The events of a session that another node serves are its own.
-    const ended = place === undefined
+    const ended = entry === undefined
       ? forget
       // The next node refuses what this one has not stored.
       : Effect.zipRight(
         this.stored,
-        Effect.flatMap(place.end(isMoving), (hasEnded) => hasEnded ? forget : Effect.void)
+        Effect.flatMap(entry.end(isMoving), (hasEnded) => hasEnded ? forget : Effect.void)
       )
     // Otherwise the directory would keep it for this node. That of a node that leaves is free when the lease of the node ends.
     const again = isMoving ? Effect.void : Effect.retry(ended, ENDING_AGAIN)
@@ -154,13 +154,13 @@ export class HttpSession implements StoredSession {
 
   /** Other nodes may serve the session: ends it here only. */
   abandon(): void {
-    this.place?.lose()
+    this.entry?.lose()
   }
 
   /** Another node has taken the session over. */
   get onLost(): (() => void) | undefined {
-    const { place } = this
-    return place && (() => place.lose())
+    const { entry } = this
+    return entry && (() => entry.lose())
   }
 
   /** The key of the next stream; none where streams cannot be resumed. */
@@ -173,13 +173,13 @@ export class HttpSession implements StoredSession {
 
   /** How this node names streams: the nodes that have served the session before have used other names. */
   private get streamNames(): { readonly prefix: string; readonly digits: number } {
-    const { epoch = 1 } = this.place ?? {}
+    const { epoch = 1 } = this.entry ?? {}
     return epoch === 1 ? { prefix: "", digits: 2 } : { prefix: `${epoch.toString(36)}z`, digits: 8 }
   }
 
   private keyOf(stream: string): StreamKey {
-    const { id: session, place } = this
-    return place === undefined ? { session, stream } : { session, stream, epoch: place.epoch }
+    const { entry, id: session } = this
+    return entry === undefined ? { session, stream } : { session, stream, epoch: entry.epoch }
   }
 
   addStream(stream: ResumableStream): void {

@@ -3,7 +3,7 @@
  * methods that only this era has, and what its sessions do in their own way: the facts of a client are those of its connection,
  * announcements wait in its queue, and questions are requests to it. Features observe its handshake, its roots, its log level.
  *
- * `runtime/Serve` serves the messages, `Handshake` knows what waits for `initialize`.
+ * `MessageServer` serves the messages, `Handshake` knows what waits for `initialize`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
@@ -27,26 +27,26 @@ import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import type { ClientObserver } from "../Registry.js"
 import type { Asker, RequestChannel } from "../runtime/Asker.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import { MessageServer } from "../runtime/MessageServer.js"
 import * as Pipeline from "../runtime/Pipeline.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Route from "../runtime/Route.js"
 import { type EraRoute, handlerOf } from "../runtime/Routes.js"
 import * as Routes from "../runtime/Routes.js"
-import { Serve } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
 import { type Era, Session } from "../runtime/Session.js"
-import * as Subject from "../runtime/Subject.js"
 import type { ServerSessionService } from "../ServerSession.js"
-import * as Ask from "./Ask.js"
 import type { Connection, LegacySession } from "./Connection.js"
 import * as Handshake from "./Handshake.js"
 import * as Initialize from "./Initialize.js"
+import * as Questions from "./Questions.js"
 import * as Subscriptions from "./Subscriptions.js"
-import * as Tasks from "./Tasks.js"
+import * as TaskWire from "./TaskWire.js"
 
 /** How a server serves the messages of any connection. Made once for each server. */
-export class LegacyServe extends Serve<Connection> {
+export class LegacyServe extends MessageServer<Connection> {
   /** Serves the requests of one client. */
   to(connection: Connection): RequestSide {
     return {
@@ -73,7 +73,7 @@ export class LegacyServe extends Serve<Connection> {
       return Effect.matchCauseEffect(Handshake.restored(connection, this.restore(session)), {
         // As after a handshake that failed. The next message tries again.
         onFailure: (cause) =>
-          Effect.logDebug(`Dropped "${Subject.quotable(method)}": the session could not be restored`, cause),
+          Effect.logDebug(`Dropped "${HandlerName.quotable(method)}": the session could not be restored`, cause),
         onSuccess: () => this.notification(connection, notification, channel) ?? Effect.void
       })
     }
@@ -118,7 +118,7 @@ export class LegacyServe extends Serve<Connection> {
     return connection.accepted || isEarly === true || method === Methods.ping.name
       ? requires && this.lacking(connection, requires)
       : new InvalidParams({
-        message: `Invalid request parameters: "${Subject.quotable(method)}" was sent before "initialize"`
+        message: `Invalid request parameters: "${HandlerName.quotable(method)}" was sent before "initialize"`
       })
   }
 
@@ -195,10 +195,10 @@ const ownRoutes = (server: Server, era: Era<Connection>): ReadonlyArray<Joined> 
       return stored(connection, Effect.as(changedLevel(server.observers, connection, era), {}))
     }),
     ...(tasks === undefined ? [] : [
-      own(TaskMethods.getTask, (params, session) => Tasks.get(tasks.tasks, params, session)),
-      own(TaskMethods.getTaskPayload, (params, session) => Tasks.result(tasks.tasks, params, session)),
-      own(TaskMethods.cancelTask, (params, session) => Tasks.cancel(tasks.tasks, params, session)),
-      own(TaskMethods.listTasks, (params, session) => Tasks.list(tasks.tasks, params, session, pageSize))
+      own(TaskMethods.getTask, (params, session) => TaskWire.get(tasks.tasks, params, session)),
+      own(TaskMethods.getTaskPayload, (params, session) => TaskWire.result(tasks.tasks, params, session)),
+      own(TaskMethods.cancelTask, (params, session) => TaskWire.cancel(tasks.tasks, params, session)),
+      own(TaskMethods.listTasks, (params, session) => TaskWire.list(tasks.tasks, params, session, pageSize))
     ]),
     ...(subscriptions === undefined ? [] : [
       own(
@@ -224,17 +224,20 @@ export const eraOf = (server: Server): Era<Connection> => {
   const { extensions, logging, tasks } = server
 
   const requestOn = (connection: Connection, outbound: Outbound): Outbound["request"] => (method, params, options) =>
-    Ask.send(connection, outbound, server.limits, method, params, options)
+    Questions.send(connection, outbound, server.limits, method, params, options)
 
   const asker = (connection: Connection, outbound: Outbound, mark: Mark = (params) => params ?? {}): Asker => {
     const asking = connection.scope === undefined ? none : outbound
     return {
       ask: (questions, options) =>
-        Effect.forEach(questions, ([, question]) => Ask.ask(connection, asking, server.limits, question, options)),
+        Effect.forEach(
+          questions,
+          ([, question]) => Questions.ask(connection, asking, server.limits, question, options)
+        ),
       askAsTask: (question, options) =>
-        Ask.asTask(connection, mark, question, options, (asked, { isWaiting }) => {
+        Questions.asTask(connection, mark, question, options, (asked, { isWaiting }) => {
           const timeout = isWaiting ? Duration.infinity : options?.timeout
-          const on = (outbound: Outbound) => Ask.post(connection, outbound, server.limits, asked, { timeout })
+          const on = (outbound: Outbound) => Questions.post(connection, outbound, server.limits, asked, { timeout })
           // The request of the handler may have ended.
           return Effect.catchTag(on(asking), "NoBackChannel", () => on(connection.outbound))
         }),
@@ -283,8 +286,8 @@ export const eraOf = (server: Server): Era<Connection> => {
         : Effect.void,
     asker: ({ facts, outbound }) => asker(facts, outbound),
     tasks: (session) =>
-      tasks !== undefined && Tasks.isIn(session.version)
-        ? Tasks.dialect(session, (mark) => detached(session, mark))
+      tasks !== undefined && TaskWire.isIn(session.version)
+        ? TaskWire.dialect(session, (mark) => detached(session, mark))
         : undefined
   }
 }

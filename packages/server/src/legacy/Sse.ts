@@ -19,14 +19,14 @@ import type { Principal } from "../Authenticator.js"
 import type { EventStream } from "../http/EventStream.js"
 import { accepted, type HttpExchange } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
-import * as HttpRefusal from "../http/Refusal.js"
+import * as Refusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
 import { DIRECTORY } from "../nodes/NodeServices.js"
 import type { FedConversation } from "../runtime/FedConversation.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { HttpContext } from "./HttpContext.js"
-import * as Refusal from "./Refusal.js"
 import { frame } from "./ResumableStream.js"
+import * as SessionRefusal from "./SessionRefusal.js"
 import { MIN_UNFINISHED, REPLACE_UNFINISHED_AFTER } from "./SessionStore.js"
 
 /** The parameter of the query that names the conversation. */
@@ -107,18 +107,18 @@ export const make = (context: HttpContext): SseEndpoint => {
   return {
     get: (exchange, principal) => {
       if (!MediaType.accepted(exchange.headers.accept).events) {
-        return HttpRefusal.send(exchange, HttpRefusal.notAcceptable("text/event-stream"))
+        return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
       }
       if (exchange.isGone) return
       if (countOwned(principal) >= maxSessionsPerPrincipal) {
-        return HttpRefusal.send(exchange, Refusal.tooManySessions(maxSessionsPerPrincipal))
+        return Refusal.send(exchange, SessionRefusal.tooManySessions(maxSessionsPerPrincipal))
       }
       const place = context.nodes?.place()
       if (context.nodes !== undefined && place === undefined) {
-        return HttpRefusal.send(exchange, HttpRefusal.storeAway(DIRECTORY))
+        return Refusal.send(exchange, Refusal.storeAway(DIRECTORY))
       }
-      if (!mayBegin(principal)) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxUnfinished))
-      if (!hasPlace(principal)) return HttpRefusal.send(exchange, Refusal.tooManySessions(maxSessions))
+      if (!mayBegin(principal)) return Refusal.send(exchange, SessionRefusal.tooManySessions(maxUnfinished))
+      if (!hasPlace(principal)) return Refusal.send(exchange, SessionRefusal.tooManySessions(maxSessions))
       const id = `${sessionIdPrefix}${place === undefined ? "" : `${place.node}.`}${SessionId.make()}`
       const connection = new SseConnection(context, exchange, principal?.id, (close) => {
         if (!connections.delete(id)) return
@@ -134,10 +134,10 @@ export const make = (context: HttpContext): SseEndpoint => {
     },
     post: (exchange, incoming, principal) => {
       const id = sessionOf(exchange.url)
-      if (id === undefined) return HttpRefusal.send(exchange, Refusal.noSseSession)
+      if (id === undefined) return Refusal.send(exchange, SessionRefusal.noSseSession)
       const connection = connections.get(id)
       if (connection === undefined || connection.owner !== principal?.id) {
-        return HttpRefusal.send(exchange, Refusal.unknownSseSession)
+        return Refusal.send(exchange, SessionRefusal.unknownSseSession)
       }
       if (connection.hasInitialized) unfinished.delete(connection)
       connection.watchUser(exchange)
@@ -147,7 +147,7 @@ export const make = (context: HttpContext): SseEndpoint => {
         const origin = RequestOrigin.request(exchange, principal, id)
         connection.receive(incoming, origin)
       }
-      if (malformed) return HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
+      if (malformed) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
       accepted(exchange)
     },
     release: () => {

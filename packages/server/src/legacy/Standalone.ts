@@ -19,12 +19,12 @@ import type * as Effect from "effect/Effect"
 import type { StreamKey } from "../EventStore.js"
 import type { EventStream } from "../http/EventStream.js"
 import type { HttpExchange } from "../http/HttpExchange.js"
-import * as HttpRefusal from "../http/Refusal.js"
+import * as Refusal from "../http/Refusal.js"
 import type { RequestOrigin } from "../runtime/RequestOrigin.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ReaderNotes } from "./ReaderNotes.js"
-import * as Refusal from "./Refusal.js"
 import { endNow, frame, type Reader, ResumableStream } from "./ResumableStream.js"
+import * as SessionRefusal from "./SessionRefusal.js"
 
 /**
  * How many notifications are buffered while there is neither a reader nor an event store; then the oldest are dropped.
@@ -98,7 +98,7 @@ export class Standalone implements Sender {
 
   /** Sends what was buffered, and later messages, to the client that opened this stream. */
   attach(exchange: HttpExchange, prime: boolean): void {
-    this.stream.attach(this.opening(exchange), prime, () => HttpRefusal.send(exchange, HttpRefusal.streamAway))
+    this.stream.attach(this.opening(exchange), prime, () => Refusal.send(exchange, Refusal.streamAway))
     const { response } = this.stream
     if (response === undefined) return
     for (const event of this.buffered) response.push(event)
@@ -113,7 +113,7 @@ export class Standalone implements Sender {
   private opening(exchange: HttpExchange): Reader {
     const open = (): EventStream | undefined => {
       if (this.ended) {
-        HttpRefusal.send(exchange, this.hasMoved ? HttpRefusal.streamAway : Refusal.unknownSession)
+        Refusal.send(exchange, this.hasMoved ? Refusal.streamAway : SessionRefusal.unknownSession)
         return undefined
       }
       this.queuedChanges = undefined

@@ -18,7 +18,7 @@ import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import type { Principal } from "../Authenticator.js"
 import { accepted, type HttpExchange } from "../http/HttpExchange.js"
-import * as HttpRefusals from "../http/Refusal.js"
+import * as Refusal from "../http/Refusal.js"
 import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import * as Batch from "./Batch.js"
@@ -26,8 +26,8 @@ import { Connection } from "./Connection.js"
 import { isInitialize } from "./Http.js"
 import type { HttpContext } from "./HttpContext.js"
 import { Post } from "./Post.js"
-import * as Refusal from "./Refusal.js"
 import type { LegacyServe } from "./Serve.js"
+import * as SessionRefusal from "./SessionRefusal.js"
 
 export interface Stateless {
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
@@ -95,7 +95,7 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
   return {
     post: (exchange, incoming, principal) => {
       const version = versionOf(incoming, exchange.headers["mcp-protocol-version"], versions)
-      if (typeof version !== "string") return HttpRefusals.send(exchange, version)
+      if (typeof version !== "string") return Refusal.send(exchange, version)
       if (!Message.isMalformed(incoming)) {
         // A cancellation or a response would be about a request of another POST, perhaps of another client.
         return Message.isRequest(incoming)
@@ -103,9 +103,9 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
           : accepted(exchange)
       }
       const { batch } = incoming
-      if (batch === undefined) return HttpRefusals.failure(exchange, 400, Message.malformedResponse(incoming))
+      if (batch === undefined) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
       const refusal = Batch.refusal(batch, version)
-      if (refusal !== undefined) return HttpRefusals.send(exchange, refusal)
+      if (refusal !== undefined) return Refusal.send(exchange, refusal)
       const requests = Batch.requests(batch)
       if (requests.length === 0) return accepted(exchange)
       serve(exchange, requests, true, principal, version)
@@ -127,7 +127,7 @@ export const versionOf = (
   const version = named ?? Version.negotiate(Version.withoutHeader, versions)
   return Version.isLegacy(version) && versions.includes(version)
     ? version
-    : Refusal.unsupportedVersion(version, versions)
+    : SessionRefusal.unsupportedVersion(version, versions)
 }
 
 /** The state that a handshake would leave. A client without a session may send `initialize`, too, and gets its result. */

@@ -12,8 +12,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
+import * as HandlerName from "../runtime/HandlerName.js"
 import type { Server } from "../runtime/Server.js"
-import * as Subject from "../runtime/Subject.js"
 import type { Connection, LegacySession, Subscription } from "./Connection.js"
 
 export const subscribe = (
@@ -21,7 +21,7 @@ export const subscribe = (
   { uri }: SubscribeParams,
   options: NonNullable<Server["subscriptions"]>
 ): Effect.Effect<{}, unknown> => {
-  const notFound = Effect.fail(new ResourceNotFound({ uri: Subject.quotable(uri) }))
+  const notFound = Effect.fail(new ResourceNotFound({ uri: HandlerName.quotable(uri) }))
   return joined(session.facts, uri, () =>
     options.isKnown(uri)
       ? Effect.flatMap(options.hidden([uri]), (hidden) => hidden.has(uri) ? notFound : begin(session, uri, options))

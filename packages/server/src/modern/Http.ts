@@ -26,7 +26,7 @@ import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import { accepted, type HttpExchange } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
-import * as HttpRefusal from "../http/Refusal.js"
+import * as Refusal from "../http/Refusal.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Metrics from "../telemetry/Metrics.js"
@@ -59,7 +59,7 @@ export const make = (
     const post = new Post(context, exchange, request, principal, onDone)
     if (post.isSubscription && !MediaType.accepted(headers.accept).events) {
       const error = Reply.errorOf(noEvents, "modern")
-      return HttpRefusal.failure(exchange, noEvents.status, Message.failure(request.id, error))
+      return Refusal.failure(exchange, noEvents.status, Message.failure(request.id, error))
     }
     const active = requests.start(post, request, serving.posted({ envelope, headers }))
     if (active === undefined || post.isDone) return
@@ -70,11 +70,11 @@ export const make = (
   return {
     post: (exchange, incoming, principal) => {
       if (Message.isMalformed(incoming)) {
-        return HttpRefusal.failure(exchange, 400, Message.malformedResponse(incoming))
+        return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
       }
       if (Message.isRequest(incoming)) return serve(exchange, incoming, principal)
       // MUST NOT send responses: this era has no requests to the client
-      if (Message.isResponse(incoming)) return HttpRefusal.send(exchange, unexpectedResponse)
+      if (Message.isResponse(incoming)) return Refusal.send(exchange, unexpectedResponse)
       const error = refusalOfNotification(incoming, exchange.headers, versions)
       if (error !== undefined) return refuse(exchange, undefined, error)
       notify(requests, serving, incoming, RequestOrigin.request(exchange, principal, undefined))
@@ -103,7 +103,7 @@ export const notify = (
 }
 
 const refuse = (exchange: HttpExchange, id: Message.RequestId | undefined, error: McpError.McpError): void =>
-  HttpRefusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))
+  Refusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))
 
 /**
  * The envelope. Left: why it does not fit to the headers, if there are any, in the order in which the client can correct them.
@@ -152,9 +152,9 @@ const differentVersion = (
 
 const VERSION = Headers.VERSION.toLowerCase()
 
-const unexpectedResponse = HttpRefusal.badRequest("a response answers no request: from 2026-07-28 on servers send none")
+const unexpectedResponse = Refusal.badRequest("a response answers no request: from 2026-07-28 on servers send none")
 
-const noEvents = HttpRefusal.notAcceptable("text/event-stream")
+const noEvents = Refusal.notAcceptable("text/event-stream")
 
 const JSON_HEADERS = { "content-type": "application/json" } as const
 const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const

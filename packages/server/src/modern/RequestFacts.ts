@@ -1,6 +1,6 @@
 /**
  * What is known of one modern message and its client: the envelope of the message says it. The same object keeps how far the request has
- * come, for `Ask`, which ends the request with a question.
+ * come, for `Questions`, which ends the request with a question.
  */
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
@@ -12,7 +12,7 @@ import type { Hints } from "../CacheOptions.js"
 import type { Headers } from "../http/HttpExchange.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { ClientFacts, Session } from "../runtime/Session.js"
-import type { Round } from "./Ask.js"
+import type { Round } from "./Questions.js"
 
 export type ModernSession = Session<RequestFacts>
 

@@ -2,7 +2,7 @@
  * The server's side of modern messages: reads the envelope of each request, and serves the request by itself. Nothing is
  * remembered from one request to the next. It has the methods that only this era has, and what its sessions do in their own way.
  *
- * `runtime/Serve` serves the messages, `Ask` knows how a question ends a request.
+ * `MessageServer` serves the messages, `Questions` knows how a question ends a request.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -43,22 +43,22 @@ import * as CacheOptions from "../CacheOptions.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type * as HttpExchange from "../http/HttpExchange.js"
 import type { Kind } from "../Registry.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import { MessageServer } from "../runtime/MessageServer.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Route from "../runtime/Route.js"
 import * as Routes from "../runtime/Routes.js"
 import { type EraRoute, listenerOf } from "../runtime/Routes.js"
-import { Serve } from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
 import type { Era } from "../runtime/Session.js"
-import * as Subject from "../runtime/Subject.js"
 import * as TaskCapability from "../tasks/TaskCapability.js"
-import { Round, type Rounds } from "./Ask.js"
-import * as Ask from "./Ask.js"
+import { Round, type Rounds } from "./Questions.js"
+import * as Questions from "./Questions.js"
 import { type ModernSession, RequestFacts } from "./RequestFacts.js"
 import * as Status from "./Status.js"
 import { resultOf, Subscriptions } from "./Subscriptions.js"
-import * as Tasks from "./Tasks.js"
+import * as TaskWire from "./TaskWire.js"
 
 /** What was read of a POST before its request is served. */
 export interface Posted {
@@ -68,7 +68,7 @@ export interface Posted {
 }
 
 /** How a server serves modern messages. Made once for each server. */
-export class ModernServe extends Serve<RequestFacts> {
+export class ModernServe extends MessageServer<RequestFacts> {
   /** Serves the requests of pipes. */
   readonly piped: RequestSide = {
     onRequest: (request, incoming) => this.serve(request, incoming),
@@ -85,7 +85,7 @@ export class ModernServe extends Serve<RequestFacts> {
     server: Server,
     /** The open subscriptions of all clients. */
     readonly subscriptions: Subscriptions,
-    private readonly rounds: Ask.Rounds
+    private readonly rounds: Questions.Rounds
   ) {
     super(server, eraOf(server, rounds, subscriptions), routes(server, subscriptions))
     this.stamp = Stamp.make("", { serverInfo: server.info })
@@ -179,7 +179,7 @@ export class ModernServe extends Serve<RequestFacts> {
     if (round?.hasQuestions === true) {
       // The question has interrupted the handler. A finalizer may have died then.
       const bug = exit._tag === "Failure" && Cause.isDie(exit.cause)
-        ? { died: exit.cause, subject: Subject.of(received) }
+        ? { died: exit.cause, subject: HandlerName.of(received) }
         : undefined
       return this.stamped({ result: round.result as {}, ...bug })
     }
@@ -193,7 +193,7 @@ export class ModernServe extends Serve<RequestFacts> {
       ? Reply.ofRequest(session, exit, "modern")
       : McpError.isMcpError(special)
       ? { error: McpError.toWire(special, "modern") }
-      : { ...ResultMeta.outcome(special as {}), subject: Subject.of(received) }
+      : { ...ResultMeta.outcome(special as {}), subject: HandlerName.of(received) }
     // The result of a tool that died was not encoded, nor was that of an extension.
     const outcome = special !== undefined || replied.died !== undefined ? this.stamped(replied) : replied
     return refused === undefined ? outcome : withStatus(outcome, refused)
@@ -210,7 +210,7 @@ export class ModernServe extends Serve<RequestFacts> {
 }
 
 export const make = (server: Server): ModernServe =>
-  new ModernServe(server, new Subscriptions(server), Ask.make(server))
+  new ModernServe(server, new Subscriptions(server), Questions.make(server))
 
 const unknownClient: Envelope = {
   version: Version.latestModern,
@@ -230,7 +230,10 @@ type Read = Either.Either<Envelope, McpError.McpError>
 export const envelopeOf = (params: Request["params"], versions: ReadonlyArray<string>): Read =>
   Either.mapLeft(decode(params, versions), (error) =>
     error._tag === "UnsupportedVersion"
-      ? new McpError.UnsupportedVersion({ requested: Subject.quotable(error.requested), supported: error.supported })
+      ? new McpError.UnsupportedVersion({
+        requested: HandlerName.quotable(error.requested),
+        supported: error.supported
+      })
       : error)
 
 /** The outcome of a request that is refused, with the HTTP status of the refusal, unless middleware has died or given a status. */
@@ -377,7 +380,7 @@ const eraOf = (
         return InputRequired.methods.has(session.method) ? roundOf(session, rounds).passed : undefined
       }
     }),
-    tasks: (session) => hasTasks ? Tasks.dialect(session) : undefined
+    tasks: (session) => hasTasks ? TaskWire.dialect(session) : undefined
   }
 }
 

@@ -20,8 +20,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Authenticator, Caller, Found, Options, Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
+import * as HandlerResult from "./HandlerResult.js"
 import * as Permission from "./Permission.js"
-import * as Returned from "./Returned.js"
 import { Validity } from "./Validity.js"
 
 /** Calls back once, at once or later. Gives a function that interrupts the search; then it does not call back. */
@@ -180,7 +180,7 @@ const called = <A, E, R>(
   option: string,
   f: (facts: A) => Effect.Effect<unknown, E, R>,
   facts: A
-): Effect.Effect<unknown, E, R> => Returned.effect(f(facts), `The option ${option} of the Authenticator`)
+): Effect.Effect<unknown, E, R> => HandlerResult.effect(f(facts), `The option ${option} of the Authenticator`)
 
 const UNANSWERED: Readonly<Record<Caller["_tag"], string>> = {
   Http:

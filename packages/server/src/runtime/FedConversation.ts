@@ -1,6 +1,6 @@
 /**
- * A conversation that has no reader: its owner, an HTTP session or a stream of HTTP+SSE, passes it each message. Where several
- * nodes serve an endpoint, another node can take over its session.
+ * A conversation without a reader: its owner, an HTTP session or a stream of HTTP+SSE, passes each message to the conversation. Where
+ * several nodes serve an endpoint, another node can take over the session.
  */
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { Delivery, Sender } from "@effect-mcp/jsonrpc/Transport"
@@ -11,7 +11,8 @@ import type * as Effect from "effect/Effect"
 import type { HttpRefusal } from "../HttpRefusal.js"
 
 /**
- * Begins a conversation whose messages the caller passes to `receive`. It runs in the server's context until it is closed. `onEnd` runs when the server closes it.
+ * Begins a conversation whose messages the caller passes to `receive`. The conversation runs in the server's context until the caller
+ * closes it. `onEnd` runs when the server closes the conversation.
  */
 export type Open = (
   sender: Sender,
@@ -28,7 +29,7 @@ export type Open = (
 export interface SharedSession {
   /** What `store` got last, at another node; `undefined` for a session that begins here. */
   readonly facts: JsonObject | undefined
-  /** Stores what another node needs. The requests that change it wait until this has ended, and fail with it. */
+  /** Stores what another node needs. Requests that change these facts wait until `store` has ended, and fail with its error. */
   readonly store: (facts: JsonObject) => Effect.Effect<void, InternalError | HttpRefusal>
 }
 

@@ -17,7 +17,7 @@ import * as Scope from "effect/Scope"
 import type { Call } from "../Middleware.js"
 import { RequestContext } from "../RequestContext.js"
 import { ServerSession, type ServerSessionService } from "../ServerSession.js"
-import * as Around from "./Around.js"
+import * as MiddlewareContext from "./MiddlewareContext.js"
 import type { RequestOrigin } from "./RequestOrigin.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
@@ -54,7 +54,7 @@ export interface Pipeline {
   }
 }
 
-/** Whether a result is as its handler returned it: middleware may replace it by one of its own. */
+/** Whether a result is as its handler returned it: middleware may replace the result. */
 export const leavesResults = ({ middleware, sessionMiddleware }: Around): boolean =>
   middleware === undefined && sessionMiddleware === undefined
 
@@ -130,7 +130,7 @@ const around = (
   { call }: Session,
   request: Context.Context<never>,
   next: (request: Context.Context<never>) => Effect.Effect<unknown, unknown>
-): Effect.Effect<unknown, unknown> => Around.run(around.run, call, context, request, next)
+): Effect.Effect<unknown, unknown> => MiddlewareContext.run(around.run, call, context, request, next)
 
 /** The context of what surrounds a handler: without the services that the feature's layer was built with. */
 const filled = (

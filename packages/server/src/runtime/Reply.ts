@@ -26,14 +26,14 @@ import type * as Exit from "effect/Exit"
 import type { Hints } from "../CacheOptions.js"
 import type * as Feature from "../Feature.js"
 import { HttpRefusal } from "../HttpRefusal.js"
-import * as RefusalFault from "./RefusalFault.js"
+import * as HandlerName from "./HandlerName.js"
+import * as HttpRefusalCheck from "./HttpRefusalCheck.js"
 import type { Route } from "./Route.js"
-import * as Subject from "./Subject.js"
 
 /** The outcome of a request. A defect or a flaw is reported with the name of the tool, the prompt or the resource. */
 export const ofRequest = (
   session: {
-    readonly received: Parameters<typeof Subject.of>[0]
+    readonly received: Parameters<typeof HandlerName.of>[0]
     readonly encode: (result: unknown) => Outcome.Outcome
   },
   exit: Exit.Exit<unknown, unknown>,
@@ -41,10 +41,10 @@ export const ofRequest = (
 ): Outcome.Outcome => {
   const outcome = exit._tag === "Success" ? session.encode(exit.value) : fromCause(exit.cause, era)
   if (outcome.died === undefined) {
-    return outcome.flaw === undefined ? outcome : { ...outcome, subject: Subject.of(session.received) }
+    return outcome.flaw === undefined ? outcome : { ...outcome, subject: HandlerName.of(session.received) }
   }
   const { died } = outcome
-  const subject = Subject.of(session.received)
+  const subject = HandlerName.of(session.received)
   // A host shows a model the results of a tool, and no errors.
   return outcome.error === JsonRpcError.internal && session.received.method === "tools/call"
     ? { result: internalError, died, subject }
@@ -70,7 +70,7 @@ export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcom
     }
     if (failure instanceof JsonRpcError.JsonRpcError) return { error: failure }
     if (failure instanceof HttpRefusal) {
-      const fault = RefusalFault.of(failure)
+      const fault = HttpRefusalCheck.of(failure)
       return fault === undefined ? { error: errorOf(failure, era), notes: failure } : Outcome.died(Cause.die(fault))
     }
     if (isLocalError(failure)) return fromLocalError(failure, era)

@@ -99,7 +99,7 @@ export const make = <F extends ClientFacts>(
   const makeTable = (version: Version): Table<F> => {
     const join = ({ isStable, isTrusted, problem, ...joined }: Joined<F>): EraRoute<F> => {
       const { method } = joined
-      // Middleware may replace a result by one of its own.
+      // Middleware may replace a result.
       const options = { isTrusted: isTrusted && Pipeline.leavesResults(server), isStable, problem }
       return {
         ...joined,

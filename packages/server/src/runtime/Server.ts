@@ -1,6 +1,6 @@
 /**
  * What a server is, for both eras: its name, what it offers at the moment, and what surrounds its handlers.
- * `McpServer.layer` makes one; the `Serve` module of each era serves requests from it.
+ * `McpServer.layer` makes the server; the `Serve` module of each era serves requests with it.
  */
 import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
@@ -75,8 +75,8 @@ export interface Server {
   /** The JSON Schema of a tool's arguments; `undefined` when there is no such tool. */
   readonly inputSchema: (tool: string) => JsonObject | undefined
   /**
-   * The error of a request that does not see a tool; the effect gives `undefined` to one that sees it. `undefined` when every
-   * request sees it.
+   * The error of a request that does not see a tool; the effect gives `undefined` to a request that sees the tool. `undefined` when
+   * every request sees the tool.
    */
   readonly unseenTool: (tool: string) => Effect.Effect<McpError | undefined, unknown> | undefined
 }

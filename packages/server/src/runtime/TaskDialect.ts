@@ -31,14 +31,14 @@ export interface TaskDialect {
   >
   /** Ends the request of a call that has become a task. */
   readonly created: (task: StoredTask) => Effect.Effect<unknown, unknown>
-  /** What the handler sends with once its request was answered, and how it asks then where a question is not one of the task. */
+  /** What the handler sends with after its request was answered, and how it asks a question that is not a question of the task. */
   readonly detached: (task: StoredTask) => { readonly outbound: RequestChannel; readonly asker: Asker }
   /**
    * Notifies the client of a change, where the revision has a notification for the client that began a task. Does not wait for
    * the client to read.
    */
   readonly changed?: ((task: StoredTask) => Effect.Effect<void>) | undefined
-  /** A question as the client gets it. Left: it cannot be asked. */
+  /** A question as the client gets it. Left: the question cannot be asked. */
   readonly encode: (question: Question<any>) => Either.Either<TaskQuestion, McpError>
   /** The answer that came under a key. Fails with `InvalidParams` where the client sent it with a request, which is refused then. */
   readonly decode: <A>(question: Question<A>, answer: JsonObject, key: string) => Effect.Effect<A, AskError>

@@ -1,5 +1,5 @@
 /**
- * The tasks of a server as its store has them: reads and changes them for those who may see them, and moves their status
+ * The tasks of a server as its store has them: reads and changes tasks for the viewers who may see them, and moves their status
  * forward. A status that has ended never changes.
  *
  * `TaskRunner` supervises the fibers of the tasks that this process runs, the methods about tasks are those of each era.
@@ -39,7 +39,7 @@ export interface Ended {
   readonly subject?: string | undefined
 }
 
-/** A store that logs when it begins to fail. An application may have written it: a defect is a failure, too. */
+/** A store that logs when the store begins to fail. An application may have written the store: a defect is a failure, too. */
 export const logging = (store: TaskStoreService): TaskStoreService => {
   const total = StoreFailure.total(STORE, unanswered, isFailure)
   const followed = StoreFailure.once<TaskStoreError>(CHANGES, isFailure)
@@ -233,7 +233,7 @@ export class StoredTasks {
     const logged = died === undefined
       ? Effect.void
       : Effect.logError(`The task of ${subject ?? "a request"} died`, died)
-    // A handler that asks is interrupted by the end of its task, before the fiber that supervises it: that is no defect.
+    // The end of a task interrupts a handler that asks, before it interrupts the fiber that supervises the handler: that is no defect.
     const isInterrupted = died !== undefined && Cause.isInterruptedOnly(died)
     const store = (ended: Pick<Ended, "status" | "statusMessage" | "outcome">) =>
       Effect.tap(
@@ -286,7 +286,7 @@ export const readAgain = Schedule.union(Schedule.exponential("100 millis"), Sche
 /** How the end of a task, and the name of its node, are written again after the store has failed, for as long as they are needed. */
 export const untilStored = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second"))
 
-/** How what a task needs, such as its end or an answer that came, is written again after the store has failed: for 3 seconds. */
+/** How often the end of a task, or an answer that came, is written again after the store has failed: for 3 seconds. */
 export const writeAgain = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
 
 const isFailure = ({ reason }: TaskStoreError): boolean => reason === "Refused" || reason === "Unavailable"

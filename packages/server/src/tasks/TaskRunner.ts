@@ -31,12 +31,12 @@ export interface Settings {
   readonly pollInterval: number
 }
 
-/** The runner of each server that has one, by its registry. */
+/** The task runners of servers, by the registry of the server. */
 const runners = new WeakMap<RegistryService, TaskRunner>()
 
 export const of = (registry: RegistryService): TaskRunner | undefined => runners.get(registry)
 
-/** Gives a server a runner until the scope closes. Dies when it has one already. */
+/** Gives a server a task runner until the scope closes. Dies when the server has a task runner already. */
 export const register = (
   registry: RegistryService,
   store: TaskStoreService,

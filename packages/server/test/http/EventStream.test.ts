@@ -3,11 +3,11 @@ import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import { Effect, Fiber, TestClock } from "effect"
 import * as EventStream from "../../src/http/EventStream.js"
 import { PIECE } from "../../src/http/HttpExchange.js"
-import { Unsent } from "../../src/http/Unsent.js"
+import { UnsentText } from "../../src/http/UnsentText.js"
 import * as Limits from "../../src/Limits.js"
 import { TestExchange } from "./TestExchange.js"
 
-const open = (options: Partial<EventStream.Options> = {}, unsent = new Unsent(Infinity)) =>
+const open = (options: Partial<EventStream.Options> = {}, unsent = new UnsentText(Infinity)) =>
   Effect.gen(function*() {
     const exchange = new TestExchange("GET", "/mcp", {})
     const sweeper = yield* Deadlines.make(1000)
@@ -188,7 +188,7 @@ describe("EventStream", () => {
 
   it.scoped("cuts the reader that took nothing for the longest time when all hold too much", () =>
     Effect.gen(function*() {
-      const unsent = new Unsent(250_000)
+      const unsent = new UnsentText(250_000)
       const slow = yield* open({}, unsent)
       slow.exchange.stalled = true
       slow.stream.push("x".repeat(100_000))

@@ -31,4 +31,4 @@ interface Batch {
   readonly waiting: Set<() => void>
 }
 
-const current = Edition.local<Batch | undefined>("@effect-mcp/server/features/Batch", undefined)
+const current = Edition.local<Batch | undefined>("@effect-mcp/server/features/ChangeBatch", undefined)

@@ -28,8 +28,8 @@ import type { TaskDialect } from "../runtime/TaskDialect.js"
 import { type StoredTasks, type Viewer, writeAgain } from "../tasks/StoredTasks.js"
 import * as TaskFacts from "../tasks/TaskFacts.js"
 import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
-import * as LegacyAsk from "./Ask.js"
 import type { LegacySession } from "./Connection.js"
+import * as Questions from "./Questions.js"
 
 /** Whether a revision has these tasks. */
 export const isIn = (version: Version.Version): boolean => version === "2025-11-25"
@@ -58,8 +58,8 @@ export const dialect = (
     detached: ({ taskId }) => detached((params) => related(params, taskId)),
     changed: (task) =>
       connection.inform(task.taskId, TaskMethods.taskStatus.name, toTask(task) as unknown as JsonObject),
-    encode: (question) => LegacyAsk.encode(connection, question),
-    decode: (question, answer) => LegacyAsk.decode(question, answer),
+    encode: (question) => Questions.encode(connection, question),
+    decode: (question, answer) => Questions.decode(question, answer),
     // A tool result with `isError` makes a task of this revision `failed`.
     ended: (exit) => TaskFacts.endOf(session.outcomeOf(exit), ({ isError }) => isError === true)
   }

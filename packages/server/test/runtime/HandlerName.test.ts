@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Subject from "../../src/runtime/Subject.js"
+import * as HandlerName from "../../src/runtime/HandlerName.js"
 
-describe("Subject", () => {
+describe("HandlerName", () => {
   const requests: ReadonlyArray<
-    readonly [subject: string, method: string, params: Parameters<typeof Subject.of>[0]["params"]]
+    readonly [subject: string, method: string, params: Parameters<typeof HandlerName.of>[0]["params"]]
   > = [
     [`tool "search"`, "tools/call", { name: "search" }],
     [`prompt "re\\nview"`, "prompts/get", { name: "re\nview" }],
@@ -21,13 +21,13 @@ describe("Subject", () => {
   ]
   for (const [subject, method, params] of requests) {
     it(`is ${subject} for ${method}`, () => {
-      assert.strictEqual(Subject.of({ method, params }), subject)
+      assert.strictEqual(HandlerName.of({ method, params }), subject)
     })
   }
 
   it("repeats a name, but no more of it than a person would read", () => {
-    assert.strictEqual(Subject.quotable("tools/list"), "tools/list")
-    assert.strictEqual(Subject.quotable("x".repeat(128)), "x".repeat(128))
-    assert.strictEqual(Subject.quotable("x".repeat(129)), `${"x".repeat(128)}…`)
+    assert.strictEqual(HandlerName.quotable("tools/list"), "tools/list")
+    assert.strictEqual(HandlerName.quotable("x".repeat(128)), "x".repeat(128))
+    assert.strictEqual(HandlerName.quotable("x".repeat(129)), `${"x".repeat(128)}…`)
   })
 })

@@ -17,6 +17,7 @@ import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import type { Refuses } from "../Authenticator.js"
 import type { RequestChannel } from "./Asker.js"
+import * as HandlerName from "./HandlerName.js"
 import * as Pipeline from "./Pipeline.js"
 import { RequestScope } from "./Pipeline.js"
 import * as Reply from "./Reply.js"
@@ -25,9 +26,8 @@ import type { EraRoute, NotificationHandler } from "./Routes.js"
 import * as Routes from "./Routes.js"
 import type { Server } from "./Server.js"
 import { type ClientFacts, type Era, type Replies, Session } from "./Session.js"
-import * as Subject from "./Subject.js"
 
-export abstract class Serve<F extends ClientFacts> implements Replies<F> {
+export abstract class MessageServer<F extends ClientFacts> implements Replies<F> {
   protected readonly pipeline: Pipeline.Pipeline
 
   constructor(
@@ -59,7 +59,12 @@ export abstract class Serve<F extends ClientFacts> implements Replies<F> {
   protected plan(client: F, request: Request, incoming: IncomingRequest): Work {
     const route = this.routes(request.method, client)
     if (route === undefined) {
-      return this.refuse(client, request, incoming, new MethodNotFound({ method: Subject.quotable(request.method) }))
+      return this.refuse(
+        client,
+        request,
+        incoming,
+        new MethodNotFound({ method: HandlerName.quotable(request.method) })
+      )
     }
     const refusal = this.refusal(client, request, route)
     if (refusal !== undefined) {

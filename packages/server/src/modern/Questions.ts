@@ -26,9 +26,9 @@ import * as Schema from "effect/Schema"
 import type { Question } from "../Ask.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { Keyed } from "../runtime/Asker.js"
+import * as HandlerName from "../runtime/HandlerName.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import type { Server } from "../runtime/Server.js"
-import * as Subject from "../runtime/Subject.js"
 import type { PassedRound } from "../ServerSession.js"
 import * as InputQuestion from "./InputQuestion.js"
 import * as RequestState from "./RequestState.js"
@@ -145,7 +145,9 @@ export class Round {
       const asked: Array<readonly [key: string, request: JsonObject]> = []
       for (const [key, { method: name, params = {} }] of Object.entries(questions)) {
         const method = InputRequired.inputMethods.get(name)
-        if (method === undefined) return Effect.fail(new McpError.MethodNotFound({ method: Subject.quotable(name) }))
+        if (method === undefined) {
+          return Effect.fail(new McpError.MethodNotFound({ method: HandlerName.quotable(name) }))
+        }
         const capability = QuestionCapability.of(name, params)
         if (!Capabilities.declares(this.session.facts.clientCapabilities, capability)) {
           return Effect.fail(

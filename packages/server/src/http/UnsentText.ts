@@ -12,11 +12,11 @@ export interface Holder {
   readonly held: number
   /** When its reader took something last, in milliseconds. */
   readonly lastWrite: number
-  /** Drops what it holds and disconnects its reader. */
+  /** Drops the text that the answer holds, and disconnects its reader. */
   readonly cut: () => void
 }
 
-export class Unsent {
+export class UnsentText {
   private readonly holders = new Set<Holder>()
   private total = 0
 

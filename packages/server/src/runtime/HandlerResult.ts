@@ -40,7 +40,7 @@ const noEffect = (returned: unknown, actor: string): string => {
     : `${start}${kindOf(returned)}, and it must return an Effect: use Effect.succeed(…)`
 }
 
-/** Whether it is a Promise, which then cannot end the process by its rejection. */
+/** Whether the value is a Promise. A rejection of the Promise cannot end the process from then on. */
 export const isPromise = (value: unknown): boolean => {
   if (typeof value !== "object" || value === null || typeof (value as PromiseLike<unknown>).then !== "function") {
     return false

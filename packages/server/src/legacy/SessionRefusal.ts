@@ -8,7 +8,7 @@ import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import { SESSION_NOT_FOUND } from "@effect-mcp/protocol/ErrorCodes"
 import { badRequest, make } from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
-import { quotable } from "../runtime/Subject.js"
+import { quotable } from "../runtime/HandlerName.js"
 
 export const noSession: HttpRefusal = badRequest("the Mcp-Session-Id header is missing; it is given out by initialize")
 

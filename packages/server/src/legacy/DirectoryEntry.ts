@@ -13,7 +13,7 @@ import type { HttpRefusal } from "../HttpRefusal.js"
 import { DIRECTORY } from "../nodes/NodeServices.js"
 import type { Membership, SessionDirectoryError } from "../SessionDirectory.js"
 
-export class SessionPlace {
+export class DirectoryEntry {
   private isStored: boolean
   private lost = false
 
