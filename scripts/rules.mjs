@@ -5,7 +5,7 @@
 import { basename, join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
 import ts from "typescript"
-import { isPublic, unstableName } from "./codegen.mjs"
+import { isPublic } from "./codegen.mjs"
 import { headerOf, readJson, readWorkspace, root, scope } from "./workspace.mjs"
 
 const MAX_LINES = 600
@@ -13,6 +13,9 @@ const HEADER = { least: 2, most: 8 }
 const COMMENT_SHARE = 0.2
 
 const VAGUE = new Set("utils util helpers helper common shared manager managers misc base impl types".split(" "))
+
+/** The folder of the other era. */
+const ERA = { legacy: "modern", modern: "legacy" }
 
 /** A name that users know from the documentation, though it has a vague word in it. */
 const KNOWN = /^(Redis|Sql)?SharedLimits/
@@ -225,16 +228,16 @@ const RULES = {
     }
   },
 
-  "unstable-name": ({ packages, report }) => {
+  // Siblings import a hidden module by its base name. Only the halves of one subject, one for each era, share a base name.
+  "base-name": ({ packages, report }) => {
     for (const pkg of packages.filter(({ library }) => library)) {
-      const names = new Map()
-      for (const { module, path } of pkg.modules) {
-        if (isBarrel({ module }) || isPublic(pkg, module)) continue
-        const name = unstableName(module)
-        if (names.has(name) && pkg.manifest?.exports?.[`./unstable/${name}`] !== undefined) {
-          report(path, `rename it: ${names.get(name)} has the same name, and siblings import one of them`)
-        }
-        names.set(name, path)
+      const first = new Map()
+      for (const { module, path } of pkg.modules.filter((file) => !isBarrel(file))) {
+        const name = basename(module)
+        const other = first.get(name)
+        const isTwin = other !== undefined && module.split("/").map((part) => ERA[part] ?? part).join("/") === other
+        if (other === undefined) first.set(name, module)
+        else if (!isTwin) report(path, `rename it: ${other} has the same base name`)
       }
     }
   }

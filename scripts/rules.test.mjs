@@ -49,7 +49,9 @@ const good = {
     [`packages/${name}/src/Public.ts`, header + documented],
     [`packages/${name}/src/runtime/Hidden.ts`, hidden],
     [`packages/${name}/test/Public.test.ts`, ""]
-  ]))
+  ])),
+  "packages/jsonrpc/src/legacy/Twin.ts": hidden,
+  "packages/jsonrpc/src/modern/Twin.ts": hidden
 }
 
 let trees = 0
@@ -128,7 +130,10 @@ const cases = {
     [{ [`${at}/src/runtime/StringUtils.ts`]: hidden }, /"Utils" says nothing/],
     [{ [`${at}/src/runtime/lower.ts`]: hidden }, /PascalCase/]
   ],
-  "unstable-name": [[{ "packages/protocol/src/schema/Hidden.ts": hidden }, /has the same name/]]
+  "base-name": [
+    [{ "packages/protocol/src/schema/Hidden.ts": hidden }, /runtime\/Hidden has the same base name/],
+    [{ [`${at}/src/schema/Twin.ts`]: hidden }, /legacy\/Twin has the same base name/]
+  ]
 }
 
 describe("the rules", () => {

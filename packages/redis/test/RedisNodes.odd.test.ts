@@ -56,11 +56,17 @@ describe.concurrent("an entry in Redis that no node has written", () => {
       const change = (uri: string) => ({ _tag: "Resource", uri }) as const
       const got: Array<string> = []
       yield* Effect.forkScoped(Stream.runForEach(two.changes, (change) =>
-        Effect.sync(() => void got.push(change._tag === "Resource" ? change.uri : change._tag))))
+        Effect.sync(() =>
+          void got.push(change._tag === "Resource" ? change.uri : change._tag)
+        )))
       const arrives = (uri: string) =>
         Effect.zipRight(
           one.publish(change(uri)),
-          Effect.repeat(Effect.sleep("20 millis"), { until: () => got.includes(uri), times: 500 })
+          Effect.repeat(Effect.sleep("20 millis"), {
+            until: () =>
+              got.includes(uri),
+            times: 500
+          })
         )
       for (
         const odd of [

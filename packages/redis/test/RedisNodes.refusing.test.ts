@@ -9,9 +9,9 @@ import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
 import * as RedisSessionDirectory from "@effect-mcp/redis/RedisSessionDirectory"
 import * as RedisTaskStore from "@effect-mcp/redis/RedisTaskStore"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Context, Effect, Layer, Stream } from "effect"
 import * as Refusing from "../../node/test/Refusing.js"
+import * as NodesLaws from "../../testing/test/support/NodesLaws.js"
 import * as RedisProcess from "./RedisProcess.js"
 import * as RedisProxy from "./RedisProxy.js"
 
@@ -77,7 +77,10 @@ describe("leases", () => {
       const held = yield* RedisProxy.make(url, ({ pass, text }) => text.includes("held") ? undefined : pass())
       const connection = yield* RedisProcess.connection(held, { timeout: "10 seconds", maxWaitingSize: 1000 })
       const over = Effect.provideService(RedisConnection.RedisConnection, connection)
-      const { lost } = yield* Effect.flatMap(over(RedisSessionDirectory.make({ lease: 1000 })), ({ join }) => join("one"))
+      const { lost } = yield* Effect.flatMap(
+        over(RedisSessionDirectory.make({ lease: 1000 })),
+        ({ join }) => join("one")
+      )
       const { received } = yield* Effect.flatMap(over(RedisInbox.make({ lease: 1000 })), ({ open }) => open("one"))
       yield* Effect.fork(connection.command("SET", `${connection.prefix}k`, "held".repeat(1000)))
       yield* Effect.yieldNow()

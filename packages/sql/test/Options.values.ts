@@ -39,7 +39,7 @@ const directory = { lease: "3 seconds", renewal: "750 millis", ttl: "1 hour" } s
   SqlSessionDirectory.Options
 >
 
-const tasks = { maxTasks: 100, maxTaskSize: 1_000_000 } satisfies Every<SqlTaskStore.Options>
+const tasks = { maxTasks: 100, maxTaskSize: 1_000_000, maxOwnerSize: 10_000_000 } satisfies Every<SqlTaskStore.Options>
 
 const client = LibsqlClient.layer({ url: "file:mcp.db" })
 

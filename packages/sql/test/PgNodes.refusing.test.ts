@@ -12,10 +12,10 @@ import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import * as SqlInbox from "@effect-mcp/sql/SqlInbox"
 import * as SqlNodes from "@effect-mcp/sql/SqlNodes"
 import * as SqlSessionDirectory from "@effect-mcp/sql/SqlSessionDirectory"
-import * as NodesLaws from "@effect-mcp/testing/unstable/NodesLaws"
 import { Context, Effect, Fiber, Layer, Schedule } from "effect"
 import { inject } from "vitest"
 import * as Refusing from "../../node/test/Refusing.js"
+import * as NodesLaws from "../../testing/test/support/NodesLaws.js"
 import * as Postgres from "./Postgres.js"
 import * as PostgresProcess from "./PostgresProcess.js"
 
@@ -65,29 +65,33 @@ Postgres.suite("while PostgreSQL takes no writes", () => {
 })
 
 Postgres.suite("leases", () => {
-  it.scopedLive("do not wait behind data: all connections for data are busy for longer than a lease", () =>
-    Effect.gen(function*() {
-      const connection = yield* Layer.build(
-        Layer.provide(
-          SqlConnection.layer({ timeout: "20 seconds" }),
-          PgNodes.client({ url: yield* Postgres.database, timeout: "20 seconds", maxConnections: 3 })
+  it.scopedLive(
+    "do not wait behind data: all connections for data are busy for longer than a lease",
+    () =>
+      Effect.gen(function*() {
+        const connection = yield* Layer.build(
+          Layer.provide(
+            SqlConnection.layer({ timeout: "20 seconds" }),
+            PgNodes.client({ url: yield* Postgres.database, timeout: "20 seconds", maxConnections: 3 })
+          )
         )
-      )
-      const services = yield* Layer.build(
-        Layer.provide(
-          Layer.merge(SqlInbox.layer({ lease: "2 seconds" }), SqlSessionDirectory.layer({ lease: "2 seconds" })),
-          Layer.succeedContext(connection)
+        const services = yield* Layer.build(
+          Layer.provide(
+            Layer.merge(SqlInbox.layer({ lease: "2 seconds" }), SqlSessionDirectory.layer({ lease: "2 seconds" })),
+            Layer.succeedContext(connection)
+          )
         )
-      )
-      const { lost } = yield* Context.get(services, SessionDirectory).join("one")
-      yield* Context.get(services, Inbox).open("one")
-      const { run, sql } = Context.get(connection, SqlConnection.SqlConnection)
-      const busy = yield* Effect.fork(
-        Effect.all(Array.from({ length: 30 }, () => run("write", sql`SELECT pg_sleep(0.8)`)), {
-          concurrency: "unbounded"
-        })
-      )
-      const isLost = yield* Effect.raceFirst(Effect.as(lost, true), Effect.as(Fiber.join(busy), false))
-      assert.isFalse(isLost)
-    }), 60_000)
+        const { lost } = yield* Context.get(services, SessionDirectory).join("one")
+        yield* Context.get(services, Inbox).open("one")
+        const { run, sql } = Context.get(connection, SqlConnection.SqlConnection)
+        const busy = yield* Effect.fork(
+          Effect.all(Array.from({ length: 30 }, () => run("write", sql`SELECT pg_sleep(0.8)`)), {
+            concurrency: "unbounded"
+          })
+        )
+        const isLost = yield* Effect.raceFirst(Effect.as(lost, true), Effect.as(Fiber.join(busy), false))
+        assert.isFalse(isLost)
+      }),
+    60_000
+  )
 })

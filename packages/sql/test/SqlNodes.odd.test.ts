@@ -89,7 +89,10 @@ describe.each(engines)("an entry in $engine that no node has written", ({ engine
       const key = { session: odd, stream: odd, epoch: 1 }
       yield* events.open(key, [odd])
       assert.isTrue(yield* events.append(key, { position: 1, data: `${odd}\u{1f600}` }))
-      assert.deepStrictEqual(yield* events.after(key, -1), Option.some([{ position: 1, data: "a\ufffdb\ufffd\u{1f600}" }]))
+      assert.deepStrictEqual(
+        yield* events.after(key, -1),
+        Option.some([{ position: 1, data: "a\ufffdb\ufffd\u{1f600}" }])
+      )
       const own = yield* Context.get(context, SessionDirectory).join(odd)
       yield* own.create(odd, { odd })
       assert.isTrue(Option.isSome(yield* own.find(odd)))
@@ -114,27 +117,31 @@ describe.each(engines)("an entry in $engine that no node has written", ({ engine
       assert.isTrue(Option.isSome(yield* Refusing.inHours(2, tasks.get("ada", "1"))))
     }))
 
-  it.scopedLive("cannot be written without an end: the tasks of one owner have a limit of characters", () =>
-    Effect.gen(function*() {
-      const [{ context }] = yield* pair(services)
-      const tasks = Context.get(context, TaskStore)
-      const statusMessage = "x".repeat(4_000_000)
-      const now = Date.now()
-      const create = (taskId: string, owner: string, statusMessage?: string) =>
-        Effect.either(tasks.create(Refusing.task(now, { taskId, owner, statusMessage })))
-      for (let n = 0; n < 10; n++) yield* create(`${n}`, "ada", statusMessage)
-      const { tasks: listed } = yield* tasks.list("ada", { limit: 100 })
-      assert.strictEqual(listed.length, 4)
-      yield* create("small", "ada")
-      const small = Option.getOrThrow(yield* tasks.get("ada", "small"))
-      const grown = { ...small, version: 2, statusMessage }
-      const { message, reason } = yield* Effect.flip(tasks.replace(grown))
-      assert.deepStrictEqual([reason, message], [
-        "Full",
-        "The tasks of this owner have 16777216 characters, and may have no more"
-      ])
-      assert.isTrue(yield* tasks.replace({ ...listed[0]!, version: 2, statusMessage: "ended" }))
-      assert.isTrue(yield* tasks.replace(grown))
-      assert.strictEqual((yield* create("b", "bob", statusMessage))._tag, "Right")
-    }), 60_000)
+  it.scopedLive(
+    "cannot be written without an end: the tasks of one owner have a limit of characters",
+    () =>
+      Effect.gen(function*() {
+        const [{ context }] = yield* pair(services)
+        const tasks = Context.get(context, TaskStore)
+        const statusMessage = "x".repeat(4_000_000)
+        const now = Date.now()
+        const create = (taskId: string, owner: string, statusMessage?: string) =>
+          Effect.either(tasks.create(Refusing.task(now, { taskId, owner, statusMessage })))
+        for (let n = 0; n < 10; n++) yield* create(`${n}`, "ada", statusMessage)
+        const { tasks: listed } = yield* tasks.list("ada", { limit: 100 })
+        assert.strictEqual(listed.length, 4)
+        yield* create("small", "ada")
+        const small = Option.getOrThrow(yield* tasks.get("ada", "small"))
+        const grown = { ...small, version: 2, statusMessage }
+        const { message, reason } = yield* Effect.flip(tasks.replace(grown))
+        assert.deepStrictEqual([reason, message], [
+          "Full",
+          "The tasks of this owner have 16777216 characters, and may have no more"
+        ])
+        assert.isTrue(yield* tasks.replace({ ...listed[0]!, version: 2, statusMessage: "ended" }))
+        assert.isTrue(yield* tasks.replace(grown))
+        assert.strictEqual((yield* create("b", "bob", statusMessage))._tag, "Right")
+      }),
+    60_000
+  )
 })

@@ -97,7 +97,6 @@ export const stringify = (value: unknown): string | undefined => {
 export const defined = <A extends object>(members: A): A =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as A
 
-
 /** Each value but the first follows a comma or an opening bracket. */
 const mayHold = (text: string, max: number): boolean => hasMoreOf([",", "{", "["], text, max - 1)
 

@@ -39,13 +39,16 @@ export class DirectoryEntry {
     const { epoch, id, membership, owner } = this
     const all = owner === undefined ? facts : { ...facts, owner }
     const stored = this.isStored ? membership.update(id, epoch, all) : Effect.as(membership.create(id, all), true)
-    return Effect.flatMap(Effect.mapError(stored, ({ isRefused }) => Refusal.storeAway(DIRECTORY, isRefused)), (isOwn) => {
-      this.isStored = true
-      if (isOwn) return Effect.void
-      // In a fiber of its own: the end of the session interrupts its requests, and this one is about to say why it fails.
-      const end = Effect.forkDaemon(Effect.sync(() => this.lose()))
-      return Effect.zipRight(end, Effect.fail(new InternalError({ message: "Another node serves this session" })))
-    })
+    return Effect.flatMap(
+      Effect.mapError(stored, ({ isRefused }) => Refusal.storeAway(DIRECTORY, isRefused)),
+      (isOwn) => {
+        this.isStored = true
+        if (isOwn) return Effect.void
+        // In a fiber of its own: the end of the session interrupts its requests, and this one is about to say why it fails.
+        const end = Effect.forkDaemon(Effect.sync(() => this.lose()))
+        return Effect.zipRight(end, Effect.fail(new InternalError({ message: "Another node serves this session" })))
+      }
+    )
   }
 
   /** Another node has taken the session over. */

@@ -9,8 +9,8 @@ import { TaskStatus } from "@effect-mcp/protocol/Tasks"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import * as Encoding from "effect/Encoding"
 import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
 import * as Schema from "effect/Schema"
 import type { Change } from "../ChangeBus.js"
 import * as ClientLogger from "../ClientLogger.js"
@@ -72,7 +72,9 @@ export const change: (text: unknown) => Change | undefined = decoder(Schema.Unio
 ))
 
 /** The requests of a stream. */
-export const requests: (text: unknown) => ReadonlyArray<typeof RequestId.Type> | undefined = decoder(Schema.Array(RequestId))
+export const requests: (text: unknown) => ReadonlyArray<typeof RequestId.Type> | undefined = decoder(
+  Schema.Array(RequestId)
+)
 
 export const string: (text: unknown) => string | undefined = decoder(Schema.String)
 
@@ -104,7 +106,9 @@ export const reporter = (): (key: string) => Effect.Effect<void> => {
       if (logged.has(key) || logged.size >= MAX_LOGGED) return Effect.void
       logged.add(key)
       return ClientLogger.forOperator(
-        Effect.logWarning(`The store has an entry that this node cannot read, and skips: ${JSON.stringify(key.slice(0, 300))}`)
+        Effect.logWarning(
+          `The store has an entry that this node cannot read, and skips: ${JSON.stringify(key.slice(0, 300))}`
+        )
       )
     })
 }

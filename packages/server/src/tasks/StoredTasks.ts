@@ -122,7 +122,10 @@ export class StoredTasks {
   }
 
   /** Cancels a task that has not ended. `false` when it had ended before. */
-  cancel(viewer: Viewer, taskId: string): Effect.Effect<readonly [StoredTask, boolean], HttpRefusal | InternalError | InvalidParams> {
+  cancel(
+    viewer: Viewer,
+    taskId: string
+  ): Effect.Effect<readonly [StoredTask, boolean], HttpRefusal | InternalError | InvalidParams> {
     return answered(this.change(viewer, taskId, (task) =>
       Tasks.isTerminal(task.status)
         ? undefined

@@ -69,7 +69,11 @@ export class TaskRunner {
   }
 
   /** Creates a task. It is in the store when this has ended. */
-  create(owner: string | null, revision: Version, ttl: number | undefined): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
+  create(
+    owner: string | null,
+    revision: Version,
+    ttl: number | undefined
+  ): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const running = this.running.get(owner)?.size ?? 0
       if (running >= this.settings.maxRunning) {
