@@ -19,7 +19,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Client from "./connection/Client.js"
 import * as Subscriptions from "./connection/Subscriptions.js"
-import type { KeyType, Reply, Script } from "./RedisCommand.js"
+import type { Reply, Script } from "./RedisCommand.js"
 import { RedisError } from "./RedisError.js"
 
 /** @category models */
@@ -148,17 +148,6 @@ const mayEvict = (policy: string): string =>
   `Redis has \`maxmemory-policy ${policy}\`: when its memory is full, it drops sessions, events, tasks and keys without a word. Set ` +
   "`maxmemory-policy noeviction`, which refuses writes then"
 
-/** The types of the keys of commands that begin with their key. */
-const TYPES: Readonly<Record<string, KeyType>> = {
-  GET: "string",
-  HMGET: "hash",
-  XRANGE: "stream",
-  XREVRANGE: "stream",
-  ZRANGE: "zset",
-  ZRANGEBYSCORE: "zset",
-  ZREM: "zset"
-}
-
 /** ARGV: the types of the keys. Removes the keys of other types, and gives their names. */
 const clear = (keys: number): Script => ({
   keys,
@@ -176,19 +165,21 @@ const clear = (keys: number): Script => ({
 
 /** Commands that run again when they have found a key of another type, which is removed. */
 const mending = (client: Client.Client): Pick<RedisConnectionService, "command" | "run"> => {
-  const mended = (reply: Effect.Effect<Reply, RedisError>, types: ReadonlyArray<KeyType>, keys: ReadonlyArray<string>) =>
-    Effect.catchIf(reply, ({ cause }) => cause?.includes("WRONGTYPE") === true && types.length > 0, (error) =>
-      Effect.flatMap(client.run(clear(types.length), ...keys, ...types), (gone) =>
+  const mended = (reply: Effect.Effect<Reply, RedisError>, remove: Effect.Effect<Reply, RedisError>) =>
+    Effect.catchIf(reply, ({ cause }) => cause?.includes("WRONGTYPE") === true, (error) =>
+      Effect.flatMap(remove, (gone) =>
         Array.isArray(gone) && gone.length > 0
           ? Effect.zipRight(ClientLogger.forOperator(Effect.logWarning(isOdd(gone))), reply)
           : Effect.fail(error)))
   return {
-    command: (name, ...args) => {
-      const type = TYPES[name]
-      return mended(client.command(name, ...args), type === undefined ? [] : [type], [String(args[0])])
-    },
+    // Such a command has one key, its first argument.
+    command: (name, ...args) =>
+      mended(client.command(name, ...args), Effect.as(client.command("DEL", args[0] ?? ""), [String(args[0])])),
     run: (script, ...args) =>
-      mended(client.run(script, ...args), script.types ?? [], args.slice(0, script.keys).map(String))
+      mended(
+        client.run(script, ...args),
+        client.run(clear(script.types?.length ?? 0), ...args.slice(0, script.keys), ...script.types ?? [])
+      )
   }
 }
 

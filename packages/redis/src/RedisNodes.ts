@@ -26,15 +26,18 @@ import * as RedisSharedLimits from "./RedisSharedLimits.js"
 import * as RedisTaskStore from "./RedisTaskStore.js"
 
 /**
+ * What the nodes of a server share.
+ *
+ * @category models
+ */
+export type Services = ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore
+
+/**
  * All services over the connection, with their defaults.
  *
  * @category layers
  */
-export const services: Layer.Layer<
-  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
-  never,
-  RedisConnection.RedisConnection
-> = Layer.mergeAll(
+export const services: Layer.Layer<Services, never, RedisConnection.RedisConnection> = Layer.mergeAll(
   RedisChangeBus.layer(),
   RedisEventStore.layer(),
   RedisInbox.layer(),
@@ -64,12 +67,7 @@ export const services: Layer.Layer<
  * ```
  * @category layers
  */
-export const layer = (
-  options?: RedisConnection.Options
-): Layer.Layer<
-  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
-  RedisError
-> => Layer.provide(services, RedisConnection.layer(options))
+export const layer = (options?: RedisConnection.Options): Layer.Layer<Services, RedisError> => Layer.provide(services, RedisConnection.layer(options))
 
 /**
  * `layer`, with options from the configuration of the program.
@@ -78,7 +76,4 @@ export const layer = (
  */
 export const layerConfig = (
   options: Config.Config.Wrap<RedisConnection.Options>
-): Layer.Layer<
-  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
-  RedisError | ConfigError
-> => Layer.provide(services, RedisConnection.layerConfig(options))
+): Layer.Layer<Services, RedisError | ConfigError> => Layer.provide(services, RedisConnection.layerConfig(options))

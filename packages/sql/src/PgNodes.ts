@@ -10,13 +10,6 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type { ChangeBus } from "@effect-mcp/server/ChangeBus"
-import type { EventStore } from "@effect-mcp/server/EventStore"
-import type { Inbox } from "@effect-mcp/server/Inbox"
-import type { SealKeys } from "@effect-mcp/server/SealKeys"
-import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
-import type { SharedLimits } from "@effect-mcp/server/SharedLimits"
-import type { TaskStore } from "@effect-mcp/server/TaskStore"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
@@ -120,12 +113,7 @@ export const client = (options: Options): Layer.Layer<SqlClient, SqlStoreError> 
  * ```
  * @category layers
  */
-export const layer = (
-  options: Options
-): Layer.Layer<
-  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
-  SqlStoreError
-> => {
+export const layer = (options: Options): Layer.Layer<SqlNodes.Services, SqlStoreError> => {
   const nodes = (options: Options) => Layer.provide(SqlNodes.layer(options), client(options))
   if (options.migrate === false) return nodes(options)
   // A change of a table may take longer than a statement of the node.
@@ -140,10 +128,7 @@ export const layer = (
  */
 export const layerConfig = (
   options: Config.Config.Wrap<Options>
-): Layer.Layer<
-  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
-  SqlStoreError | ConfigError
-> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
+): Layer.Layer<SqlNodes.Services, SqlStoreError | ConfigError> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
 /** The database itself ends statements that take too long, and transactions of a node that has stopped. Settings of the address win. */
 const withSettings = (address: string, limit: number): string => {

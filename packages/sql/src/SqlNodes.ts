@@ -26,15 +26,18 @@ import type { SqlStoreError } from "./SqlStoreError.js"
 import * as SqlTaskStore from "./SqlTaskStore.js"
 
 /**
+ * What the nodes of a server share.
+ *
+ * @category models
+ */
+export type Services = ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore
+
+/**
  * All services over the connection, with their defaults.
  *
  * @category layers
  */
-export const services: Layer.Layer<
-  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
-  never,
-  SqlConnection.SqlConnection
-> = Layer.mergeAll(
+export const services: Layer.Layer<Services, never, SqlConnection.SqlConnection> = Layer.mergeAll(
   SqlChangeBus.layer(),
   SqlEventStore.layer(),
   SqlInbox.layer(),
@@ -67,10 +70,4 @@ export const services: Layer.Layer<
  * ```
  * @category layers
  */
-export const layer = (
-  options?: SqlConnection.Options
-): Layer.Layer<
-  ChangeBus | EventStore | Inbox | SealKeys | SessionDirectory | SharedLimits | TaskStore,
-  SqlStoreError,
-  SqlClient
-> => Layer.provide(services, SqlConnection.layer(options))
+export const layer = (options?: SqlConnection.Options): Layer.Layer<Services, SqlStoreError, SqlClient> => Layer.provide(services, SqlConnection.layer(options))
