@@ -101,7 +101,9 @@ const optionsOf = (at, libraries, program) => {
   const add = (pkg, path, declaration, isMember) => {
     const name = declaration.name.getText()
     const type = name === "limits" ? checker.getNonNullableType(checker.getTypeAtLocation(declaration)) : undefined
-    for (const limit of type?.getProperties() ?? []) add(pkg, path, limit.valueDeclaration, true)
+    for (const { declarations = [] } of type?.getProperties() ?? []) {
+      for (const limit of declarations.slice(0, 1)) add(pkg, path, limit, true)
+    }
     const isLimit = isMember || /^max($|[A-Z])/.test(name)
     if (type === undefined) options.set(declaration, { pkg: pkg.name, path, name, isLimit })
   }
