@@ -117,9 +117,12 @@ describe("the checker of histories", () => {
     // As many as a machine answers that keeps pace.
     const pace = Array.from({ length: 1000 }, (_, n) => canary(true, n * 40))
     const lost: Outcome = { type: "error", code: -32000 }
-    assert.deepStrictEqual(broken([...pace, fault("bulk uploads", 10_000), claimed(2, 12_000)]).map(([promise]) => promise), [
-      "what is sent or stored costs no node its sessions"
-    ])
+    assert.deepStrictEqual(
+      broken([...pace, fault("bulk uploads", 10_000), claimed(2, 12_000)]).map(([promise]) => promise),
+      [
+        "what is sent or stored costs no node its sessions"
+      ]
+    )
     assert.deepStrictEqual(broken([...pace, fault("kill", 9000), fault("flood", 10_000), claimed(2, 12_000)]), [])
     assert.deepStrictEqual(broken([fault("flood", 10_000), claimed(2, 12_000)]), [])
     const full = [...pace, fault("full store", 10_000), called("a", 11_000), ended("a", lost, 12_000)]
@@ -128,7 +131,9 @@ describe("the checker of histories", () => {
       assert.isFalse(broken([...full, excuse]).some(([promise]) => promise === "a call that never ran is refused"))
     }
     assert.deepStrictEqual(
-      broken([{ _tag: "Flooded", at: 1, status: 401 }, { _tag: "Flooded", at: 2, status: 503 }]).map(([, message]) => message),
+      broken([{ _tag: "Flooded", at: 1, status: 401 }, { _tag: "Flooded", at: 2, status: 503 }]).map(([, message]) =>
+        message
+      ),
       ["a request without a token was answered with 503"]
     )
   })

@@ -46,7 +46,8 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
       const id = crypto.randomUUID()
       const store = (change: Change) => run(publish, stream, counter, id, JSON.stringify(change), max)
       const publishing = yield* ChangeMember.publisher(store)
-      let { last, process, ...begin } = yield* place
+      const begin = yield* place
+      let { last, process } = begin
       const reader = new ChangeMember.Reader(id, begin.number)
       const received = (entries: ReadonlyArray<Entries.Entry>) => {
         last = entries.at(-1)?.id ?? last

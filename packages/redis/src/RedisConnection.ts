@@ -166,11 +166,15 @@ const clear = (keys: number): Script => ({
 /** Commands that run again when they have found a key of another type, which is removed. */
 const mending = (client: Client.Client): Pick<RedisConnectionService, "command" | "run"> => {
   const mended = (reply: Effect.Effect<Reply, RedisError>, remove: Effect.Effect<Reply, RedisError>) =>
-    Effect.catchIf(reply, ({ cause }) => cause?.includes("WRONGTYPE") === true, (error) =>
-      Effect.flatMap(remove, (gone) =>
-        Array.isArray(gone) && gone.length > 0
-          ? Effect.zipRight(ClientLogger.forOperator(Effect.logWarning(isOdd(gone))), reply)
-          : Effect.fail(error)))
+    Effect.catchIf(
+      reply,
+      ({ cause }) => cause?.includes("WRONGTYPE") === true,
+      (error) =>
+        Effect.flatMap(remove, (gone) =>
+          Array.isArray(gone) && gone.length > 0
+            ? Effect.zipRight(ClientLogger.forOperator(Effect.logWarning(isOdd(gone))), reply)
+            : Effect.fail(error))
+    )
   return {
     // Such a command has one key, its first argument.
     command: (name, ...args) =>
@@ -184,7 +188,9 @@ const mending = (client: Client.Client): Pick<RedisConnectionService, "command" 
 }
 
 const isOdd = (keys: ReadonlyArray<string>): string =>
-  `Another type than nodes give it had the key ${keys.map((key) => JSON.stringify(key)).join(", ")} in Redis: it was removed`
+  `Another type than nodes give it had the key ${
+    keys.map((key) => JSON.stringify(key)).join(", ")
+  } in Redis: it was removed`
 
 /** @category layers */
 export const layer = (options?: Options): Layer.Layer<RedisConnection, RedisError> =>

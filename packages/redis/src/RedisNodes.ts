@@ -67,7 +67,8 @@ export const services: Layer.Layer<Services, never, RedisConnection.RedisConnect
  * ```
  * @category layers
  */
-export const layer = (options?: RedisConnection.Options): Layer.Layer<Services, RedisError> => Layer.provide(services, RedisConnection.layer(options))
+export const layer = (options?: RedisConnection.Options): Layer.Layer<Services, RedisError> =>
+  Layer.provide(services, RedisConnection.layer(options))
 
 /**
  * `layer`, with options from the configuration of the program.

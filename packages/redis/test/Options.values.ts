@@ -32,7 +32,9 @@ const directory = { lease: "3 seconds", renewal: "750 millis", ttl: "1 hour" } s
   RedisSessionDirectory.Options
 >
 
-const tasks = { maxTasks: 100, maxTaskSize: 1_000_000, maxOwnerSize: 10_000_000 } satisfies Every<RedisTaskStore.Options>
+const tasks = { maxTasks: 100, maxTaskSize: 1_000_000, maxOwnerSize: 10_000_000 } satisfies Every<
+  RedisTaskStore.Options
+>
 
 export const One = Layer.mergeAll(
   RedisChangeBus.layer(changes),

@@ -89,7 +89,8 @@ describe("a store of tasks in memory", () => {
       for (const owner of ["a", "b", "c", "d", "e"]) {
         let n = 0
         const more = Effect.suspend(() =>
-          store.create(task(`${owner}-${++n}`, { owner, status: "completed", ...large(500) })))
+          store.create(task(`${owner}-${++n}`, { owner, status: "completed", ...large(500) }))
+        )
         yield* Effect.flip(Effect.forever(more))
       }
       for (const owner of ["ada", "bob", null]) {
@@ -105,7 +106,10 @@ describe("a store of tasks in memory", () => {
         if (owner !== "e") assert.isAbove(size, 50_000 / 8 - 1500, owner)
       }
       // Who has more than its share gets no room.
-      assert.strictEqual((yield* Effect.flip(store.create(task("a-last", { owner: "a", ...large(6000) })))).reason, "Full")
+      assert.strictEqual(
+        (yield* Effect.flip(store.create(task("a-last", { owner: "a", ...large(6000) })))).reason,
+        "Full"
+      )
     }))
 
   it.effect("forgets results whose time has passed, without a creation and without a use", () =>
@@ -113,10 +117,13 @@ describe("a store of tasks in memory", () => {
       const removed: Array<string> = []
       const watched = (taskId: string) => {
         const one = task(taskId)
-        return { ...one, get ttl() {
-          removed.push(taskId)
-          return one.ttl
-        } }
+        return {
+          ...one,
+          get ttl() {
+            removed.push(taskId)
+            return one.ttl
+          }
+        }
       }
       yield* Effect.scoped(Effect.gen(function*() {
         const { create, replace } = Context.get(

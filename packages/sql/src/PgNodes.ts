@@ -128,7 +128,8 @@ export const layer = (options: Options): Layer.Layer<SqlNodes.Services, SqlStore
  */
 export const layerConfig = (
   options: Config.Config.Wrap<Options>
-): Layer.Layer<SqlNodes.Services, SqlStoreError | ConfigError> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
+): Layer.Layer<SqlNodes.Services, SqlStoreError | ConfigError> =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
 /** The database itself ends statements that take too long, and transactions of a node that has stopped. Settings of the address win. */
 const withSettings = (address: string, limit: number): string => {

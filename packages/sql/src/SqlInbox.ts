@@ -132,8 +132,10 @@ export const make = (options: Options = {}): Effect.Effect<InboxService, never, 
 export const layer = (options?: Options): Layer.Layer<Inbox, never, SqlConnection> => Layer.scoped(Inbox, make(options))
 
 const unavailable = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.Effect<A, InboxError, R> =>
-  Effect.mapError(effect, ({ isRefused, message }) =>
-    new InboxError({ reason: isRefused === true ? "Refused" : "Unavailable", message }))
+  Effect.mapError(
+    effect,
+    ({ isRefused, message }) => new InboxError({ reason: isRefused === true ? "Refused" : "Unavailable", message })
+  )
 
 /** PostgreSQL stores no NUL: such a text is stored as a JSON string, and every one that could be taken for that. */
 const encode = (text: string): string => text.startsWith("\"") || text.includes("\0") ? JSON.stringify(text) : text

@@ -70,4 +70,5 @@ export const services: Layer.Layer<Services, never, SqlConnection.SqlConnection>
  * ```
  * @category layers
  */
-export const layer = (options?: SqlConnection.Options): Layer.Layer<Services, SqlStoreError, SqlClient> => Layer.provide(services, SqlConnection.layer(options))
+export const layer = (options?: SqlConnection.Options): Layer.Layer<Services, SqlStoreError, SqlClient> =>
+  Layer.provide(services, SqlConnection.layer(options))

@@ -130,13 +130,15 @@ export const make = (
         const lost = yield* Lease.hold({
           length: lease,
           renewal: options.renewal,
-          take: lasting("add a node", (now) => sql`INSERT INTO ${nodes} (id, expires) VALUES (${node}, ${now} + ${lease})`),
+          take: lasting("add a node", (now) =>
+            sql`INSERT INTO ${nodes} (id, expires) VALUES (${node}, ${now} + ${lease})`),
           renew: Effect.map(
             lasting("renew a lease", (now) =>
               sql`
                 UPDATE ${nodes} SET expires = ${now} + ${lease}
                 WHERE id = ${node} AND expires > ${now} RETURNING id`),
-            (renewed) => renewed.length > 0
+            (renewed) =>
+              renewed.length > 0
           ),
           release: upkeep("remove a node", sql`DELETE FROM ${nodes} WHERE id = ${node}`)
         })

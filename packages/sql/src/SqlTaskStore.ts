@@ -145,7 +145,9 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
           const rows = yield* run(
             "list tasks",
             sql<Row>`
-              SELECT number, id, task FROM ${tasks} WHERE owner = ${keyOf(owner)} AND number > ${last} AND expires > ${at}
+              SELECT number, id, task FROM ${tasks} WHERE owner = ${
+              keyOf(owner)
+            } AND number > ${last} AND expires > ${at}
               ORDER BY number LIMIT ${limit + 1}`
           )
           const page = rows.slice(0, limit)
@@ -180,5 +182,8 @@ const failed = (reason: TaskStoreError["reason"], message: string) =>
 const failing = <A, R>(
   effect: Effect.Effect<A, TaskStoreError | SqlStoreError, R>
 ): Effect.Effect<A, TaskStoreError, R> =>
-  Effect.catchTag(effect, "SqlStoreError", ({ isRefused, message }) =>
-    failed(isRefused === true ? "Refused" : "Unavailable", message))
+  Effect.catchTag(
+    effect,
+    "SqlStoreError",
+    ({ isRefused, message }) => failed(isRefused === true ? "Refused" : "Unavailable", message)
+  )

@@ -44,7 +44,9 @@ const VERSIONS: ReadonlyArray<LegacyClient.Version> = ["2025-03-26", "2025-06-18
 /** Between the end of a fault and the next one, in milliseconds. */
 const PAUSE = 300
 
-const storeOf = (type: Store["type"]): Effect.Effect<Store & Pick<Faults.Store, "restart">, ProcessError, Scope.Scope> =>
+const storeOf = (
+  type: Store["type"]
+): Effect.Effect<Store & Pick<Faults.Store, "restart">, ProcessError, Scope.Scope> =>
   Effect.map(type === "redis" ? Redis.start() : Postgres.start, ({ restart, url }) => ({ type, url, restart }))
 
 const clients = (faults: Effect.Effect<void, ProcessError, Run>, over: Effect.Effect<void>) =>
@@ -89,7 +91,8 @@ export const run = (
     const history: Array<Entry> = []
     const write = (entry: Entry) => void history.push(entry)
     let isOver = false
-    const schedule = Faults.schedule(faults, nodes, { ...store, ...faulty }, Seeded.make(seed), () => Owners.busiest(history))
+    const schedule = Faults.schedule(faults, nodes, { ...store, ...faulty }, Seeded.make(seed), () =>
+      Owners.busiest(history))
     const all = Effect.forEach(schedule, (next, n) =>
       Effect.suspend(() => {
         const { kind, node, run } = next()
@@ -101,7 +104,16 @@ export const run = (
       onStep("the end of the last calls")
       isOver = true
     })
-    yield* Effect.provideService(Effect.scoped(clients(all, over)), Run, { write, balancer, isOver: () => isOver })
-    for (const node of nodes) for (const entry of node.entries()) write(entry)
+    yield* Effect.provideService(Effect.scoped(clients(all, over)), Run, {
+      write,
+      balancer,
+      isOver: () =>
+        isOver
+    })
+    for (const node of nodes) {
+      for (const entry of node.entries()) {
+        write(entry)
+      }
+    }
     return { history, violations: Checker.check(history, { ...Checker.LIMITS, minFaults: faults.length }) }
   }))

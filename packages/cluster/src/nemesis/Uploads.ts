@@ -58,9 +58,17 @@ export const bulk: Effect.Effect<void, never, Run> = Effect.gen(function*() {
 export const flood: Effect.Effect<void, never, Run> = Effect.gen(function*() {
   const { balancer, write } = yield* Run
   const { headers } = yield* LegacyClient.open(`c${100 + ++uploaders}`, VERSION)
-  const request = { method: "POST", headers: { ...headers, authorization: "Bearer none" }, body: bodyOf(1, "flood") } as const
-  const send = Effect.scoped(Effect.flatMap(balancer.send(request), ({ statusCode }) =>
-    Effect.sync(() => write({ _tag: "Flooded", at: now(), status: statusCode! }))))
+  const request = {
+    method: "POST",
+    headers: { ...headers, authorization: "Bearer none" },
+    body: bodyOf(1, "flood")
+  } as const
+  const send = Effect.scoped(
+    Effect.flatMap(
+      balancer.send(request),
+      ({ statusCode }) => Effect.sync(() => write({ _tag: "Flooded", at: now(), status: statusCode! }))
+    )
+  )
   yield* Effect.all(Array.from({ length: COUNT }, () => Effect.ignore(Effect.timeout(send, CALL_LIMIT))), {
     concurrency: "unbounded",
     discard: true

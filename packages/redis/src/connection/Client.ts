@@ -334,7 +334,8 @@ const REFUSALS =
   /^(OOM|READONLY|MISCONF|NOAUTH|WRONGPASS|NOPERM(?! ACL failure in script)|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|CROSSSLOT|MOVED|ASK|NOREPLICAS|ERR max number of clients reached) ?/
 
 /** How an error of the driver begins about a command that the driver has not sent. */
-const UNSENT = /^(Stream isn't writeable|Failed to refresh slots cache|None of startup nodes is available|Too many Cluster redirections)/
+const UNSENT =
+  /^(Stream isn't writeable|Failed to refresh slots cache|None of startup nodes is available|Too many Cluster redirections)/
 
 /** Whether a command has changed nothing for certain: Redis has refused it, or never got it. */
 const isRefusal = ({ message, name }: Error): boolean => (name === "ReplyError" ? REFUSALS : UNSENT).test(message)

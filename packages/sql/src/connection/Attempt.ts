@@ -42,7 +42,9 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
   return <A, E, R>(what: string, effect: Effect.Effect<A, E | SqlError, R>) =>
     // No interruption comes between the count and what counts down.
     Effect.uninterruptibleMask((restore) => {
-      if (waiting >= maxWaiting) return Effect.fail(new SqlStoreError({ message: full(what, maxWaiting), isRefused: true }))
+      if (waiting >= maxWaiting) {
+        return Effect.fail(new SqlStoreError({ message: full(what, maxWaiting), isRefused: true }))
+      }
       waiting++
       let undone: SqlStoreError | undefined
       const onTimeout = () => undone ?? new SqlStoreError({ message: late(what, limit), code: "ETIMEDOUT" })

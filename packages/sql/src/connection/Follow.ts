@@ -27,11 +27,14 @@ export const rows = <Row, A>(
     Effect.tapError(read, (error) => Effect.logDebug(`The rows are read again: ${error.message}`)),
     () => Effect.succeed<ReadonlyArray<Row>>([])
   )
-  const all = Stream.paginateChunkEffect(undefined, () =>
-    Effect.flatMap(page, (rows) =>
-      Effect.map(toElements(rows), (elements) => [
-        Edition.chunk(elements),
-        rows.length < READ ? Option.none<undefined>() : Option.some(undefined)
-      ])))
+  const all = Stream.paginateChunkEffect(
+    undefined,
+    () =>
+      Effect.flatMap(page, (rows) =>
+        Effect.map(toElements(rows), (elements) => [
+          Edition.chunk(elements),
+          rows.length < READ ? Option.none<undefined>() : Option.some(undefined)
+        ]))
+  )
   return Stream.flatMap(wakes(channel, LOOK), () => all)
 }

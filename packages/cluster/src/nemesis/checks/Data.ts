@@ -8,7 +8,13 @@ import { slowness } from "./Pace.js"
 import type { Violation } from "./Violation.js"
 
 /** The faults of the rules. */
-export const KINDS: ReadonlySet<string> = new Set(["full store", "read-only store", "flood", "bulk uploads", "odd entry"])
+export const KINDS: ReadonlySet<string> = new Set([
+  "full store",
+  "read-only store",
+  "flood",
+  "bulk uploads",
+  "odd entry"
+])
 
 /** How long after another fault its effects last, and how long after one of these faults a session may move, in milliseconds. */
 const NEAR = 8000
