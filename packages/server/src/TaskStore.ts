@@ -18,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as StoreText from "./nodes/StoreText.js"
 
@@ -159,9 +160,12 @@ export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreServ
 export const layerMemory = (options: MemoryOptions = {}): Layer.Layer<TaskStore> =>
   Layer.scoped(
     TaskStore,
-    Effect.suspend(() => {
-      const store = new Memory(options)
-      return Effect.as(Effect.forkScoped(Effect.forever(Effect.delay(store.sweep, SWEEP))), store)
+    Effect.gen(function*() {
+      const created = yield* Queue.sliding<void>(1)
+      const store = new Memory(options, () => void Queue.unsafeOffer(created, undefined))
+      const sweeping = Effect.repeat(Effect.delay(store.sweep, SWEEP), { until: (isEmpty) => isEmpty })
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(created), sweeping)))
+      return store
     })
   )
 
@@ -193,7 +197,8 @@ class Memory implements TaskStoreService {
   private created = 0
   private swept = 0
 
-  constructor(options: MemoryOptions) {
+  /** `onCreate` is called for each task that is created. */
+  constructor(options: MemoryOptions, private readonly onCreate: () => void = () => {}) {
     this.maxTasks = options.maxTasks ?? 1000
     this.maxSize = options.maxSize ?? 64 * 1024 * 1024
     this.maxOwnerSize = options.maxOwnerSize ?? this.maxSize / 4
@@ -211,6 +216,7 @@ class Memory implements TaskStoreService {
       if (full !== undefined) return full
       const entry: Entry = { task, size, order: ++this.created, watchers: new Set() }
       this.tasks.set(task.taskId, entry)
+      this.onCreate()
       this.owners.set(task.owner, owned)
       owned.entries.push(entry)
       owned.size += size
@@ -291,8 +297,8 @@ class Memory implements TaskStoreService {
       return Effect.as(expiring, Stream.repeatEffectOption(last))
     }))
 
-  /** Removes the tasks whose time has passed. */
-  readonly sweep: Effect.Effect<void> = Effect.suspend(() => this.now(() => Effect.void))
+  /** Removes the tasks whose time has passed. Whether there are no tasks then. */
+  readonly sweep: Effect.Effect<boolean> = Effect.suspend(() => this.now(() => Effect.succeed(this.tasks.size === 0)))
 
   private now<A, E>(f: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {

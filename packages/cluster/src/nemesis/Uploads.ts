@@ -1,6 +1,6 @@
 /**
- * Clients that send much at once: calls with large bodies, of one session to all nodes, and requests that no node lets in.
- * `Http` sends the requests, and `History` has the outcomes.
+ * Clients that send much at once: calls with large bodies, of one session to all nodes, and requests that no node lets in. What they see is
+ * written down; `checks/Data` decides from that.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -17,8 +17,7 @@ import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Refusal from "../http/Refusal.js"
-import type { HttpRefusal } from "../HttpRefusal.js"
+import { CODE, HttpRefusal } from "../HttpRefusal.js"
 import type { StoredTask, TaskOutcome, TaskQuestion, TaskStoreService } from "../TaskStore.js"
 import { TaskStoreError } from "../TaskStore.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
@@ -311,12 +310,18 @@ const unknown = new InvalidParams({ message: "Invalid params: there is no such t
 
 /** A limit of the store is for the client to know. */
 export const unavailable = ({ message, reason }: TaskStoreError): Effect.Effect<never, HttpRefusal | InternalError> =>
-  Effect.fail(reason === "Refused" ? Refusal.storeAway(STORE, true) : failure(message, reason))
+  Effect.fail(reason === "Refused" ? refused : failure(message, reason))
 
 const failure = (message: string, reason: TaskStoreError["reason"]): InternalError =>
   new InternalError({ message: reason === "Full" ? message : StoreFailure.sentence(STORE) })
 
 const STORE = "The store of tasks"
+
+const refused = new HttpRefusal({
+  status: 503,
+  headers: { "retry-after": "1" },
+  error: { code: CODE, message: `Service Unavailable: ${StoreFailure.sentence(STORE, true)}` }
+})
 
 const CHANGES = "Waiting for changes in the store of tasks"
 
