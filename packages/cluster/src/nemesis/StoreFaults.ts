@@ -78,15 +78,17 @@ const postgres = (url: string): Effect.Effect<StoreFaults, never, Scope.Scope> =
           each((name) => sql`DROP TRIGGER nemesis_full ON ${table(name)}`)
         ],
         readOnly: [set("on"), set("off")],
-        litter: Effect.orDie(Effect.all([
-          sql`INSERT INTO ${table("texts")} (node, text, size) SELECT node, '"odd', 4 FROM ${table("inboxes")}`,
-          sql`INSERT INTO ${table("texts")} (node, text, size)
+        litter: Effect.suspend(() =>
+          Effect.orDie(Effect.all([
+            sql`INSERT INTO ${table("texts")} (node, text, size) SELECT node, '"odd', 4 FROM ${table("inboxes")}`,
+            sql`INSERT INTO ${table("texts")} (node, text, size)
               SELECT node, '{"type":"exchange","id":"1"}', 4 FROM ${table("inboxes")}`,
-          sql`WITH next AS (UPDATE ${table("last_change")} SET number = number + 1 RETURNING number)
+            sql`WITH next AS (UPDATE ${table("last_change")} SET number = number + 1 RETURNING number)
               INSERT INTO ${table("changes")} (number, member, change) SELECT number, 'odd', 'odd' FROM next`,
-          sql`INSERT INTO ${table("sessions")} (id, node, epoch, facts, released, expires)
+            sql`INSERT INTO ${table("sessions")} (id, node, epoch, facts, released, expires)
               VALUES (${`odd ${crypto.randomUUID()}`}, 'odd', 1, '{', 0, 9000000000000000)`
-        ]))
+          ]))
+        )
       }
     }
   )
