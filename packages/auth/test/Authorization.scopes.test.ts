@@ -1,5 +1,7 @@
+import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+import { Effect, Layer, TestClock } from "effect"
 import * as World from "./World.js"
 
 const scopesOf = (world: World.World) => world.opened.map(({ searchParams }) => searchParams.get("scope"))
@@ -137,6 +139,91 @@ describe("A request that needs more scopes", () => {
           assert.strictEqual(world.opened.length - before, 3)
         }))
     }))
+
+  it.effect("leads to four logins in ten minutes at most, also when each of them succeeds", () =>
+    Effect.gen(function*() {
+      let challenges = 0
+      let isGreedy = false
+      const world = World.make({
+        insteadOfMcp: ({ headers, text }) => {
+          if (headers["authorization"] === undefined || !text.includes("tools/call") || !isGreedy) return undefined
+          isGreedy = false
+          return new Response(null, {
+            status: 403,
+            headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="s${challenges++}"` }
+          })
+        }
+      })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          const call = Effect.suspend(() => {
+            isGreedy = true
+            return client.callTool("any")
+          })
+          for (let time = 0; time < 3; time++) yield* call
+          assert.lengthOf(world.opened, 4)
+          for (let time = 0; time < 20; time++) {
+            const error = World.causeOf(yield* Effect.flip(call))
+            assert.deepInclude(error, { reason: "InsufficientScope" })
+            assert.match(error.message, /asked 4 times within 10 minutes/)
+          }
+          assert.lengthOf(world.opened, 4)
+          yield* TestClock.adjust("10 minutes")
+          yield* call
+          assert.lengthOf(world.opened, 5)
+        }))
+    }))
+
+  it.effect("leads to four logins in ten minutes at most when the server refuses each token after a while", () =>
+    Effect.gen(function*() {
+      const world = World.make({ refreshTokens: "none" })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          for (let time = 0; time < 10; time++) {
+            world.server.revoke()
+            yield* Effect.either(client.ping())
+          }
+          assert.lengthOf(world.opened, 4)
+          // The program may ask at any time.
+          yield* World.login(world)
+        }))
+    }))
+
+  it.effect("requests a bounded number of scopes, those that are missing and those of the application among them", () =>
+    Effect.gen(function*() {
+      const many = (name: string, length = 150) => Array.from({ length }, (_, i) => `${name}${i}`)
+      const world = World.make({
+        scope: many("a").join(" "),
+        tools: { write: "write" },
+        authorization: { scopes: ["mine"] }
+      })
+      yield* World.run(world, (client) => client.callTool("write"))
+      for (const scopes of scopesOf(world)) assert.isAtMost(scopes!.split(" ").length, 100)
+      assert.includeMembers(scopesOf(world)[1]!.split(" "), ["write", "mine", "a149"])
+      const long = World.make({ scope: many("x".repeat(200), 50).join(" "), tools: { write: "write" } })
+      yield* World.run(long, (client) => client.callTool("write"))
+      for (const scopes of scopesOf(long)) assert.isAtMost(scopes!.length, 4096)
+      assert.include(scopesOf(long)[1]!.split(" "), "write")
+    }))
+
+  it.effect("does not request again what was not granted, for another scope or after a restart", () =>
+    Effect.gen(function*() {
+      const store = yield* KeyValueStore.KeyValueStore
+      const layer = Layer.succeed(CredentialStore.CredentialStore, CredentialStore.make(store))
+      const world = World.make({
+        scope: "basic",
+        consent: ({ scopes }) => ({ scopes: scopes.filter((scope) => scope !== "admin") }),
+        tools: { admin: "admin", write: "write" },
+        store: layer
+      })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          yield* Effect.flip(client.callTool("admin"))
+          yield* client.callTool("write")
+          yield* Effect.flip(client.callTool("admin"))
+        }))
+      assert.deepStrictEqual(scopesOf(world), ["basic", "basic admin", "basic write"])
+    }).pipe(Effect.provide(KeyValueStore.layerMemory)))
 
   it.effect("gets both scopes when two requests need different ones at once, one login after another", () =>
     Effect.gen(function*() {

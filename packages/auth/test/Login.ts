@@ -57,6 +57,8 @@ const BrowserLive = Layer.unwrapEffect(
 
 export interface Settings extends Options {
   readonly authorization?: Authorization.Options
+  /** Sees each request to the MCP server. */
+  readonly onRequest?: (request: Request) => void
   /** Another authorization server, such as the identity provider of an enterprise. */
   readonly other?: Issuer & Pick<TestAuthorizationServer.TestAuthorizationServerService, "handle">
 }
@@ -64,11 +66,14 @@ export interface Settings extends Options {
 /** The client does not connect before it is used. */
 export const layer = (
   grant: Grant<Browser.Browser | CredentialStore.CredentialStore>,
-  { authorization, other, ...options }: Settings = {}
+  { authorization, onRequest, other, ...options }: Settings = {}
 ) => {
   const Network = TestAuthorizationServer.layerHttpClient(
     Effect.map(WebHandler.WebHandler, ({ handler }) => ({
-      "https://mcp.test": handler,
+      "https://mcp.test": (request: Request) => {
+        onRequest?.(request)
+        return handler(request)
+      },
       ...(other === undefined ? undefined : { [other.issuer]: other.handle })
     }))
   ).pipe(Layer.provide(ServerLive))

@@ -23,6 +23,46 @@ describe("A client and a protected server, with an authorization server between 
       }).pipe(Effect.provide(Login.layer(code, { scopes: ["read", "write"], lifetime: "10 minutes" }))))
   }
 
+  for (const version of ["2025-11-25", "2026-07-28"] as const) {
+    for (const refreshTokens of ["rotating", "none"] as const) {
+      const opened: Array<string | null> = []
+      const settings: Login.Settings = {
+        scopes: ["read", "write"],
+        lifetime: "5 minutes",
+        refreshTokens,
+        onRequest: ({ headers, method, url }) => {
+          if (url !== Login.SERVER) return
+          if (method === "GET" || headers.get("mcp-method") === "subscriptions/listen") {
+            opened.push(headers.get("authorization"))
+          }
+        }
+      }
+      it.scoped(`open the stream of changes again when a token ends, with the next one, at ${version}, refresh tokens: ${refreshTokens}`, () =>
+        Effect.gen(function*() {
+          opened.length = 0
+          const client = yield* Login.connect({ versions: [version] })
+          yield* Login.call(client, "whoami")
+          yield* settled
+          assert.lengthOf(opened, 1)
+          for (let minute = 0; minute < 12; minute++) {
+            yield* TestClock.adjust("1 minutes")
+            yield* settled
+          }
+          if (refreshTokens === "rotating") {
+            assert.isAtLeast(new Set(opened).size, 3)
+            assert.isAtMost(opened.length, 6)
+          }
+          // The user is not asked for the sake of a stream.
+          const logins = (yield* Login.grants).filter((grant) => grant === "authorization_code")
+          assert.lengthOf(logins, 1)
+          assert.match((yield* Login.call(client, "whoami"))!, /^ada/)
+          yield* TestClock.adjust("1 minutes")
+          yield* settled
+          assert.isAtLeast(new Set(opened).size, 2)
+        }).pipe(Effect.provide(Login.layer(code, settings))))
+    }
+  }
+
   it.scoped("bind the token to a key of the client", () =>
     Effect.gen(function*() {
       const client = yield* Login.connect()
@@ -41,3 +81,6 @@ describe("A client and a protected server, with an authorization server between 
       assert.deepInclude(error, { reason: "Denied", error: "access_denied" })
     }).pipe(Effect.provide(Login.layer(code, { consent: () => ({ error: "access_denied" }) }))))
 })
+
+/** Everything that needs no time has happened. */
+const settled = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))

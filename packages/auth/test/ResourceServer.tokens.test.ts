@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
 import * as TokenVerifier from "@effect-mcp/auth/TokenVerifier"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { Effect, Exit, Layer, Logger, LogLevel, Redacted, TestClock, Tracer } from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, LogLevel, Redacted, TestClock, Tracer } from "effect"
 import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"
 
@@ -130,6 +130,108 @@ describe("A token", () => {
       assert.strictEqual((yield* server.call("write", token)).status, 403)
     }))
 })
+
+describe("The claims of a token", () => {
+  it.scoped("that are of another type than they should be never break the server", () =>
+    Effect.gen(function*() {
+      const { login, server } = yield* Protected.world({ requires: ["notes:read"] })
+      const cannotBeText = { toString: 1, valueOf: null }
+      const refused: Array<Record<string, unknown>> = [
+        { scope: { "notes:read": true } },
+        { scope: cannotBeText },
+        { scope: undefined, scp: cannotBeText },
+        { sub: cannotBeText },
+        { sub: { name: "ada" } },
+        { aud: 7 },
+        { aud: cannotBeText },
+        { aud: [cannotBeText] },
+        { aud: null },
+        { exp: "tomorrow" },
+        { exp: null },
+        { exp: [1] },
+        { nbf: "yesterday" },
+        { nbf: cannotBeText },
+        { iss: 7 },
+        { iss: cannotBeText },
+        { cnf: null },
+        { cnf: "key" },
+        { cnf: [] },
+        { cnf: { jkt: 7 } },
+        { cnf: { jkt: cannotBeText } },
+        { cnf: { "x5t#S256": "abc" } },
+        { sub: undefined, client_id: 7 }
+      ]
+      for (const claims of refused) {
+        const token = yield* login.sign({ claims })
+        for (const call of [server.call("whoami", token), server.call("whoami", `DPoP ${token}`)]) {
+          const { challenge, status } = yield* call
+          assert.strictEqual(status, 401, JSON.stringify(claims))
+          assert.match(challenge!, /error="invalid_/)
+        }
+      }
+      const served: Array<Record<string, unknown>> = [
+        { scope: ["notes:read", cannotBeText, 7] },
+        { client_id: cannotBeText, azp: 7 },
+        { iat: cannotBeText, jti: 7, auth_time: "now" },
+        { exp: 1e300 },
+        { nbf: -1e300 }
+      ]
+      for (const claims of served) {
+        const token = yield* login.sign({ claims })
+        assert.strictEqual((yield* server.call("whoami", token)).status, 200, JSON.stringify(claims))
+      }
+    }))
+
+  it.scoped("that a verifier of the application gives are read in the same way", () =>
+    Effect.gen(function*() {
+      for (
+        const odd of [{ scope: Object.create(null) }, { scope: [Object.create(null)] }, { exp: 1n }, { aud: Symbol() }]
+      ) {
+        const claims = { aud: Protected.RESOURCE, sub: "ada", ...odd }
+        const server = yield* Protected.make(Net.make(), {
+          verifier: TokenVerifier.make(() => Effect.succeed({ issuer: Protected.ISSUER, claims }))
+        })
+        assert.notInclude([500, 503], (yield* server.call("write", "token")).status)
+      }
+    }))
+})
+
+describe("Tokens that are not known", () => {
+  it.scoped("leave places for known ones while their issuer is away, and are refused beyond a limit", () =>
+    Effect.gen(function*() {
+      let isAway = false
+      const login = yield* Protected.issuer()
+      const net = Net.make({
+        [Protected.ISSUER]: (request) => isAway ? Effect.never : login.handler(request)
+      })
+      const server = yield* Protected.make(net, {
+        concurrency: 3,
+        user: (token) => Effect.as(Effect.sleep("1 seconds"), token)
+      })
+      const known = yield* login.sign()
+      const first = yield* Effect.fork(server.call("whoami", known))
+      yield* settled
+      yield* TestClock.adjust("1 seconds")
+      assert.strictEqual((yield* Fiber.join(first)).status, 200)
+      isAway = true
+      yield* TestClock.adjust("40 seconds")
+      const unknown = yield* Effect.forEach(
+        ["a", "b", "c", "d", "d"],
+        (kid) => Effect.flatMap(login.sign({ header: { kid } }), (token) => Effect.fork(server.call("whoami", token)))
+      )
+      const again = yield* Effect.forEach([known, known], (token) => Effect.fork(server.call("whoami", token)))
+      yield* settled
+      yield* TestClock.adjust("1 seconds")
+      for (const fiber of again) assert.strictEqual((yield* Fiber.join(fiber)).status, 200)
+      yield* TestClock.adjust("1 minutes")
+      const all = yield* Effect.forEach(unknown, (fiber) => Fiber.join(fiber))
+      assert.deepStrictEqual(all.map(({ status }) => status), [503, 503, 503, 503, 503])
+      assert.match(all[4]!.text, /too many access tokens/)
+    }))
+})
+
+/** Everything that needs no time has happened. */
+const settled = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
 
 describe("The memory of verified tokens", () => {
   it.scoped("is bounded, and forgets the oldest", () =>

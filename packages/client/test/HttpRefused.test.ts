@@ -34,6 +34,31 @@ describe("HttpRefused", () => {
     assert.strictEqual(refused(403, "text/plain", "").message, `${said} 403`)
   })
 
+  it.scoped("quotes why the server did not accept a token, without the token, and gives no advice that was followed", () =>
+    Effect.gen(function*() {
+      const said401 = (challenge: string, authorization?: string) =>
+        Effect.gen(function*() {
+          const pair = yield* ScriptedServer.pair(authorization === undefined ? {} : { headers: { authorization } })
+          const calling = yield* pair.call("ping")
+          const exchange = yield* pair.expect("ping")
+          yield* exchange.reply(401, { "www-authenticate": challenge })
+          const { message } = (yield* Fiber.join(calling)) as TransportError
+          return message.slice(`${said} 401`.length)
+        })
+      const late = "Bearer error=\"invalid_token\", error_description=\"The access token has expired\""
+      assert.strictEqual(yield* said401(late, "Bearer 123456789"), ": The access token has expired")
+      assert.strictEqual(
+        yield* said401("Bearer error_description=\"no: 123456789, \\\"a\\\"\"", "Bearer 123456789"),
+        ": no: [redacted], \"a\""
+      )
+      assert.strictEqual(
+        yield* said401(`Bearer error_description="${"x".repeat(999)}"`, "Bearer 123456789"),
+        `: ${"x".repeat(200)}…`
+      )
+      assert.match(yield* said401("Bearer", "Bearer 123456789"), /does not accept the `Authorization` header/)
+      assert.match(yield* said401("Bearer"), /give the connector/)
+    }))
+
   it.scoped("says with 4xx that the server did not serve the request, and with 5xx that it may have", () =>
     Effect.gen(function*() {
       for (const [status, reason] of [[400, "Write"], [499, "Write"], [500, "Read"], [504, "Read"]] as const) {

@@ -32,7 +32,8 @@ export const check = (
   text: string
 ): Either.Either<URL, AuthorizationError> =>
   Either.flatMap(browsable(what, text), (url) => {
-    const isOwn = url.hostname === server.hostname || [isLoopback, isTest].some((is) => is(url.hostname) && is(server.hostname))
+    const isOwn = url.hostname === server.hostname ||
+      [isLoopback, isTest].some((is) => is(url.hostname) && is(server.hostname))
     return isOwn || allowPrivate || !isPrivate(url.hostname) ? Either.right(url) : refuse(
       `${what}, ${Text.location(url)}`,
       "it is a private address. A program that runs on the user's own machine may allow that with `allowPrivateAddresses`"

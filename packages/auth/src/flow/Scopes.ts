@@ -22,7 +22,8 @@ const MAX_CHARACTERS = 4096
 
 const capped = (scopes: Scopes): Scopes => {
   let characters = 0
-  return scopes.slice(-MAX_SCOPES).reverse().filter((scope) => (characters += scope.length + 1) <= MAX_CHARACTERS).reverse()
+  return scopes.slice(-MAX_SCOPES).reverse().filter((scope) => (characters += scope.length + 1) <= MAX_CHARACTERS)
+    .reverse()
 }
 
 /** Those of the requested scopes that were granted; all of them when the authorization server does not say. */

@@ -256,9 +256,9 @@ const isQuiet = ({ headers, method }: Request, status: number): boolean =>
 const tooOften = (server: URL) =>
   failure(
     "InsufficientScope",
-    `The user was asked ${MAX_LOGINS} times within ${
-      WITHIN / 60_000
-    } minutes, because ${Text.location(server)} refused requests; the client asks again later, or when the program calls \`login\``,
+    `The user was asked ${MAX_LOGINS} times within ${WITHIN / 60_000} minutes, because ${
+      Text.location(server)
+    } refused requests; the client asks again later, or when the program calls \`login\``,
     { error: "insufficient_scope" }
   )
 

@@ -54,7 +54,35 @@ const privateAddresses = [
   "https://router.home.arpa/",
   "https://kubernetes.default.svc/",
   "https://db.localdomain/",
-  "https://①②⑦.0.0.1/"
+  "https://①②⑦.0.0.1/",
+  "https://168.63.129.16/machine",
+  "https://0xa83f8110/",
+  "https://[::ffff:168.63.129.16]/",
+  "https://[64:ff9b::168.63.129.16]/",
+  "https://192.88.99.1/",
+  "https://192.31.196.1/",
+  "https://192.52.193.1/",
+  "https://192.175.48.1/",
+  "https://192.0.0.192/",
+  "https://100.100.100.200/",
+  "https://240.0.0.1/",
+  "https://[100::1]/",
+  "https://[5f00::1]/",
+  "https://[2620:4f:8000::1]/",
+  "https://[2001:20::1]/",
+  "https://[3fff::1]/",
+  "https://[2606:4700::5efe:10.0.0.1]/",
+  "https://[2606:4700::200:5efe:10.0.0.1]/",
+  "https://vault.service.consul/",
+  "https://vault.service.consul./",
+  "https://login.test/",
+  "https://login.example/",
+  "https://login.invalid/",
+  "https://login.onion/",
+  "https://login.alt/",
+  "https://1.0.0.10.in-addr.arpa/",
+  "https://login.private/",
+  "https://app.marathon.mesos/"
 ]
 
 const never = [
@@ -109,7 +137,14 @@ describe("A URL that a server names", () => {
       "https://auth.example.com/t1?x=1",
       "https://8.8.8.8/",
       "https://[2606:4700::1111]/",
-      "https://172.32.0.1/"
+      "https://172.32.0.1/",
+      "https://168.63.129.17/",
+      "https://192.88.98.1/",
+      "https://[2620:4f:8001::1]/",
+      "https://[2606:4700::5efe:8.8.8.8]/",
+      "https://test.example.com/",
+      "https://login.contest.com/",
+      "https://consul.io/"
     ]
     for (const url of urls) assert.isTrue(isUsed(remote, url), url)
   })
@@ -119,6 +154,9 @@ describe("A URL that a server names", () => {
     assert.isFalse(isUsed(server("https://10.0.0.5/mcp"), "https://10.0.0.6/token"))
     assert.isTrue(isUsed(server("http://localhost:3000/mcp"), "http://127.0.0.1:9000/token"))
     assert.isFalse(isUsed(server("http://localhost:3000/mcp"), "https://10.0.0.6/token"))
+    // The names of a test.
+    assert.isTrue(isUsed(server("https://mcp.test/mcp"), "https://login.test/token"))
+    assert.isFalse(isUsed(server("https://mcp.test/mcp"), "https://login.consul/token"))
   })
 
   it("MUST be https to be opened in a browser, or http on this machine", () => {

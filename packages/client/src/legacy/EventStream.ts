@@ -60,6 +60,9 @@ export const open = (
 /** A stream that was open this long has worked, even if it brought no event. In milliseconds. */
 const LONG_OPEN = 10_000
 
+/** How often the client looks for other credentials, when the server accepts those of an open session no more. */
+const RECHECK = "30 seconds"
+
 /** Reads the standalone stream until the server offers none any more. */
 export const listen = (
   connection: HttpConnection,
@@ -68,6 +71,7 @@ export const listen = (
   Effect.gen(function*() {
     const point = yield* Ref.make(ResumePoint.initial)
     const pause = yield* ResumePoint.pauses(point, connection.settings.reconnect)
+    let wasOpen = false
 
     const onEvent = (event: Events.Event) =>
       Effect.zipRight(
@@ -84,7 +88,15 @@ export const listen = (
       if ((yield* Clock.currentTimeMillis) - start >= LONG_OPEN) {
         yield* Ref.update(point, (now) => ({ ...now, attempts: 0 }))
       }
+      wasOpen ||= error === undefined
       if (error?._tag !== "NoEventStream") return
+      // The server has ended the stream with its token. The application may have another token later.
+      const { credentials } = connection
+      if (error.status === 401 && wasOpen && credentials !== undefined) {
+        const refused = credentials.last()
+        const count = Effect.delay(Effect.orElseSucceed(credentials.now, () => refused), RECHECK)
+        return yield* Effect.asVoid(Effect.repeat(count, { until: (now) => now !== refused }))
+      }
       // The server may have deleted the events of before, and have others.
       if ((yield* Ref.get(point)).lastEventId === undefined || isFinal.has(error.status)) {
         return yield* Effect.fail(error)

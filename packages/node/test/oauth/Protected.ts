@@ -35,8 +35,8 @@ export const whoami = (client: ClientSessionService): Effect.Effect<User, Client
   })
 
 export interface Options extends HttpOptions {
-  /** Verifies tokens at the introspection endpoint, as the client `introspector`, instead of by their signature. */
-  readonly introspect?: boolean
+  /** Verifies tokens at the introspection endpoint, as the client `introspector`, or so; default: by their signature. */
+  readonly introspect?: boolean | Verify
   /** The scopes that the metadata names. */
   readonly supported?: ReadonlyArray<string>
   /** Members of the metadata of the resource, in place of the usual ones. */
@@ -54,7 +54,7 @@ export interface Protected {
 }
 
 /** The claims of a token that is valid for a resource; `undefined` for all others. */
-type Verify = (token: string, resource: string) => Promise<Readonly<Record<string, unknown>> | undefined>
+export type Verify = (token: string, resource: string) => Promise<Readonly<Record<string, unknown>> | undefined>
 
 type Json = Readonly<Record<string, any>>
 
@@ -104,7 +104,11 @@ const byIntrospection = ({ issuer }: Provider): Verify => (token, audience) =>
 export const make = (provider: Provider, options: Options = {}) =>
   Effect.gen(function*() {
     const { introspect, metadata, supported = ["notes:read"], ...http } = options
-    const verify = introspect === true ? byIntrospection(provider) : bySignature(provider)
+    const verify = typeof introspect === "function"
+      ? introspect
+      : introspect === true
+      ? byIntrospection(provider)
+      : bySignature(provider)
     const required = { scopes: [] as ReadonlyArray<string> }
     const authorizations: Array<string | undefined> = []
     const statuses: Array<number> = []

@@ -22,6 +22,10 @@ export interface Settings {
   readonly hasStockRefresh?: boolean
   /** Whether clients may register. Default: true. */
   readonly registration?: boolean
+  /** Whether clients may delete their registrations (RFC 7592). Default: false. */
+  readonly registrationManagement?: boolean
+  /** Default: any that is free. */
+  readonly port?: number
 }
 
 export interface Provider {
@@ -50,10 +54,14 @@ interface Sent {
   readonly done?: number
 }
 
-const launch = (settings: Settings): Effect.Effect<readonly [ChildProcess, string], never, Scope.Scope> =>
+/** Runs an authorization server, which tells its address, until the scope closes. */
+export const launch = (
+  file: string,
+  settings: Settings
+): Effect.Effect<readonly [ChildProcess, string], never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() =>
-      fork(fileURLToPath(new URL("./provider.mjs", import.meta.url)), [JSON.stringify(settings)], {
+      fork(fileURLToPath(new URL(file, import.meta.url)), [JSON.stringify(settings)], {
         execPath: process.execPath,
         execArgv: [],
         stdio: ["ignore", "ignore", "pipe", "ipc"]
@@ -85,27 +93,30 @@ const started = (child: ChildProcess): Effect.Effect<readonly [ChildProcess, str
 
 /** Starts an authorization server. */
 export const make = (settings: Settings = {}): Effect.Effect<Provider, never, Scope.Scope> =>
-  Effect.map(launch(settings), ([child, issuer]) => {
-    const requests: Array<string> = []
-    const waiting = new Map<number, () => void>()
-    let id = 0
-    child.on("message", ({ done, request }: Sent) => {
-      if (request !== undefined) requests.push(request)
-      if (done !== undefined) waiting.get(done)?.()
-    })
-    const command = (name: string, value?: object) =>
-      Effect.async<void>((resume) => {
-        waiting.set(++id, () => resume(Effect.void))
-        child.send({ command: name, id, value })
-      })
-    return {
-      issuer,
-      requests,
-      count: (request) => requests.filter((one) => one === request).length,
-      rotateKeys: (keepOld) => command("rotateKeys", { keepOld }),
-      setAudience: (audience) => command("setAudience", { audience }),
-      requireNonce: command("requireNonce"),
-      stall: (path) => command("stall", { path }),
-      forget: (...kinds) => command("forget", { kinds })
-    }
+  Effect.map(launch("./provider.mjs", settings), (launched) => controlled(launched))
+
+/** An authorization server that obeys commands. */
+export const controlled = ([child, issuer]: readonly [ChildProcess, string]): Provider => {
+  const requests: Array<string> = []
+  const waiting = new Map<number, () => void>()
+  let id = 0
+  child.on("message", ({ done, request }: Sent) => {
+    if (request !== undefined) requests.push(request)
+    if (done !== undefined) waiting.get(done)?.()
   })
+  const command = (name: string, value?: object) =>
+    Effect.async<void>((resume) => {
+      waiting.set(++id, () => resume(Effect.void))
+      child.send({ command: name, id, value })
+    })
+  return {
+    issuer,
+    requests,
+    count: (request) => requests.filter((one) => one === request).length,
+    rotateKeys: (keepOld) => command("rotateKeys", { keepOld }),
+    setAudience: (audience) => command("setAudience", { audience }),
+    requireNonce: command("requireNonce"),
+    stall: (path) => command("stall", { path }),
+    forget: (...kinds) => command("forget", { kinds })
+  }
+}

@@ -112,6 +112,10 @@ describe("A protected server", () => {
             "Bearer resource_metadata=\"https://mcp.example.com/.well-known/oauth-protected-resource/mcp\""
           )
         }
+        // Before the HTTP server itself would refuse the headers.
+        const long = yield* send("/mcp", { method: "POST", headers: { authorization: `Bearer ${"a".repeat(8193)}` } })
+        assert.strictEqual(long.status, 400)
+        assert.match(long.headers.get("www-authenticate")!, /error="invalid_request", error_description="[^"]*longer/)
         const inQuery = yield* send("/mcp?access_token=a", { method: "POST" })
         assert.strictEqual(inQuery.status, 400)
       }))

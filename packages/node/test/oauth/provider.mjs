@@ -100,6 +100,7 @@ const make = () => {
       },
       introspection: { enabled: true, allowedPolicy: () => true },
       registration: { enabled: settings.registration !== false },
+      registrationManagement: { enabled: settings.registrationManagement === true },
       revocation: { enabled: true, allowedPolicy: (_, client, token) => token.clientId === client.clientId },
       resourceIndicators: {
         enabled: true,
@@ -121,7 +122,7 @@ const make = () => {
   const listener = provider.callback()
   return (request, response) => {
     const { pathname } = new URL(request.url, issuer)
-    process.send({ request: `${request.method} ${pathname.replace(/^(\/(?:auth|interaction))\/.*/, "$1")}` })
+    process.send({ request: `${request.method} ${pathname.replace(/^(\/(?:auth|interaction|reg))\/.*/, "$1")}` })
     if (pathname === slow) return
     if (request.method !== "POST" || pathname !== "/reg") return listener(request, response)
     let text = ""
