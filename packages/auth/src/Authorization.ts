@@ -60,8 +60,9 @@ export interface AuthorizationService {
   readonly login: (server: string | URL) => Effect.Effect<void, AuthorizationError>
   /**
    * Revokes the tokens for the server at a URL, where its authorization server supports that (RFC 7009), and forgets them. A
-   * client that registers itself does so anew at the next login. Requests that wait for a login fail. Tokens that cannot be
-   * revoked are forgotten all the same. What clients have cached for the user is not used for the next one.
+   * client that registers itself does so anew at the next login; its registration is deleted, where the authorization server supports
+   * that (RFC 7592) and no other server needs it. Requests that wait for a login fail. Tokens that cannot be revoked are forgotten all
+   * the same. What clients have cached for the user is not used for the next one.
    *
    * Close the sessions with a server up to 2025-11-25, too, before another user logs in: a session belongs to one user.
    */

@@ -15,7 +15,7 @@ import * as Data from "effect/Data"
  * - `UntrustedResponse`: the response to an authorization request is not an answer to that request; it was not used.
  * - `Denied`: the user or the authorization server denied access; `error` has the code.
  * - `TokenRefused`: the token endpoint refused the request or its response is malformed; `error` has the code.
- * - `InsufficientScope`: the server still requires scopes after the client had asked for them.
+ * - `InsufficientScope`: the server still requires scopes after the client had asked for them, or has caused too many logins.
  * - `Browser`: the browser could not be opened, or no response came in time.
  * - `Store`: stored credentials could not be read or written.
  * - `Signing`: a key could not sign.
