@@ -363,14 +363,12 @@ const BUSY = new TokenError({
   message: "the server verifies too many access tokens at the moment"
 })
 
-/** How often the token of an open stream is looked at: when its verifier has to look again, but not more often than the first. */
-const RECHECKS = [5000, 10_000, 15_000, 20_000, 25_000]
-const LAST_RECHECK = 30_000
+/** How often the token of an open stream is looked at, and how often when its verifier has to look again before. */
+const RECHECK = 30_000
+const SOON = 5000
 
 const recheckAfter = (isCurrent: (millis: number) => boolean, millis: number): number =>
-  isCurrent === never
-    ? LAST_RECHECK
-    : RECHECKS.find((after) => !isCurrent(millis + after)) ?? LAST_RECHECK
+  isCurrent === never || isCurrent(millis + RECHECK) ? RECHECK : SOON
 
 const has = (granted: ReadonlyArray<string>, required: string): boolean => granted.includes(required)
 

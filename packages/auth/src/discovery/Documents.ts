@@ -14,7 +14,6 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Str from "effect/String"
 import type { AuthorizationError } from "../AuthorizationError.js"
@@ -55,47 +54,19 @@ export const find = (
     return status >= 200 && status < 300 ? json : undefined
   })
 
-const send = (
+/** Sends a request as it is, if its URL may be used. What is posted is never redirected, and any other redirect is the answer. */
+export const send = (
   documents: Documents,
   what: string,
-  url: string,
-  request: (url: URL) => HttpClientRequest.HttpClientRequest,
-  redirects?: number
+  request: HttpClientRequest.HttpClientRequest
 ): Effect.Effect<Answer, AuthorizationError> =>
-  Effect.flatMap(
-    Policies.check(documents.policy, what, url),
-    (url) =>
-      exchange(documents, what, HttpClientRequest.setHeader(request(url), "accept", "application/json"), redirects)
-  )
-
-/** Posts what `body` adds to the request. */
-export const post = (
-  documents: Documents,
-  what: string,
-  url: string,
-  body: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
-): Effect.Effect<Answer, AuthorizationError> =>
-  send(documents, what, url, (url) => body(HttpClientRequest.post(url)), 0)
-
-export const postJson = (
-  documents: Documents,
-  what: string,
-  url: string,
-  value: unknown
-): Effect.Effect<Answer, AuthorizationError> => post(documents, what, url, HttpClientRequest.bodyUnsafeJson(value))
-
-/** What is at an address; a redirect is an answer, too. */
-export const get = (documents: Documents, what: string, url: string): Effect.Effect<Answer, AuthorizationError> =>
-  send(documents, what, url, (url) => HttpClientRequest.get(url))
-
-/** Deletes what is at an address. */
-export const remove = (
-  documents: Documents,
-  what: string,
-  url: string,
-  token: Redacted.Redacted<string>
-): Effect.Effect<Answer, AuthorizationError> =>
-  send(documents, what, url, (url) => HttpClientRequest.bearerToken(HttpClientRequest.del(url), token))
+  Effect.flatMap(Policies.check(documents.policy, what, request.url), (url) => {
+    const checked = request.pipe(
+      HttpClientRequest.setUrl(url),
+      HttpClientRequest.setHeader("accept", "application/json")
+    )
+    return exchange(documents, what, checked, request.method === "POST" ? 0 : undefined)
+  })
 
 /** Without a number of `redirects`, a redirect is the answer. */
 const exchange = (

@@ -87,26 +87,13 @@ const isPrivate = (hostname: string): boolean => {
 const numberOf = (address: string): number => address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0)
 
 /** The special-purpose addresses of IANA, multicast, and an address at which Azure serves each of its machines. */
-const PRIVATE_V4 = ([
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["168.63.129.16", 32],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.31.196.0", 24],
-  ["192.52.193.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["192.175.48.0", 24],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 3]
-] as const).map(([address, bits]) => [numberOf(address), 2 ** (32 - bits)] as const)
+const PRIVATE_V4 = `
+  0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+  192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
+  224.0.0.0/3`.trim().split(/\s+/).map((range) => {
+  const [address = "", bits] = range.split("/")
+  return [numberOf(address), 2 ** (32 - Number(bits))] as const
+})
 
 const isPrivateV4 = (address: string): boolean =>
   PRIVATE_V4.some(([first, size]) => numberOf(address) >= first && numberOf(address) < first + size)

@@ -42,11 +42,11 @@ export const postForm = Effect.fnUntraced(function*(
       ? { headers: {}, parameters: {} }
       : yield* ClientAuthentication.prove(client, server)
     const proof = prover === undefined ? {} : yield* prover.headers("POST", url, undefined)
-    const answer = yield* Posts.post(documents, what, url, (request) =>
-      request.pipe(
-        HttpClientRequest.setHeaders({ ...headers, ...proof }),
-        HttpClientRequest.bodyUrlParams({ ...form, ...parameters })
-      ))
+    const request = HttpClientRequest.post(url).pipe(
+      HttpClientRequest.setHeaders({ ...headers, ...proof }),
+      HttpClientRequest.bodyUrlParams({ ...form, ...parameters })
+    )
+    const answer = yield* Posts.send(documents, what, request)
     const secret = client?.clientSecret === undefined ? "" : Redacted.value(client.clientSecret)
     return {
       answer: withoutSecrets(answer, { ...headers, ...form, ...parameters, client_secret: secret }),

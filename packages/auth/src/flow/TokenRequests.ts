@@ -2,6 +2,7 @@
  * Gets tokens for one MCP server: finds its authorization server, chooses the scopes, and refreshes the tokens there or gets
  * others by the grant; and revokes them. `ServerTokens` decides when, and `TokenState` keeps the result.
  */
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -74,13 +75,13 @@ export const make = (
     isPublished,
     // MUST name the resource in every token request (2026-07-28 basic/authorization)
     token: (client, form) => TokenEndpoint.request(documents, server, client, { ...form, resource }, prover),
-    get: (what, url) => Posts.get(documents, what, url),
+    get: (what, url) => Posts.send(documents, what, HttpClientRequest.get(url)),
     post: (what, url, body, { client, isConfigured = false } = {}) => {
       const to = isConfigured ? allowingPrivate(documents) : documents
       return "form" in body
         // The URL may be another server's, whose metadata is not known: the client proves who it is to this URL only.
         ? TokenEndpoint.postForm(to, { issuer: url, authMethods: [] }, what, url, client, body.form)
-        : Posts.postJson(to, what, url, body.json)
+        : Posts.send(to, what, HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(url), body.json))
     }
   })
 
@@ -165,7 +166,8 @@ export const make = (
     )
     const { management } = (yield* Registered.release(store, binding, tokens.clientId)) ?? {}
     if (management !== undefined) {
-      yield* Posts.remove(documents, "the registration of this client", management.url, management.token)
+      const request = HttpClientRequest.bearerToken(HttpClientRequest.del(management.url), management.token)
+      yield* Posts.send(documents, "the registration of this client", request)
     }
     if (errors[0] !== undefined) return yield* errors[0]
   })

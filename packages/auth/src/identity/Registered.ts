@@ -22,14 +22,6 @@ export const find = (
         : registrations.get(issuer, clientId)
   )
 
-export const replace = Effect.fnUntraced(function*({ registrations }: Store, issuer: string, next: Registration) {
-  const before = yield* registrations.get(issuer)
-  if (before !== undefined && before.clientId !== next.clientId) {
-    yield* registrations.set(before, issuer, before.clientId)
-  }
-  yield* registrations.set(next, issuer)
-})
-
 /**
  * Lets the next login register anew. The registration stays findable by its id: tokens for another MCP server may have been
  * issued to it. One with another id than this has been replaced already.
@@ -44,6 +36,9 @@ export const retire = Effect.fnUntraced(function*(
   yield* registrations.set(current, issuer, current.clientId)
   yield* registrations.set(undefined, issuer)
 })
+
+export const replace = (store: Store, issuer: string, next: Registration): Effect.Effect<void, AuthorizationError> =>
+  Effect.zipRight(retire(store, issuer, undefined), store.registrations.set(next, issuer))
 
 /** Notes that the client logs in for a resource with the registration for the next login, if the client can delete that registration. */
 export const use = Effect.fnUntraced(function*(
