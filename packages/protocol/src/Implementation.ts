@@ -11,6 +11,23 @@ import { since } from "./schema/Since.js"
 import { Uri } from "./schema/Text.js"
 
 /**
+ * Whether a URI is no address of a page or an image: a host that loads or opens it could run a program (`javascript:`), or read a file.
+ * Relative URIs are addresses.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#icons
+ * @category guards
+ */
+export const isUnsafe = (uri: string): boolean => {
+  if (/^(?:https?|data):/i.test(uri)) return false
+  // Browsers skip white space and control characters.
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(uri.replace(/[\p{Cc}\s]/gu, ""))?.[1]?.toLowerCase()
+  return scheme !== undefined && scheme !== "https" && scheme !== "http" && scheme !== "data"
+}
+
+// A client leaves out what has another one.
+const SafeUri = Uri.pipe(Schema.filter((uri) => !isUnsafe(uri) || "its scheme is not https:, http: or data:"))
+
+/**
  * An image: its URI (`https:` or `data:`), media type, sizes (`48x48`, `any`) and theme.
  *
  * @category models
@@ -19,7 +36,7 @@ export interface Icon extends Schema.Schema.Type<typeof Icon> {}
 
 /** @category schemas */
 export const Icon = Schema.Struct({
-  src: Uri,
+  src: SafeUri,
   mimeType: harmless(Schema.optional(Schema.String)),
   sizes: harmless(Schema.optional(Schema.Array(Schema.String))),
   theme: harmless(Schema.optional(Schema.Literal("light", "dark")))
@@ -50,5 +67,16 @@ export const Implementation = Schema.Struct({
   name: harmless(absentAs("", Schema.String)),
   version: harmless(absentAs("", Schema.String)),
   description: since("2025-11-25", harmless(Schema.optional(Schema.String))),
-  websiteUrl: since("2025-11-25", harmless(Schema.optional(Uri)))
+  websiteUrl: since("2025-11-25", harmless(Schema.optional(SafeUri)))
+})
+
+/**
+ * The same for a client, with URIs of every scheme: a server mends nothing, and refuses no client because of its icon.
+ *
+ * @category schemas
+ */
+export const ClientImplementation: Schema.Schema<Implementation> = Schema.Struct({
+  ...Implementation.fields,
+  icons: since("2025-11-25", Schema.optional(Schema.Array(Schema.Struct({ ...Icon.fields, src: Uri })))),
+  websiteUrl: since("2025-11-25", Schema.optional(Uri))
 })

@@ -1,5 +1,7 @@
 import * as Implementation from "@effect-mcp/protocol/Implementation"
+import { Either } from "effect"
 import { describe, expect, it } from "vitest"
+import * as Mend from "../src/schema/Mend.js"
 import * as Projection from "../src/schema/Projection.js"
 import * as SchemaCheck from "../src/schema/SchemaCheck.js"
 import * as Canonical from "./Canonical.js"
@@ -27,5 +29,25 @@ describe("Implementation", () => {
       false,
       false
     ])
+  })
+
+  it("has no icons and no website that could run a program, where a client reads it", () => {
+    const decode = Mend.decoder(Implementation.Implementation, "client")
+    const safe = ["https://a/b", "HTTP://a", "data:image/png;base64,AAAA", "a.png", "//a/b", ""]
+    const unsafe = [
+      "javascript:alert(1)",
+      "JAVASCRIPT:x",
+      "\tjava\nscript:x",
+      "vbscript:x",
+      "file:///x",
+      "blob:x",
+      "x-app:y"
+    ]
+    for (const src of safe) expect(Implementation.isUnsafe(src), src).toBe(false)
+    for (const src of unsafe) {
+      const given = { name: "s", version: "1", icons: [{ src }, { src: "https://a" }], websiteUrl: src }
+      expect(decode(given)).toEqual(Either.right({ name: "s", version: "1", icons: [{ src: "https://a" }] }))
+      expect(Either.isRight(Mend.decoder(Implementation.ClientImplementation, "server")(given))).toBe(true)
+    }
   })
 })

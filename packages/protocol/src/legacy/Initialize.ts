@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { ClientCapabilities, ServerCapabilities } from "../Capabilities.js"
-import { Implementation } from "../Implementation.js"
+import { ClientImplementation, Implementation } from "../Implementation.js"
 import * as Meta from "../Meta.js"
 import { absentAs, harmless } from "../schema/Mendable.js"
 
@@ -19,7 +19,7 @@ export const InitializeParams = Schema.Struct({
   /** The revision that the client proposes; the server may answer with another. */
   protocolVersion: Schema.String,
   capabilities: ClientCapabilities,
-  clientInfo: Implementation,
+  clientInfo: ClientImplementation,
   ...Meta.request
 })
 

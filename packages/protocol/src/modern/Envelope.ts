@@ -9,7 +9,7 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { ClientCapabilities } from "../Capabilities.js"
-import { Implementation } from "../Implementation.js"
+import { ClientImplementation, Implementation } from "../Implementation.js"
 import * as Issue from "../Issue.js"
 import { Key } from "../Json.js"
 import { LoggingLevel } from "../Logging.js"
@@ -27,7 +27,7 @@ export const RequestMeta = Schema.Struct(
   {
     [Meta.keys.protocolVersion]: Schema.String,
     [Meta.keys.clientCapabilities]: ClientCapabilities,
-    [Meta.keys.clientInfo]: Schema.optional(Implementation),
+    [Meta.keys.clientInfo]: Schema.optional(ClientImplementation),
     [Meta.keys.logLevel]: Schema.optional(LoggingLevel),
     [Meta.keys.progressToken]: Schema.optional(Meta.RequestId)
   },

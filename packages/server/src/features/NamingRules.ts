@@ -1,9 +1,10 @@
 /**
  * Logs a warning for each part of a definition that breaks a rule of the specification: the name of a tool, the keys of
- * `_meta`, the `src` of an icon. The definition is registered all the same, because most clients accept such names.
+ * `_meta`, the `src` of an icon. The definition is registered all the same, because most clients accept such names. A definition
+ * whose icon could run a program is a mistake of the application, and is not registered.
  * The rules of keys are in `MetaKey` of `@effect-mcp/protocol`.
  */
-import type { Icon } from "@effect-mcp/protocol/Implementation"
+import { type Icon, isUnsafe } from "@effect-mcp/protocol/Implementation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as MetaKey from "@effect-mcp/protocol/unstable/MetaKey"
 import * as Effect from "effect/Effect"
@@ -19,6 +20,14 @@ export const warn = (
     readonly icons?: ReadonlyArray<Icon> | undefined
   }
 ): Effect.Effect<void> => {
+  const unsafe = (icons ?? []).find(({ src }) => isUnsafe(src))
+  if (unsafe !== undefined) {
+    return Effect.dieMessage(
+      `The ${kind} "${name}" cannot be registered: the src of its icon, "${
+        Subject.quotable(unsafe.src)
+      }", must begin with https: or data:`
+    )
+  }
   const ofName = kind === "tool" ? nameProblem(name) : undefined
   const problems = [
     ...(ofName === undefined ? [] : [ofName]),

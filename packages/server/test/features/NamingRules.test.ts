@@ -65,14 +65,14 @@ describe("a definition that is registered", () => {
         "https://example.com/a.png",
         "data:image/png;base64,AAAA",
         "HTTPS://example.com",
-        "javascript:alert(1)"
+        "http://example.com/b.png"
       ]
         .map((src) => ({ src }))
-      const expected = `the icon "javascript:alert(1)" is not shown: its src must begin with https: or data:`
+      const expected = `the icon "http://example.com/b.png" is not shown: its src must begin with https: or data:`
       assert.deepStrictEqual(yield* warnings(McpServer.tool(Tool.make("a", { icons }), () => Effect.void)), [
         `The tool "a": ${expected}`
       ])
-      for (const src of ["http://example.com/a.png", "file:///a.png", "ftp://a", "ws://a", "a.png", ""]) {
+      for (const src of ["http://example.com/a.png", "a.png", ""]) {
         const prompt = McpServer.prompt(Prompt.make("p", { icons: [{ src }] }), () => Effect.succeed(""))
         assert.lengthOf(yield* warnings(prompt), 1, src)
       }
@@ -84,5 +84,23 @@ describe("a definition that is registered", () => {
       assert.deepStrictEqual(lines.map(({ message }) => message), [
         `The server "s": the icon "http://a" is not shown: its src must begin with https: or data:`
       ])
+    }))
+
+  it.scoped("is not registered with an icon that could run a program", () =>
+    Effect.gen(function*() {
+      for (
+        const src of ["javascript:alert(1)", " JavaScript:x", "java\nscript:x", "vbscript:x", "file:///a.png", "blob:x"]
+      ) {
+        const icons = [{ src }]
+        for (
+          const layer of [
+            McpServer.tool(Tool.make("a", { icons }), () => Effect.void),
+            McpServer.prompt(Prompt.make("p", { icons }), () => Effect.succeed(""))
+          ]
+        ) {
+          const exit = yield* Effect.exit(warnings(layer))
+          assert.include(String(exit), "must begin with https: or data:", src)
+        }
+      }
     }))
 })
