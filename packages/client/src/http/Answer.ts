@@ -2,7 +2,7 @@
  * What ends a request over HTTP, in both eras: its answer among the messages that come in, or the error that says why none will
  * come.
  */
-import type { ErrorObject } from "@effect-mcp/jsonrpc/JsonRpcError"
+import { type ErrorObject, INVALID_REQUEST } from "@effect-mcp/jsonrpc/JsonRpcError"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import { otherForm } from "@effect-mcp/jsonrpc/unstable/RequestIds"
@@ -38,3 +38,12 @@ export const lost = (method: string, why: string, cause?: unknown): TransportErr
 /** An answer came, and is no response. */
 export const unreadable = (method: string, why: string): TransportError =>
   new TransportError({ reason: "Decode", message: `The answer to "${method}" cannot be read: ${why}` })
+
+/** The same of a malformed message. JSON that is no message at all may come from another kind of server. */
+export const malformed = (method: string, { code, id, kind, message }: Message.Malformed, url: URL): TransportError =>
+  unreadable(
+    method,
+    kind !== "response" && id === undefined && code === INVALID_REQUEST
+      ? `it is JSON, and no JSON-RPC message: ${message}; is ${url.origin}${url.pathname} the endpoint of an MCP server?`
+      : message
+  )

@@ -145,7 +145,7 @@ export class Post {
     }
     const malformed = messages.find((message) => Answer.isMalformed(message, id)) ?? messages[0]
     return malformed !== undefined && Message.isMalformed(malformed)
-      ? Effect.fail(Answer.unreadable(method, malformed.message))
+      ? Effect.fail(Answer.malformed(method, malformed, this.options.connection.url))
       : Effect.zipRight(
         Incoming.deliver(current, messages),
         Effect.fail(Answer.unreadable(method, "it answers something else"))

@@ -111,10 +111,11 @@ export class ModernHttp implements Sender {
         }
         const error = Answer.isWithoutId(incoming) ? Answer.errorOf(incoming) : undefined
         return error === undefined
-          ? Effect.fail(Answer.unreadable(
-            request.method,
-            Message.isMalformed(incoming) ? incoming.message : "it answers something else"
-          ))
+          ? Effect.fail(
+            Message.isMalformed(incoming)
+              ? Answer.malformed(request.method, incoming, this.connection.url)
+              : Answer.unreadable(request.method, "it answers something else")
+          )
           : Effect.succeed(Message.failure(request.id, error))
       })
     }

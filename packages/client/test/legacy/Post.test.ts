@@ -170,6 +170,11 @@ describe("A request without a valid answer", () => {
     ["is empty", "", /not JSON/],
     ["is no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), /not UTF-8/],
     ["is no message", "{}", /"method" is missing/],
+    [
+      "is JSON of another kind of server",
+      `{"hello":"world"}`,
+      /it is JSON, and no JSON-RPC message: .*; is https?:\/\/[^?]+ the endpoint of an MCP server\?$/
+    ],
     ["has neither result nor error", `{"jsonrpc":"2.0","id":2}`, /"method" is missing/],
     ["has both", `{"jsonrpc":"2.0","id":2,"result":{},"error":{"code":1,"message":""}}`, /exclude each other/],
     ["answers something else", `{"jsonrpc":"2.0","id":77,"result":{}}`, /answers something else/],
