@@ -294,7 +294,8 @@ export const make = (
             if (!isFirst) onGap(accepted)
             // The call that has added another member fails.
             const promised = Object.keys(isFirst ? lists : subscription.filter)
-            const missing = promised.filter((name) => !covers(accepted, subscription.filter, name))
+            const [given, wanted] = [accepted as JsonObject, subscription.filter as JsonObject]
+            const missing = promised.filter((name) => !accepts(given[name], wanted[name]))
             return unsubscribed(missing, "it has not acknowledged that it does")
           })
           return Effect.zipRight(acknowledged, reported)
@@ -326,16 +327,11 @@ export const make = (
     }
   })
 
-const accepts = (acknowledged: unknown, keys: ReadonlyArray<string> | undefined): boolean =>
-  keys === undefined
-    ? acknowledged === true
-    : Array.isArray(acknowledged) && keys.every((key) => acknowledged.includes(key))
-
-/** Whether the server has acknowledged a member of the filter. */
-const covers = (accepted: SubscriptionFilter, filter: SubscriptionFilter, name: string): boolean => {
-  const [given, wanted] = [accepted as JsonObject, filter as JsonObject].map((one) => one[name])
-  return accepts(given, Array.isArray(wanted) ? wanted as ReadonlyArray<string> : undefined)
-}
+/** Whether the server has acknowledged a member of the filter: its keys, or its flag. */
+const accepts = (acknowledged: unknown, wanted: unknown): boolean =>
+  Array.isArray(wanted)
+    ? Array.isArray(acknowledged) && wanted.every((key) => acknowledged.includes(key))
+    : acknowledged === true
 
 const hasClosed = (end: Either.Either<unknown, CallError>): boolean =>
   Either.isLeft(end) && end.left instanceof ConnectionClosed

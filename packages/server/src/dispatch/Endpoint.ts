@@ -259,9 +259,7 @@ class Stages implements Endpoint {
 
   private refuse(exchange: HttpExchange, refused: Refuses, incoming?: Message.Incoming): void {
     const isRequest = incoming !== undefined && !Message.isMalformed(incoming) && Message.isRequest(incoming)
-    const era = isRequest
-      ? Version.eraOfMessage(incoming, exchange.headers["mcp-protocol-version"])
-      : Refusal.eraOf(exchange)
+    const era = Refusal.eraOf(exchange, isRequest ? incoming : undefined)
     const refusal = Refusal.of(refused, era)
     const fault = HttpRefusalCheck.of(refusal)
     if (fault !== undefined) {

@@ -26,9 +26,11 @@ export const send = (exchange: HttpExchange, refusal: HttpRefusal): void =>
     refusal.headers
   )
 
-/** The era of a client whose message is not read: its header names the revision. */
-export const eraOf = ({ headers }: HttpExchange): Version.Era =>
-  Version.eraOfMessage({ method: "" }, headers["mcp-protocol-version"])
+/** The era of a client. Where its message is not read, its header names the revision. */
+export const eraOf = (
+  { headers }: HttpExchange,
+  message: Parameters<typeof Version.eraOfMessage>[0] = { method: "" }
+) => Version.eraOfMessage(message, headers["mcp-protocol-version"])
 
 /** Answers with a JSON-RPC error and this status. */
 export const failure = (exchange: HttpExchange, status: number, error: Message.Failure, headers?: Headers): void => {

@@ -144,14 +144,11 @@ export class StoredTasks {
     const knownOf = (task: StoredTask) =>
       Record.filterMap(task.questions, (_, key) => Option.fromNullable(answerOf(key)))
     const checks = this.checks.get(taskId)
-    const checking = checks === undefined ?
-      Effect.void :
-      Effect.flatMap(this.find(viewer, taskId), (task) =>
-        Effect.forEach(
-          Object.entries(knownOf(task)),
-          ([key, answer]) => Effect.forEach(checks, (check) => check(key, answer), { discard: true }),
-          { discard: true }
-        ))
+    const check = (task: StoredTask) =>
+      Object.entries(knownOf(task)).flatMap(([key, answer]) => [...checks ?? []].map((one) => one(key, answer)))
+    const checking = checks === undefined
+      ? Effect.void
+      : Effect.flatMap(this.find(viewer, taskId), (task) => Effect.all(check(task), { discard: true }))
     const change = this.change(viewer, taskId, (task) => {
       const known = knownOf(task)
       if (Tasks.isTerminal(task.status) || Record.isEmptyRecord(known)) return undefined
