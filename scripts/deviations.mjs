@@ -91,14 +91,36 @@ const rowOf = (row) =>
 
 const head = ["Method", "What it does", "Example", "What we do", "Revisions", "Tested over"]
 
+/** The rows of the first contact: what the server does with the probe, what the client does, and over which transport. */
+const contactsOf = ({ pipes, urls }) => [
+  ...pipes.map(({ does, era, launches }) => [
+    does.replaceAll("|", "\\|"),
+    launches === 2
+      ? "connects once more, begins with `initialize`, and remembers to send no probe"
+      : era === "modern"
+      ? "speaks 2026-07-28"
+      : "sends `initialize` on the same connection",
+    "stdio"
+  ]),
+  ...Object.entries(urls).flatMap(([era, kinds]) =>
+    Object.keys(kinds).map((what) => [
+      `answers with ${what}`,
+      era === "modern" ? "speaks 2026-07-28, after another probe where that is needed" : "sends `initialize`",
+      "HTTP"
+    ])
+  )
+]
+
 /** The text of the page. */
-export const pageOf = ({ clients, servers }) =>
+export const pageOf = ({ clients, pipes, servers, urls }) =>
   `# Peers that deviate
 
 <!-- Written by \`node scripts/deviations.mjs\`, from packages/node/test/deviations. Change the rows there. -->
 
 What a peer may do that the specification does not allow, or that implementations read in two ways, and what this library
-does. Every row is a test, over each transport that it names. There are ${clients.length + servers.length} rows.
+does. Every row is a test, over each transport that it names. There are ${
+    clients.length + servers.length + contactsOf({ pipes, urls }).length
+  } rows.
 
 The rule behind them: this library is strict in what it sends. Both sides read \`null\` in an optional member as its
 absence, but never inside \`arguments\`, \`structuredContent\`, \`_meta\` or a schema. A client leaves out what it cannot
@@ -112,6 +134,12 @@ ${table(head, clients.map(rowOf))}
 ## Servers that deviate, and our client
 
 ${table(head, servers.map(rowOf))}
+
+## Servers at the first contact, and our client
+
+What a server does with \`server/discover\`, the first request of a client that knows neither the server nor its era.
+
+${table(["What it does", "What we do", "Tested over"], contactsOf({ pipes, urls }))}
 `
 
 const main = async () => {

@@ -71,6 +71,11 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   const code = value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST
   const refused = value.value === undefined ? undefined : Message.fromUnknown(value.value)
   if (refused === undefined) return new Message.Malformed("request", code, value.message)
+  // A response is ours: it is worth more without those members than not at all.
+  if (value.reason === "prototype" && !Message.isMalformed(refused) && Message.isResponse(refused)) {
+    Json.dropPrototypes(refused)
+    return refused
+  }
   if (Message.isMalformed(refused)) return new Message.Malformed(refused.kind, code, value.message, refused.id)
   if (Message.isNotification(refused)) return new Message.Malformed("notification", code, value.message)
   const kind = Message.isResponse(refused) ? "response" : "request"

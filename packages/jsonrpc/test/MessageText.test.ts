@@ -26,20 +26,6 @@ describe("MessageText.parse", () => {
       code: JsonRpcError.INVALID_REQUEST,
       id: undefined
     }],
-    ["a result that names a prototype", `{"jsonrpc":"2.0","id":"a","result":{"__proto__":{}}}`, {
-      kind: "response",
-      code: JsonRpcError.INVALID_REQUEST,
-      id: "a"
-    }],
-    [
-      "an error without an id that names a prototype",
-      `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m","data":{"__proto__":1}}}`,
-      {
-        kind: "response",
-        code: JsonRpcError.INVALID_REQUEST,
-        id: undefined
-      }
-    ],
     ["no message that names a prototype", `{"id":3,"__proto__":1}`, {
       kind: "unknown",
       code: JsonRpcError.INVALID_REQUEST,
@@ -47,6 +33,26 @@ describe("MessageText.parse", () => {
     }],
     ["a batch that nests too deep", deep, { kind: "request", code: JsonRpcError.INVALID_REQUEST, id: undefined }]
   ]
+
+  it("drops the members of a response that name a prototype, and no others", () => {
+    const texts = [
+      [`{"jsonrpc":"2.0","id":"a","result":{"__proto__":{"a":1},"b":[{"__proto__":2,"c":3}]}}`, {
+        jsonrpc: "2.0",
+        id: "a",
+        result: { b: [{ c: 3 }] }
+      }],
+      [`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m","data":{"\\u005f_proto__":1}}}`, {
+        jsonrpc: "2.0",
+        id: null,
+        error: { code: 1, message: "m", data: {} }
+      }]
+    ] as const
+    for (const [text, message] of texts) {
+      const parsed = MessageText.parse(text)
+      assert.deepStrictEqual<unknown>(parsed, message)
+      assert.strictEqual(JSON.stringify(parsed), JSON.stringify(message))
+    }
+  })
 
   for (const [name, text, verdict] of refusals) {
     it(`refuses ${name}`, () => {

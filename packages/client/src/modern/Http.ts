@@ -13,6 +13,9 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import { Undelivered } from "@effect-mcp/jsonrpc/Transport"
+import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -90,9 +93,11 @@ export class ModernHttp implements Sender {
         )
       ),
       (error) =>
-        // Nothing is lost with the probe: it changes nothing at the server.
-        error._tag === "TransportError" && error.reason === "Read" && request.method !== Methods.discover.name
-          ? lost(request.method, error)
+        error._tag === "TransportError" && error.reason === "Read"
+          ? request.method === Methods.discover.name
+            // The probe changes nothing at the server.
+            ? Answer.lost(request.method, error.message, error.cause)
+            : lost(request.method, error)
           : error
     )
   }
@@ -105,7 +110,7 @@ export class ModernHttp implements Sender {
     }
     if (type === MediaType.JSON) {
       return Effect.flatMap(Body.text(response, this.connection.settings.maxBodyBytes, headers), (body) => {
-        const incoming = MessageText.parse(body, this.connection.settings)
+        const incoming = Batch.unwrapped(MessageText.parse(body, this.connection.settings))
         if (Answer.isAnswer(incoming, request.id)) {
           return Effect.succeed(incoming)
         }
@@ -144,7 +149,7 @@ export class ModernHttp implements Sender {
         if (event.data === undefined || event.data === "") {
           return Effect.succeedNone
         }
-        const incoming = MessageText.parse(event.data, this.connection.settings)
+        const incoming = Batch.unwrapped(MessageText.parse(event.data, this.connection.settings))
         if (Answer.isAnswer(incoming, id)) {
           return Effect.succeedSome(incoming)
         }

@@ -57,14 +57,18 @@ export const run = (
       if (countOf(result.inputRequests) > MAX_QUESTIONS) {
         return invalid(method, `it asks more than ${MAX_QUESTIONS} questions at once`)
       }
+      const { requestState: given } = result
+      // The state is the server's own: it gets back what it sent, also where that should have been a text.
+      const isText = typeof given === "string" || given === undefined || given === null
       return Effect.flatMap(
-        Decoding.decodeOrFail(method, decode, result, report),
-        (required) => answered(required, count)
+        Decoding.decodeOrFail(method, decode, isText ? result : { ...result, requestState: "" }, report),
+        ({ inputRequests, requestState }) => answered(inputRequests, isText ? requestState : given, count)
       )
     })
 
   const answered = (
-    { inputRequests, requestState }: InputRequired.InputRequiredResult,
+    inputRequests: InputRequired.InputRequiredResult["inputRequests"],
+    requestState: unknown,
     count: number
   ): Effect.Effect<Params, ClientError> => {
     if (count > maxRounds) return Effect.fail(new TooManyRounds({ method, rounds: maxRounds }))

@@ -178,8 +178,7 @@ describe("A request without a valid answer", () => {
     ["has neither result nor error", `{"jsonrpc":"2.0","id":2}`, /"method" is missing/],
     ["has both", `{"jsonrpc":"2.0","id":2,"result":{},"error":{"code":1,"message":""}}`, /exclude each other/],
     ["answers something else", `{"jsonrpc":"2.0","id":77,"result":{}}`, /answers something else/],
-    ["nests too deeply", `{"jsonrpc":"2.0","id":2,"result":{"a":${"[".repeat(65)}${"]".repeat(65)}}}`, /levels deep/],
-    ["names a prototype", `{"jsonrpc":"2.0","id":2,"result":{"__proto__":{}}}`, /__proto__/]
+    ["nests too deeply", `{"jsonrpc":"2.0","id":2,"result":{"a":${"[".repeat(65)}${"]".repeat(65)}}}`, /levels deep/]
   ]
   for (const [what, body, message] of bodies) {
     it.scoped(`fails alone when it ${what}`, () =>

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Client from "@effect-mcp/client/Client"
 import * as Features from "@effect-mcp/client/Features"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Either, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { beside, complete, connect, requireInput } from "./ModernServer.js"
 
@@ -101,6 +103,28 @@ describe("A call that needs input", () => {
       yield* complete(server, second.id, { content: [] })
       yield* Fiber.join(calling)
     }))
+
+  for (const requestState of [{ step: 1, path: ["a"] }, 7, [1], false]) {
+    it.scoped(`returns the state as it came, where that is no text but ${JSON.stringify(requestState)}`, () =>
+      Effect.gen(function*() {
+        // The schema of the specification does not allow such a state to be sent.
+        const [server, connector] = yield* TestPeer.server({ oracle: false })
+        const prior = {
+          version: "2026-07-28",
+          serverInfo: { name: "odd", version: "1" },
+          serverCapabilities: tools,
+          instructions: undefined
+        } as const
+        const client = yield* Client.make(connector, { prior, checkOutputs: false })
+        const calling = yield* beside(client.callTool("t"))
+        const first = yield* server.expectRequest("tools/call")
+        yield* requireInput(server, first.id, { requestState })
+        const second = yield* server.expectRequest("tools/call")
+        assert.deepStrictEqual(second.params!.requestState, requestState)
+        yield* complete(server, second.id, { content: [] })
+        yield* Fiber.join(calling)
+      }))
+  }
 
   it.scoped("is answered by all features of a round at the same time", () =>
     Effect.gen(function*() {

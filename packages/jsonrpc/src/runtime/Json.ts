@@ -1,5 +1,5 @@
 /**
- * Parses and writes JSON text, within limits: the depth of a document is bounded, no member may be named `__proto__`,
+ * Parses and writes JSON text, within limits: the depth of a document is bounded, a member named `__proto__` is refused or removed,
  * and `holdsMoreThan` counts the values in a text before the text is parsed. `strictText` and `fault` find values that JSON
  * cannot represent. All JSON that a peer sends or receives passes here. `MessageText` chooses the limits and turns a
  * `Refused` into an answer.
@@ -181,6 +181,13 @@ const namesPrototype = (value: unknown): boolean => {
     if (key === "__proto__" || namesPrototype((value as Record<string, unknown>)[key])) return true
   }
   return false
+}
+
+/** Removes all members named `__proto__` from a value that was parsed. */
+export const dropPrototypes = (value: unknown): void => {
+  if (typeof value !== "object" || value === null) return
+  Reflect.deleteProperty(value, "__proto__")
+  for (const inner of Object.values(value)) dropPrototypes(inner)
 }
 
 /** How deep a value is searched. Deeper values, and cycles, are refused when they are written. */

@@ -19,6 +19,8 @@ import * as ServerNotifications from "./servers/Notifications.js"
 import * as ServerRequests from "./servers/Requests.js"
 import * as ServerResults from "./servers/Results.js"
 
+export { pipes, urls } from "./Contacts.js"
+
 const named = <R extends { readonly id: string }>(side: string, rows: ReadonlyArray<R>): ReadonlyArray<R> =>
   rows.map((row) => ({ ...row, id: `${side}/${row.id}` }))
 

@@ -202,11 +202,27 @@ const noise: ReadonlyArray<ServerRow> = [
   }, { ...pipes, rule: "basic/transports#stdio" }),
   sends(
     "noise-batch",
-    "answers in a batch, which the revision does not have",
+    "answers in a batch of one, which the revision does not have",
     [[good]],
+    "reads the answer",
+    { value },
+    { revisions: "all but 2025-03-26" }
+  ),
+  sends(
+    "noise-batch-of-two",
+    "answers in a batch of two, which the revision does not have",
+    [[good, { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "x" } }]],
     "the call fails at once",
     decode,
     { ...pipes, revisions: "all but 2025-03-26" }
+  ),
+  sends(
+    "noise-prototype",
+    "names a member of its result `__proto__`",
+    ["{\"jsonrpc\":\"2.0\",\"id\":\"$id\",\"result\":{\"content\":[],\"__proto__\":{\"isError\":true}}}"],
+    "leaves the member out",
+    { value },
+    { over: ["stdio", "http"] }
   ),
   sends("noise-blank", "prints empty lines", ["", "  ", good], "ignores them", { value }, {
     over: ["stdio"],
