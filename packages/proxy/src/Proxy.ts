@@ -81,8 +81,11 @@ export const layerConnected = <R = never>(
 
 const defaults = {
   connectTimeout: "10 seconds",
+  // A launcher such as npx may download the upstream first, and a client may connect twice.
+  attempt: "3 minutes",
   reconnect: Schedule.union(Schedule.jittered(Schedule.exponential("500 millis")), Schedule.spaced("30 seconds")),
   timeouts: {
+    "initialize": "1 minute",
     "tools/list": "1 minute",
     "prompts/list": "1 minute",
     "resources/list": "1 minute",
@@ -105,6 +108,7 @@ const make = <R>(
     const extensions = options.client?.extensions ?? []
     const runsTasks = extensions.some(({ id }) => id === tasks.id)
     const connectTimeout = options.connectTimeout ?? defaults.connectTimeout
+    const attempt = options.connectTimeout ?? defaults.attempt
     const reconnect = options.reconnect ?? defaults.reconnect
     const client = { ...options.client, timeout: options.client?.timeout ?? "5 minutes" }
     const timeouts = { ...defaults.timeouts, ...options.client?.timeouts }
@@ -128,8 +132,8 @@ const make = <R>(
           standalone
         }),
         {
-          duration: connectTimeout,
-          onTimeout: () => new RequestTimeout({ method: "initialize", millis: Duration.toMillis(connectTimeout) })
+          duration: attempt,
+          onTimeout: () => new RequestTimeout({ method: "initialize", millis: Duration.toMillis(attempt) })
         }
       )
 

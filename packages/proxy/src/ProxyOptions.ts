@@ -41,7 +41,10 @@ export interface ProxyOptions {
   readonly instructions?: boolean | undefined
   /** The most entries that clients get; further entries of the upstream are left out, with a warning. Default: 10,000. */
   readonly maxEntries?: number | undefined
-  /** How long connecting may take, and how long the server waits with its start. Default: 10 seconds. */
+  /**
+   * How long connecting may take, and how long the server and its clients wait for the connection. Default: they wait for 10 seconds,
+   * and connecting goes on for up to 3 minutes.
+   */
   readonly connectTimeout?: Duration.DurationInput | undefined
   /**
    * When to connect again after the connection has ended or failed. The schedule begins anew after a connection of one minute.
