@@ -4,7 +4,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
-import type { Params, RequestId } from "@effect-mcp/jsonrpc/Message"
+import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outbound } from "@effect-mcp/jsonrpc/Outbound"
 import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
 import { type ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
@@ -41,7 +41,7 @@ import * as InboundTasks from "./InboundTasks.js"
 import * as MethodTable from "./MethodTable.js"
 
 export const connect = (
-  { conversation, follow, hub, scope, setEra, transport }: Opening,
+  { conversation, hub, scope, setEra, transport }: Opening,
   options: Options<LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
@@ -64,7 +64,7 @@ export const connect = (
       ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
       : conversation
     const capabilities = DeclaredCapabilities.of(features, extensions.declared(version))
-    const facts = resumed ?? (yield* initialize(outbound, options, capabilities, hub.report, follow()))
+    const facts = resumed ?? (yield* initialize(outbound, options, capabilities, hub.report))
     version = facts.version
     // A server that still starts would count as gone.
     setEra({ ...handlers, ping: Methods.ping.name })
@@ -189,8 +189,7 @@ const initialize = (
   outbound: Outbound,
   { clientInfo, timeouts, versions }: Options<LegacyVersion>,
   capabilities: ClientCapabilities,
-  report: Decoding.Report,
-  onId: (id: RequestId) => void
+  report: Decoding.Report
 ): Effect.Effect<ServerFacts<LegacyVersion>, ConnectError> =>
   Effect.gen(function*() {
     const requested = requestedOf(versions)
@@ -204,7 +203,7 @@ const initialize = (
           capabilities,
           clientInfo
         }) as JsonObject,
-        { cancelOnAbandon: false, onId, timeout: timeouts.get(name) }
+        { cancelOnAbandon: false, timeout: timeouts.get(name) }
       )),
       fromCall
     )

@@ -80,7 +80,8 @@ const withoutModern = ({ deliver }: Reader): Sender => ({
  * for authorization or for time is of any age, and its older transport asks for the same.
  */
 const mayBeOlder = (refused: HttpRefused): boolean =>
-  refused.status >= 400 && refused.status < 500 && refused.status !== 429 && !EraEvidence.asksForLogin(refused)
+  refused.status >= 400 && refused.status < 500 && !EraEvidence.asksForLogin(refused) &&
+  refused.headers["retry-after"] === undefined
 
 interface LegacyTransport {
   /** The current transport. It changes once, when the server implements only the older one. */

@@ -42,11 +42,11 @@ export interface Opening {
   readonly isOver: () => boolean
   readonly setEra: (handlers: EraHandlers) => void
   /**
-   * The `onId` of a request that looks for the era. While such requests have no answer, an error without an id of ours answers
-   * the first of them. `onAnswer` gets the answer, also one that comes after the call has timed out.
+   * The `onId` of a probe. While it has no answer, an error without an id of ours is its answer. `onAnswer` gets the answer, also
+   * one that comes after the call has timed out.
    */
-  readonly follow: (onAnswer?: (answer: Message.Response) => void) => (id: Message.RequestId) => void
-  /** Requests are followed no longer: the era is found, or is looked for in another way. */
+  readonly follow: (onAnswer: (answer: Message.Response) => void) => (id: Message.RequestId) => void
+  /** Probes are followed no longer: the era is found, or is looked for in another way. */
   readonly unfollow: () => void
   /** Its end ends the conversation. */
   readonly scope: Scope.Scope
@@ -110,10 +110,10 @@ export const open = (
     }
   })
 
-/** A request that looks for the era. */
+/** A probe. */
 interface Followed {
   readonly id: Message.RequestId
-  readonly onAnswer: ((answer: Message.Response) => void) | undefined
+  readonly onAnswer: (answer: Message.Response) => void
   isAnswered: boolean
 }
 
@@ -151,7 +151,7 @@ const watched = (
     )
 })
 
-/** The same message; an error without an id of ours gets the id of the first followed request that has no answer. */
+/** The same message; an error without an id of ours gets the id of the first probe that has no answer. */
 const answerOf = (followed: ReadonlyArray<Followed>, incoming: Message.Incoming): Message.Incoming => {
   const isMalformed = Message.isMalformed(incoming)
   if (isMalformed ? incoming.kind !== "response" && incoming.kind !== "unknown" : !Message.isResponse(incoming)) {
@@ -160,11 +160,13 @@ const answerOf = (followed: ReadonlyArray<Followed>, incoming: Message.Incoming)
   const { id } = incoming as Message.Response
   const own = followed.find((one) => one.id === id || (Message.isRequestId(id) && one.id === otherForm(id)))
   const isSuccess = !isMalformed && Message.isSuccess(incoming as Message.Response)
-  const answered = own ?? (isSuccess ? undefined : followed.find(({ isAnswered }) => !isAnswered))
+  // A conversation counts its requests from 1.
+  const isOurs = Number(id) >= 1
+  const answered = own ?? (isSuccess || isOurs ? undefined : followed.find(({ isAnswered }) => !isAnswered))
   if (answered === undefined) return incoming
   answered.isAnswered = true
   if (isMalformed) return own === undefined ? Message.failure(answered.id, incoming) : incoming
   const answer = { ...incoming as Message.Response, id: answered.id }
-  answered.onAnswer?.(answer)
+  answered.onAnswer(answer)
   return answer
 }

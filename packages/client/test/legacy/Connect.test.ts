@@ -49,12 +49,20 @@ describe("A client over a pipe", () => {
         const { client, received, send } = yield* connected(version)
         const call = yield* Effect.fork(Effect.flip(client.ping()))
         const { id } = yield* Queue.take(received)
-        send([Message.success(id, {})])
+        send([Message.success(id, {}), Message.notification("notifications/tools/list_changed")])
         assert.deepInclude(yield* Fiber.join(call), { _tag: "TransportError", reason: "Decode" })
         const next = yield* Effect.fork(client.ping())
         send(Message.success((yield* Queue.take(received)).id, {}))
         yield* Fiber.join(next)
         assert.strictEqual(yield* Queue.size(received), 0)
+      }))
+
+    it.scoped(`takes one answer in an array at ${version}`, () =>
+      Effect.gen(function*() {
+        const { client, received, send } = yield* connected(version)
+        const call = yield* Effect.fork(client.ping())
+        send([Message.success((yield* Queue.take(received)).id, {})])
+        yield* Fiber.join(call)
       }))
   }
 })

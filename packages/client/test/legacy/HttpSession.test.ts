@@ -94,19 +94,25 @@ describe("A session over HTTP", () => {
         const pair = yield* ScriptedServer.pair({ version })
         const calling = yield* pair.call("ping")
         const exchange = yield* pair.expect("ping")
-        yield* exchange.json([{ jsonrpc: "2.0", id: exchange.message.id, result: { n: 1 } }])
+        const answer = { jsonrpc: "2.0", id: exchange.message.id, result: { n: 1 } }
+        yield* exchange.json([answer, { jsonrpc: "2.0", method: "notifications/tools/list_changed" }])
         const ended = yield* Fiber.join(calling)
         if (has) assert.deepStrictEqual<unknown>(ended, { n: 1 })
         else assert.deepInclude(ended, { _tag: "TransportError", reason: "Decode" })
       }
+    }))
+
+  it.scoped("takes one answer in an array at every revision, and before there is one", () =>
+    Effect.gen(function*() {
       const pair = yield* Effect.orDie(ScriptedServer.connect())
       const calling = yield* pair.call("initialize")
       const opening = yield* pair.expect("initialize")
-      yield* opening.json([{
-        jsonrpc: "2.0",
-        id: opening.message.id,
-        result: ScriptedServer.initializeResult("2025-03-26")
-      }])
-      assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError", reason: "Decode" })
+      const result = ScriptedServer.initializeResult("2025-11-25")
+      yield* opening.json([{ jsonrpc: "2.0", id: opening.message.id, result }])
+      assert.deepStrictEqual<unknown>(yield* Fiber.join(calling), result)
+      const pinging = yield* pair.call("ping")
+      const exchange = yield* pair.expect("ping")
+      yield* exchange.json([{ jsonrpc: "2.0", id: exchange.message.id, result: { n: 1 } }])
+      assert.deepStrictEqual<unknown>(yield* Fiber.join(pinging), { n: 1 })
     }))
 })
