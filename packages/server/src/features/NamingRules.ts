@@ -24,7 +24,7 @@ export const warn = (
   if (unsafe !== undefined) {
     return Effect.dieMessage(
       `The ${kind} "${name}" cannot be registered: the src of its icon, "${
-        Subject.quotable(unsafe.src)
+        HandlerName.quotable(unsafe.src)
       }", must begin with https: or data:`
     )
   }
