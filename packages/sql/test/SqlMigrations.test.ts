@@ -61,7 +61,7 @@ describe("migrations", () => {
         client
       )
       const { message } = yield* Effect.flip(Effect.provide(SqlMigrations.run(), client))
-      assert.match(message, /^The tables "mcp_" of tasks have version 99, and this program knows version 1: /)
+      assert.match(message, /^The tables "mcp_" of tasks have version 99, and this program knows version 2: /)
     }))
 })
 
