@@ -143,6 +143,7 @@ describe("the checker of histories", () => {
     assert.deepStrictEqual(broken([lost]).map(([, message]) => message), [
       "no event of stream s g has reached its client, and 1 were stored"
     ])
+    assert.deepStrictEqual(broken([lost, { _tag: "Unread", at: 0, session }]), [])
     assert.deepStrictEqual(
       broken([lost, { ...received(1), stream: "g" } as Entry, { ...followed, stream: "g" } as Entry]),
       []

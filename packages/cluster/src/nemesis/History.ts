@@ -112,6 +112,13 @@ export interface Canary {
   readonly outcome: Outcome | undefined
 }
 
+/** The client of a session reads no standalone stream. */
+export interface Unread {
+  readonly _tag: "Unread"
+  readonly at: Time
+  readonly session: string
+}
+
 /** A request without a token was answered. */
 export interface Flooded {
   readonly _tag: "Flooded"
@@ -198,6 +205,7 @@ export type Entry =
   | Deaf
   | Canary
   | Flooded
+  | Unread
   | Started
   | Claimed
   | Written

@@ -25,11 +25,17 @@ const bodyOf = (id: number, nonce: string) =>
     arguments: { nonce, steps: 0, millis: 0, padding: PADDING }
   })
 
+const opened = (client: string) =>
+  Effect.tap(
+    LegacyClient.open(client, VERSION),
+    ({ session }) => Effect.map(Run, ({ write }) => write({ _tag: "Unread", at: now(), session }))
+  )
+
 /** Calls with large bodies, each once. */
 export const bulk: Effect.Effect<void, never, Run> = Effect.gen(function*() {
   const { balancer, write } = yield* Run
   const client = `c${100 + ++uploaders}`
-  const { headers, session } = yield* LegacyClient.open(client, VERSION)
+  const { headers, session } = yield* opened(client)
   const call = (id: number) =>
     Effect.gen(function*() {
       const about = { client, call: `${client}/${id}`, session }
@@ -57,7 +63,7 @@ export const bulk: Effect.Effect<void, never, Run> = Effect.gen(function*() {
 /** The same without a token. */
 export const flood: Effect.Effect<void, never, Run> = Effect.gen(function*() {
   const { balancer, write } = yield* Run
-  const { headers } = yield* LegacyClient.open(`c${100 + ++uploaders}`, VERSION)
+  const { headers } = yield* opened(`c${100 + ++uploaders}`)
   const request = {
     method: "POST",
     headers: { ...headers, authorization: "Bearer none" },

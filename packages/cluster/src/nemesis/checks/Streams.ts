@@ -97,6 +97,7 @@ const unread = (name: string, written: ReadonlyArray<Written>): Array<Violation>
 }
 
 export const check = (history: History): Array<Violation> => {
+  const unheard = new Set(only(history, "Unread").map(({ session }) => session))
   const events = only(history, "Written").filter(({ event }) => event !== undefined)
   const written = groupBy(events, ({ event, session }) => nameOf({ session, stream: event!.stream }))
   const refusals = new Map(only(history, "Unresumable").map((refusal) => [nameOf(refusal), refusal.at]))
@@ -121,7 +122,9 @@ export const check = (history: History): Array<Violation> => {
     ...[...followed].flatMap((name) => lost(name, written.get(name) ?? [], received.get(name) ?? [])),
     ...repeated(before),
     ...[...written].flatMap(([name, own]) =>
-      own[0]!.event!.stream !== STANDALONE || followed.has(name) || refusals.has(name) ? [] : unread(name, own)
+      own[0]!.event!.stream !== STANDALONE || followed.has(name) || refusals.has(name) || unheard.has(own[0]!.session)
+        ? []
+        : unread(name, own)
     ),
     ...only(history, "Unresumable").flatMap((refusal): Array<Violation> =>
       unsure.get(nameOf(refusal))?.some(({ since }) => since < refusal.at) === true ? [] : [{
