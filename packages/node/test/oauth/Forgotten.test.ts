@@ -55,7 +55,7 @@ describe("A registration that the authorization server has forgotten", () => {
   for (const end of ["timed out", "was interrupted"] as const) {
     it.scopedLive(`is replaced after a login that ${end}, where the server asks the user first: better-auth`, () =>
       Effect.gen(function*() {
-        const launched = yield* Provider.launch("./better-auth.mjs", {})
+        const launched = yield* Provider.launch(new URL("./better-auth.mjs", import.meta.url), {})
         const provider = Provider.controlled(launched)
         const verify: Protected.Verify = (token) =>
           fetch(`${provider.issuer}/userinfo`, { headers: { authorization: `Bearer ${token}` } })

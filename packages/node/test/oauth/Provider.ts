@@ -56,12 +56,12 @@ interface Sent {
 
 /** Runs an authorization server, which tells its address, until the scope closes. */
 export const launch = (
-  file: string,
+  file: URL,
   settings: Settings
 ): Effect.Effect<readonly [ChildProcess, string], never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() =>
-      fork(fileURLToPath(new URL(file, import.meta.url)), [JSON.stringify(settings)], {
+      fork(fileURLToPath(file), [JSON.stringify(settings)], {
         execPath: process.execPath,
         execArgv: [],
         stdio: ["ignore", "ignore", "pipe", "ipc"]
@@ -93,7 +93,7 @@ const started = (child: ChildProcess): Effect.Effect<readonly [ChildProcess, str
 
 /** Starts an authorization server. */
 export const make = (settings: Settings = {}): Effect.Effect<Provider, never, Scope.Scope> =>
-  Effect.map(launch("./provider.mjs", settings), (launched) => controlled(launched))
+  Effect.map(launch(new URL("./provider.mjs", import.meta.url), settings), (launched) => controlled(launched))
 
 /** An authorization server that obeys commands. */
 export const controlled = ([child, issuer]: readonly [ChildProcess, string]): Provider => {

@@ -24,10 +24,10 @@ import type { HttpOptions } from "../HttpOptions.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import * as HttpContext from "../legacy/HttpContext.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
+import * as Authentication from "../runtime/Authentication.js"
 import * as HttpRefusalCheck from "../runtime/HttpRefusalCheck.js"
 import * as Permission from "../runtime/Permission.js"
 import * as Reply from "../runtime/Reply.js"
-import * as Validity from "../runtime/Validity.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import type { Entrances } from "./Dispatch.js"
 import * as Draining from "./Draining.js"
@@ -180,7 +180,7 @@ class Stages implements Endpoint {
       waiting = false
       if (Either.isLeft(found)) return this.refuse(exchange, found.left)
       exchange.user = found.right.user
-      exchange.watchUser = Validity.watch(authenticate, caller, found.right, this.context.sweeper)
+      exchange.watchUser = Authentication.watch(authenticate, caller, found.right, this.context.sweeper)
       this.headers(exchange, target, found.right.principal)
     })
     if (waiting) exchange.onGone(() => waiting && interrupt())

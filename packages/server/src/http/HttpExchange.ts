@@ -7,7 +7,6 @@
  * besides its handler's.
  */
 import type * as Context from "effect/Context"
-import type { Watch } from "../runtime/Validity.js"
 
 /** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
@@ -35,8 +34,8 @@ export interface HttpExchange {
   readonly services?: Context.Context<never> | undefined
   /** The user that the endpoint has found, as a service. The endpoint sets it before it serves the request. */
   user?: Context.Context<never> | undefined
-  /** Calls back when that user is no longer valid, while a stream of the request is open. */
-  watchUser?: Watch | undefined
+  /** Calls back once when that user is no longer valid, unless the function that it returns is called before. */
+  watchUser?: ((onEnd: () => void) => () => void) | undefined
   /** The address of the other end of the connection, and whether the connection is encrypted, where the platform tells. */
   readonly remoteAddress?: string | undefined
   readonly encrypted?: boolean | undefined

@@ -1,12 +1,14 @@
 /**
  * Runs the authenticator of a server, the same way for all transports: takes the user that the application hands over, or
- * finds it from what the transport knows; within a deadline, and for a limited number of messages at once.
+ * finds it from what the transport knows; within a deadline, and for a limited number of messages at once. `watch` finds the user of
+ * an HTTP request again while a stream of the request is open.
  *
  * It calls back instead of returning an effect, because an HTTP endpoint has no fiber before the handler's. Its one mutable
  * field holds the fibers that have not ended: one that cannot be interrupted counts to its end. It is no `FiberSet` of Effect,
  * whose size only an effect can read.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { Deadlines } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Cause from "effect/Cause"
@@ -166,6 +168,53 @@ const authenticate = <R>(
     fiber.addObserver(() => Edition.interrupt(deadline))
     return stop
   }
+}
+
+/** Watches the user of a request from now on; `undefined` when nothing was said of how long the user may be believed. */
+export const watch = (
+  authenticate: Authenticate,
+  caller: Extract<Caller, { readonly _tag: "Http" }>,
+  { validity }: Found,
+  sweeper: Deadlines
+): ((onEnd: () => void) => () => void) | undefined => {
+  if (validity === undefined) return undefined
+  const again: Caller = { ...caller, request: { ...caller.request, isForwarded: true } }
+  const found = sweeper.now()
+  return (onEnd) => {
+    let end = found + validity.life
+    let stop = () => {}
+
+    const wait = (recheckAt: number): void => {
+      const isLast = end <= recheckAt
+      const scheduled = sweeper.schedule(Math.min(end, recheckAt) - sweeper.now(), isLast ? onEnd : recheck)
+      stop = () => void sweeper.unwatch(scheduled)
+    }
+
+    const recheck = (): void => {
+      let isWaiting = true
+      const interrupt = authenticate(again, (next) => {
+        isWaiting = false
+        const now = sweeper.now()
+        if (isRefused(next)) return onEnd()
+        const { life, recheckAfter } = Either.getOrUndefined(next)?.validity ?? { ...validity, life: Infinity }
+        end = Math.min(end, now + life)
+        wait(now + recheckAfter)
+      })
+      if (isWaiting) stop = interrupt
+    }
+
+    wait(found + validity.recheckAfter)
+    return () => stop()
+  }
+}
+
+/** A server that cannot tell at the moment, or is busy, does not end the stream. */
+const isRefused = (found: Either.Either<Found, Refuses>): boolean => {
+  const refused = Either.isLeft(found) ? found.left : Permission.refusal(found.right.user, [])
+  if (refused === undefined) return false
+  return refused._tag === "HttpRefusal"
+    ? refused.status < 500 && refused.status !== 429
+    : refused._tag !== "InternalError"
 }
 
 const provided = <A, E, R>(
