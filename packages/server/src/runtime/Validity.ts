@@ -1,5 +1,6 @@
 /**
- * The place for what `Authenticator.validFor` says, which `Authentication` provides to each search for the user of an HTTP request.
+ * The place for what `Authenticator.validFor` says of the user of an HTTP request. `Authentication` provides a place to each search for
+ * a user, and reads the place when the user was found.
  */
 import * as Context from "effect/Context"
 
