@@ -85,16 +85,15 @@ export interface InputResponses extends Schema.Schema.Type<typeof InputResponses
 export const InputResponses = Schema.Record({ key: Key, value: InputResponse })
 
 /**
- * The fields of a repeated request. The server checks the responses one by one: it ignores those that it has no input request for, whatever
- * they are.
+ * The fields of a repeated request. The server ignores unknown responses.
  *
  * @category constants
  */
 export const retryFields: {
-  readonly inputResponses: Schema.optional<Schema.Record$<typeof Key, typeof Schema.Unknown>>
+  readonly inputResponses: Schema.optional<Schema.Schema<InputResponses>>
   readonly requestState: Schema.optional<typeof Schema.String>
 } = {
-  inputResponses: Schema.optional(Schema.Record({ key: Key, value: Schema.Unknown })),
+  inputResponses: Schema.optional(InputResponses),
   /** Returned unchanged to the server. */
   requestState: Schema.optional(Schema.String)
 }

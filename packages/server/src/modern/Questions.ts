@@ -22,7 +22,6 @@ import * as ResultType from "@effect-mcp/protocol/modern/ResultType"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as Schema from "effect/Schema"
 import type { Question } from "../Ask.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { Keyed } from "../runtime/Asker.js"
@@ -99,7 +98,7 @@ export class Round {
       }
       return undefined
     }
-    return Effect.flatMap(this.shared.state.open(requestState, this.binding), ({ answers, asked, passed, rounds }) => {
+    return Effect.map(this.shared.state.open(requestState, this.binding), ({ answers, asked, passed, rounds }) => {
       this.rounds = rounds
       this.passedState = passed
       this.responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(asked, key)))
@@ -110,11 +109,6 @@ export class Round {
           this.given.set(key, { digest, answer: inputResponses[key] as JsonObject })
         }
       }
-      // Responses to questions of this server are checked with their questions.
-      const wrong = Object.entries(passed === undefined ? {} : this.responses).find(([, one]) => !isResponse(one))
-      return wrong === undefined ? Effect.void : Effect.fail(
-        new McpError.InvalidParams({ message: `Invalid params: the response "${wrong[0]}" is no answer to a question` })
-      )
     })
   }
 
@@ -259,8 +253,6 @@ export class Round {
     return this.bound ??= canonical([principal?.id ?? null, method, repeated])
   }
 }
-
-const isResponse = Schema.is(InputRequired.InputResponse)
 
 /**
  * Text by which questions and requests are recognised in the next round, whatever the order of their members: JSON of the value, with every

@@ -39,18 +39,6 @@ describe("A question", () => {
     }).pipe(Effect.provide(serve(asking(handler))))
   })
 
-  it.scoped("SHOULD be asked and answered whatever the client sends under keys that the server has not asked", () =>
-    Effect.gen(function*() {
-      const peer = yield* connect
-      const odd: JsonObject = { a: 1, b: null, c: "x", d: [], e: {}, f: { action: "odd" }, g: { roots: 7 } }
-      const first = yield* ask(peer, { inputResponses: odd })
-      const { inputResponses, requestState } = retry(first)
-      const again = yield* ask(peer, { requestState, inputResponses: odd })
-      assert.deepStrictEqual(again.inputRequests, first.inputRequests)
-      const done = yield* ask(peer, { requestState, inputResponses: { ...odd, ...inputResponses } })
-      assert.strictEqual(text(done), "true")
-    }).pipe(Effect.provide(serve(asking(Effect.map(confirm("Sure?"), ({ sure }) => sure))))))
-
   it.scoped("of each kind is answered by a response of that kind", () => {
     const handler = Effect.flatMap(session, (one) =>
       one.ask({
