@@ -55,7 +55,7 @@ export interface Options {
   readonly timeout?: Duration.DurationInput | undefined
   /**
    * The same for single methods, by name: `{ "tools/call": "10 minutes" }`. Default: `timeout` for all but
-   * `server/discover`, to which a server on a pipe may be silent for 5 seconds before the client tries the handshake.
+   * `server/discover`, to which a server may be silent for 5 seconds before the client tries the handshake.
    */
   readonly timeouts?: Readonly<Record<string, Duration.DurationInput>> | undefined
   /** The `maxRetries` of calls that have none of their own. Default: 0, no call is sent again. */

@@ -165,8 +165,8 @@ export const make = (
   connect(Connectors.fromTransport(transport), options, features)
 
 /**
- * Opens a session with the server that a connector reaches. It connects a second time when the server ends the connection
- * before it has answered anything, as some legacy servers do when the first request is not `initialize`.
+ * Opens a session with the server that a connector reaches. It connects a second time when the first connection makes no session
+ * after a probe, as with legacy servers that only a first request of `initialize` leaves in order.
  *
  * @category combinators
  */

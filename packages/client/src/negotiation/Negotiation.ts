@@ -12,14 +12,12 @@ import { isLocalError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { CallError, Outbound, RequestOptions } from "@effect-mcp/jsonrpc/Outbound"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Meta from "@effect-mcp/protocol/Meta"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -65,9 +63,7 @@ interface Contact {
 /** The outcome of a probe that made no session. */
 interface NotModern {
   readonly verdict: Legacy | Failed
-  /** Whether the answer has come after all. */
-  readonly hasLate: Effect.Effect<boolean>
-  /** Waits for that answer; `undefined` when it describes no server of the revision. */
+  /** The description of a modern server, if it has come after all. */
   readonly late: Effect.Effect<ServerFacts<ModernVersion> | undefined>
 }
 
@@ -113,36 +109,38 @@ export const connect = <R>(
   ): Effect.Effect<Either.Either<NegotiatedSession, NotModern>, ConnectError, Scope.Scope> =>
     Effect.gen(function*() {
       const { follow, hub: { report } } = opening
-      const answer = yield* Deferred.make<Message.Response>()
-      const left = (verdict: NotModern["verdict"]) =>
-        Either.left({
-          verdict,
-          hasLate: Deferred.isDone(answer),
-          late: Effect.flatMap(Deferred.await(answer), (response) =>
-            Message.isSuccess(response)
-              ? Effect.map(ofResult(response.result, version, report), (late) =>
-                late._tag === "Modern" ? late.facts : undefined)
-              : Effect.succeed(undefined))
-        })
+      let answer: Message.Response | undefined
+      const late = Effect.suspend(() =>
+        answer === undefined || !Message.isSuccess(answer)
+          ? Effect.succeed(undefined)
+          : Effect.map(ofResult(answer.result, version, report), (late) =>
+            late._tag === "Modern" ? late.facts : undefined)
+      )
       const verdict = yield* discover(Modern.enveloped(opening, options, version), version, {
         timeout,
         // Over HTTP the end of its exchange cancels a request. On a pipe a legacy server does not know the cancel.
         cancelOnAbandon: hasExchanges(opening),
-        onId: follow((response) =>
-          Edition.done(answer, Effect.succeed(response))
-        )
+        onId: follow((response) => {
+          answer = response
+        })
       }, report)
-      if (verdict._tag === "Modern") return Either.right(yield* toModern(opening, verdict.facts))
-      if (verdict._tag !== "OtherVersions") return left(verdict)
+      if (verdict._tag === "Modern") {
+        return Either.right(yield* toModern(opening, verdict.facts))
+      }
+      if (verdict._tag !== "OtherVersions") {
+        return Either.left({ late, verdict })
+      }
       const { supported } = verdict
-      const again = modern.filter((version) => supported.includes(version)).at(-1)
+      const again = modern.filter((version) =>
+        supported.includes(version)
+      ).at(-1)
       // SHOULD retry with a revision that the server names (2026-07-28 basic/versioning)
       if (again !== undefined && isFirst) return yield* probe(opening, again, timeout, false)
       // A legacy revision can only be spoken after the handshake.
       const versions = legacy.filter((version) => supported.includes(version))
       const named = supported.slice(0, MAX_NAMED).join(", ")
       return versions.length > 0
-        ? left({ _tag: "Legacy", why: `it supports ${named}`, versions })
+        ? Either.left({ late, verdict: { _tag: "Legacy", why: `it supports ${named}`, versions } })
         : yield* noCommonVersion(named, options.versions)
     })
 
@@ -166,25 +164,16 @@ export const connect = <R>(
   const assumed = (opening: Opening): Session =>
     Effect.catchIf(handshake(opening), isRefusal, (error) => probeInstead(opening, patience, error))
 
-  /** The handshake after a probe. Its server may answer the probe meanwhile: it was only slow to start. */
-  const afterProbe = (opening: Opening, { hasLate, late, verdict }: NotModern): Session => {
+  /** The handshake after a probe. A server that was slow to start has answered the probe before it answers `initialize`. */
+  const afterProbe = (opening: Opening, { late, verdict }: NotModern): Session => {
     const isAnswered = verdict._tag === "Legacy"
     const own = options.timeouts.get(INITIALIZE) ?? options.timeout
     const timeouts = isAnswered && canReconnect(opening)
       ? new Map(options.timeouts).set(INITIALIZE, shorter(HANDSHAKE_TIMEOUT, own))
       : options.timeouts
-    const handshaking = Effect.flatMap(
-      handshake(opening, isAnswered ? verdict.versions : legacy, timeouts),
-      // Both answers may come together, and the first decides.
-      (session) =>
-        Effect.flatMap(hasLate, (has) => has ? Effect.map(late, (facts) => facts ?? session) : Effect.succeed(session))
-    )
     return Effect.flatMap(
-      raceFirst(
-        Effect.flatMap(late, (facts) => facts === undefined ? Effect.never : Effect.succeed(facts)),
-        handshaking
-      ),
-      (found) => "facts" in found ? Effect.succeed(found) : toModern(opening, found)
+      Effect.either(handshake(opening, isAnswered ? verdict.versions : legacy, timeouts)),
+      (outcome) => Effect.flatMap(late, (facts) => facts === undefined ? outcome : toModern(opening, facts))
     )
   }
 
