@@ -116,7 +116,6 @@ export class NodeExchange implements HttpExchange {
   }
 }
 
-
 /**
  * Node sends in one piece what is written to a response in one turn of the event loop. This writer never corks the
  * response itself: since Node 22, `end` of a corked response sends the last chunk before the text that it holds, and a
