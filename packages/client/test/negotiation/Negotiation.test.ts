@@ -6,7 +6,7 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Version from "@effect-mcp/protocol/Version"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Effect, Fiber, TestClock } from "effect"
+import { Effect, Fiber, HashMap, Logger, LogLevel, Option, TestClock } from "effect"
 import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
 import { servers } from "../Scripts.js"
 import { both, connecting, connects, described, error, prior } from "./Connecting.js"
@@ -289,6 +289,40 @@ describe("A client of both eras", () => {
       })
       yield* server.initialized()
       assert.strictEqual((yield* Fiber.join(client)).version, "2025-11-25")
+    }))
+})
+
+describe("The log of a client", () => {
+  it.scoped("has the era and what showed it, at level Info when the server did not answer the probe", () =>
+    Effect.gen(function*() {
+      const lines: Array<readonly [string, unknown, unknown]> = []
+      const logger = Logger.make(({ annotations, logLevel }) =>
+        void lines.push([
+          logLevel.label,
+          Option.getOrUndefined(HashMap.get(annotations, "era")),
+          Option.getOrUndefined(HashMap.get(annotations, "why"))
+        ])
+      )
+      yield* Effect.gen(function*() {
+        const answered = yield* connecting(both)
+        yield* answered.server.discovered()
+        yield* Fiber.join(answered.client)
+        const reached = yield* servers
+        const { client, server } = yield* connects(reached)
+        yield* server.expectRequest("server/discover")
+        yield* server.hangUp
+        yield* TestClock.adjust("1 second")
+        yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== server })
+        yield* reached.server().initialized()
+        yield* Fiber.join(client)
+      }).pipe(
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+        Logger.withMinimumLogLevel(LogLevel.Debug)
+      )
+      assert.deepStrictEqual(lines, [
+        ["DEBUG", "modern", "the server described itself"],
+        ["INFO", "legacy", "the outcome of \"server/discover\" was: the connection ended"]
+      ])
     }))
 })
 
