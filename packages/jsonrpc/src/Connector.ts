@@ -18,8 +18,8 @@ export interface Connector<out R = never> {
    * has found out which protocol one of these servers speaks expects the same of the others. Default: nothing is shared.
    */
   readonly origin?: string | undefined
-  /** Whether it can connect only once. Default: false. */
-  readonly isOnce?: boolean | undefined
+  /** Whether a second connection can make a session where the first connection made none. Default: true. */
+  readonly connectsAgain?: boolean | undefined
   /** Opens the transport; it closes with the scope. Fails with reason `Open`. */
   readonly connect: Effect.Effect<Transport, TransportError, R | Scope.Scope>
 }
@@ -32,7 +32,7 @@ export interface Connector<out R = never> {
 export const make = <R>(
   name: string,
   connect: Effect.Effect<Transport, TransportError, R>,
-  options?: Pick<Connector, "isOnce" | "origin">
+  options?: Pick<Connector, "connectsAgain" | "origin">
 ): Connector<Exclude<R, Scope.Scope>> => ({
   ...options,
   name,
@@ -46,4 +46,4 @@ export const make = <R>(
  * @category constructors
  */
 export const fromTransport = (transport: Transport, name = "transport"): Connector =>
-  make(name, Effect.succeed(transport), { isOnce: true })
+  make(name, Effect.succeed(transport), { connectsAgain: false })

@@ -191,7 +191,7 @@ describe("A file that changes while the server runs", () => {
       yield* Queue.take(changed)
       const again = yield* skills.load(yield* skills.get(uri))
       assert.deepStrictEqual([...(yield* again.read("logo.png")).bytes], [1, 2, 3])
-      assert.include(yield* error(), "the digest of the content is not the one in the entry of the skill")
+      assert.include(yield* error(), "the digest of the content differs from the entry of the skill")
       // A link to a file with the same content is no file of the skill.
       renameSync(join(path, "pdf/logo.png"), join(path, "logo.png"))
       symlinkSync("../logo.png", join(path, "pdf/logo.png"))

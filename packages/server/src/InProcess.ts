@@ -39,8 +39,12 @@ export const connectorAs = (caller: Authenticator.Caller): Effect.Effect<Connect
         const [client, server] = yield* Scope.extend(Direct.pair, scope)
         yield* Effect.forkScoped(Effect.ensuring(dispatcher.accept(server, caller), Scope.close(scope, Exit.void)))
         return client
-      })
+      }),
+      once
     ))
+
+/** A server of this library refuses no client for its probe. */
+const once = { connectsAgain: false } as const
 
 /**
  * A connector to a server that is built for each connection and closed with it. Connecting requires what the layer
@@ -72,5 +76,6 @@ export const fromLayer = <E, R>(
       )
       const { connect } = yield* Effect.provide(connectorAs(caller), context)
       return yield* connect
-    })
+    }),
+    once
   )

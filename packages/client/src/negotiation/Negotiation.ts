@@ -177,7 +177,7 @@ export const connect = <R>(
     )
   }
 
-  const canReconnect = (opening: Opening): boolean => !hasExchanges(opening) && connector.isOnce !== true
+  const canReconnect = (opening: Opening): boolean => !hasExchanges(opening) && connector.connectsAgain !== false
 
   /** What is left when neither a probe nor `initialize` made a session on the first connection. */
   const onceMore = (

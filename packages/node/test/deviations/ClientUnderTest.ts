@@ -235,7 +235,10 @@ export const run = (row: ServerRow, over: Over): Effect.Effect<void, never, Scop
         checkOutputs: false,
         versions: Version.isModern(version) ? [version] : Version.legacy
       })
-      const tags = Stream.map(client.diagnostics, ({ _tag }: Diagnostic.Diagnostic): string => _tag)
+      // The servers of these rows refuse every subscription.
+      const tags = Stream.map(client.diagnostics, ({ _tag }: Diagnostic.Diagnostic): string => _tag).pipe(
+        Stream.filter((tag) => tag !== "Unsubscribed")
+      )
       yield* collect(tags, seen.reports)
       yield* collect(client.resourceUpdates, seen.updates)
       yield* collect(client.listChanges, seen.changes)
