@@ -182,7 +182,7 @@ export const connect = <R>(
       ...Array.from(registered.custom.values(), ({ request }) => request?.extension),
       ...Array.from(registered.results.keys(), ({ extension }) => extension)
     ])
-    const tools = ServerTools.make()
+    const tools = new ServerTools.ServerToolsService()
     const watch = TaskWatch.make()
     const negotiated = yield* Negotiation.connect(connector, {
       ...options,

@@ -31,6 +31,7 @@ import * as MediaType from "../http/MediaType.js"
 import type { Sender } from "../http/Outgoing.js"
 import * as Refusal from "../http/Refusal.js"
 import type { ServerToolsService } from "../session/ServerTools.js"
+import * as ToolHeaders from "./ToolHeaders.js"
 
 type Response = HttpClientResponse.HttpClientResponse
 
@@ -47,7 +48,7 @@ export class ModernHttp implements Sender {
   constructor(
     private readonly connection: HttpConnection,
     extended: ReadonlyMap<string, string>,
-    private readonly tools: Pick<ServerToolsService, "headersOf">
+    private readonly tools: Pick<ServerToolsService, "headers">
   ) {
     this.nameParameters = new Map([...Headers.nameParameters, ...extended])
     // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
@@ -74,7 +75,7 @@ export class ModernHttp implements Sender {
     return this.template.pipe(
       HttpClientRequest.setHeaders({
         ...Headers.make(message, this.nameParameters),
-        ...(message.method === Methods.callTool.name ? this.tools.headersOf(message.params) : undefined)
+        ...(message.method === Methods.callTool.name ? ToolHeaders.of(this.tools, message.params) : undefined)
       }),
       HttpClientRequest.setBody(HttpBody.text(text, MediaType.JSON))
     )

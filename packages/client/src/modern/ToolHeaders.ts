@@ -1,16 +1,16 @@
 /**
  * The headers that repeat arguments of tools over HTTP. They are learnt from each list of tools that the server sends; `ServerTools`
- * remembers them, and `modern/Http` sends them. A tool whose marks are not valid is left out of the list and reported, as the
+ * holds them, and `modern/Http` sends them. A tool whose marks are not valid is left out of the list and reported, as the
  * specification demands of clients over HTTP.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */
 import type { Params } from "@effect-mcp/jsonrpc/Message"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
 import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -23,9 +23,21 @@ import * as TimeLeft from "../session/TimeLeft.js"
 /** How many characters the names of one tool's headers and properties may have: HTTP servers take no more. */
 const MAX_TEXT = 16 * 1024
 
+/** For how many tools the headers are kept: the oldest go first. Most tools have none and are not counted. */
+const MAX_TOOLS = 1000
+
+/** The headers of a call. A tool that was never listed has none. */
+export const of = (
+  { headers }: Pick<ServerToolsService, "headers">,
+  params: JsonObject | undefined
+): Record<string, string> => {
+  const make = headers.get(params?.name as string)
+  return make === undefined ? {} : make(params?.arguments as JsonObject | undefined)
+}
+
 /** Learns the headers of a page of `tools/list`. Gives the page without the invalid tools, and why they are left out. */
 export const learn = (
-  tools: Pick<ServerToolsService, "setHeaders">,
+  { headers: known }: Pick<ServerToolsService, "headers">,
   page: JsonObject
 ): { readonly page: JsonObject; readonly problems: ReadonlyArray<string> } => {
   if (!Array.isArray(page.tools)) return { page, problems: [] }
@@ -34,8 +46,10 @@ export const learn = (
     const { inputSchema, name } = (tool ?? {}) as { readonly inputSchema?: unknown; readonly name?: unknown }
     if (typeof name !== "string" || typeof inputSchema !== "object" || inputSchema === null) return true
     const headers = headersOf(inputSchema as JsonObject)
-    tools.setHeaders(name, Either.getOrUndefined(headers))
+    known.delete(name)
     if (Either.isLeft(headers)) problems.push(`"${onOneLine(name, 128)}" (${onOneLine(headers.left, 200)})`)
+    else if (headers.right !== undefined) known.set(name, headers.right)
+    if (known.size > MAX_TOOLS) known.delete(known.keys().next().value!)
     return Either.isRight(headers)
   })
   return problems.length === 0 ? { page, problems } : { page: { ...page, tools: valid }, problems }
@@ -80,19 +94,23 @@ export const requests = (
     })
   }
   if (method !== Methods.callTool.name) return sent
-  return Effect.flatMap(Effect.clock, (clock) => {
-    const left = TimeLeft.since(Edition.millis(clock), method, options, timeout)
-    const listings = tools.listings()
+  return Effect.flatMap(Clock.currentTimeMillis, (began) => {
+    const { listings } = tools
     // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
     return Effect.catchTag(
       sent,
       "HeaderMismatch",
-      (refusal) =>
-        Effect.flatMap(tools.find(String(params?.name), list, left.after, listings), () =>
+      (refusal) => {
+        const left = TimeLeft.since(began, method, options, timeout)
+        return Effect.flatMap(tools.find(String(params?.name), list, left.after, listings), () =>
           // Without a new list, the refusal is the answer: the server has not run the call.
-          tools.listings() === listings
+          tools.listings === listings
             ? Effect.fail(refusal)
-            : Effect.flatMap(left.call(Edition.millis(clock)), (options) => request(method, params, options)))
+            : Effect.flatMap(
+              Effect.flatMap(Clock.currentTimeMillis, left.call),
+              (options) => request(method, params, options)
+            ))
+      }
     )
   })
 }

@@ -134,7 +134,7 @@ const watched = (
     Effect.ensuring(
       Transports.run(transport, (given) => {
         if (given instanceof Transports.Undelivered) return receive(given)
-        const incoming = Batch.unwrapped(given)
+        const incoming = Message.isMalformed(given) ? Batch.unwrapped(given) : given
         const delivery = followed.length === 0 ? incoming : answerOf(followed, incoming)
         if (!Message.isMalformed(delivery)) {
           if (Message.isRequest(delivery)) {

@@ -4,8 +4,11 @@ import * as ToolHeaders from "../../src/modern/ToolHeaders.js"
 import * as ServerTools from "../../src/session/ServerTools.js"
 
 const make = () => {
-  const tools = ServerTools.make()
-  return { of: tools.headersOf, learn: (page: JsonObject) => ToolHeaders.learn(tools, page) }
+  const tools = new ServerTools.ServerToolsService()
+  return {
+    of: (params: JsonObject | undefined) => ToolHeaders.of(tools, params),
+    learn: (page: JsonObject) => ToolHeaders.learn(tools, page)
+  }
 }
 
 const marked = (name: unknown, header: unknown = "Region", type = "string") => ({

@@ -11,10 +11,9 @@ export const messages = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.I
   batch.length === 0 || batch.length > MAX_BATCH ? undefined : batch.map(element)
 
 /** The response in a batch of one; any other input is given unchanged. Some servers write every answer as such a batch. */
-export const unwrapped = (incoming: Message.Incoming): Message.Incoming => {
-  if (!Message.isMalformed(incoming) || incoming.batch?.length !== 1) return incoming
-  const only = element(incoming.batch[0])
-  return Message.isMalformed(only) || !Message.isResponse(only) ? incoming : only
+export const unwrapped = (given: Message.Malformed): Message.Incoming => {
+  const only = given.batch?.length === 1 ? element(given.batch[0]) : given
+  return Message.isMalformed(only) || !Message.isResponse(only) ? given : only
 }
 
 /** The same input, with a message that says what is wrong: the batch is empty or too large. */

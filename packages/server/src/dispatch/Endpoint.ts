@@ -194,7 +194,7 @@ class Stages implements Endpoint {
       if (refused !== undefined) return this.refuse(exchange, refused)
     } else {
       const { maxBodyBytes } = this.context.options.limits
-      const refusal = refusalOfPost(exchange.headers, target.accepts(exchange.headers), maxBodyBytes)
+      const refusal = refusalOfPost(exchange.headers, target.responses, maxBodyBytes)
       if (refusal !== undefined) return Refusal.send(exchange, refusal)
     }
     if (!this.owner(exchange, target, user)) this.body(exchange, target, user, false)
@@ -315,10 +315,12 @@ const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a
 /** The refusal of a POST that its headers alone decide. */
 const refusalOfPost = (
   headers: Headers,
-  accepts: boolean,
+  responses: ServedPath["responses"],
   maxBodyBytes: number
 ): HttpRefusal | undefined => {
-  if (!accepts) return Refusal.notAcceptable("application/json or text/event-stream")
+  if (responses !== undefined && MediaType.formOf(headers.accept, responses) === undefined) {
+    return Refusal.notAcceptable("application/json or text/event-stream")
+  }
   // Node removes the last coding, which must be chunked, and leaves the others to us.
   const coding = headers["transfer-encoding"]
   if (coding !== undefined && coding.trim().toLowerCase() !== "chunked") return Refusal.unsupportedTransferCoding

@@ -13,8 +13,8 @@ import * as McpError from "@effect-mcp/protocol/McpError"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type { Principal } from "../Authenticator.js"
-import { type Headers, type HttpExchange, pathOf } from "../http/HttpExchange.js"
-import * as MediaType from "../http/MediaType.js"
+import { type HttpExchange, pathOf } from "../http/HttpExchange.js"
+import type * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
 import { Http } from "../legacy/Http.js"
@@ -37,8 +37,8 @@ export interface ServedPath {
   readonly allow: string
   readonly get: Serve | undefined
   readonly delete: Serve | undefined
-  /** Whether a client with these headers accepts a form of the response to its POST. */
-  readonly accepts: (headers: Headers) => boolean
+  /** The form that the endpoint prefers for the response to a POST; `undefined` where that response has no content. */
+  readonly responses: MediaType.Form | undefined
   readonly post: Post
   /** What passes a request on to the owner of its session; `undefined` when this node serves the session, or there is none. */
   readonly toOwner: (exchange: HttpExchange) => ((request: Routed) => void) | undefined
@@ -113,7 +113,7 @@ const mainPath = (
   allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",
   get: http?.get,
   delete: http?.delete,
-  accepts: ({ accept }) => MediaType.formOf(accept, responses) !== undefined,
+  responses,
   post,
   toOwner: ({ headers }) => {
     if (nodes === undefined || http === undefined) return undefined
@@ -128,7 +128,7 @@ const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => 
   allow: "GET, POST, OPTIONS",
   get: sse.get,
   delete: undefined,
-  accepts: () => true,
+  responses: undefined,
   post: sse.post,
   toOwner: ({ method, url }) => {
     const session = nodes !== undefined && method === "POST" ? Sse.sessionOf(url) : undefined

@@ -178,6 +178,7 @@ class Post implements Channel {
   private timer: Expirable | undefined
   private active: ActiveRequest | undefined
   private readonly form: MediaType.Form
+  readonly isSubscription: boolean
 
   constructor(
     private readonly context: EndpointContext,
@@ -188,6 +189,7 @@ class Post implements Channel {
     private readonly onDone: (post: Post) => void
   ) {
     this.form = MediaType.formOf(exchange.headers.accept, context.options.responses)!
+    this.isSubscription = request.method === Methods.listen.name
   }
 
   /** Where the request came from, for `RequestOrigin.of`. */
@@ -263,10 +265,6 @@ class Post implements Channel {
     if (this.form === "stream") this.open()
     // A connection that is silent for long could be taken for a dead one.
     else if (keepAlive !== Infinity) this.timer = sweeper.schedule(keepAlive, () => this.open())
-  }
-
-  get isSubscription(): boolean {
-    return this.request.method === Methods.listen.name
   }
 
   /** Ends the request because the endpoint closes. A subscription that was acknowledged ends with its result. */
