@@ -18,7 +18,9 @@ const report = (message: string, code: number = JsonRpcError.INVALID_REQUEST): M
 
 /** The messages of a text. */
 export const fromText = (session: HttpSession, text: string): ReadonlyArray<Message.Incoming> => {
-  const incoming = Batch.unwrapped(MessageText.parse(text, session.connection.settings))
+  const given = MessageText.parse(text, session.connection.settings)
+  if (!Message.isMalformed(given)) return [given]
+  const incoming = Batch.unwrapped(given)
   const batch = Message.isMalformed(incoming) ? incoming.batch : undefined
   if (batch === undefined) return [reportUnanswerable(incoming)]
   if (!hasBatches(session)) return [report("Invalid request: batches are known to the revision 2025-03-26 only")]

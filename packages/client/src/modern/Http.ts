@@ -109,7 +109,8 @@ export class ModernHttp implements Sender {
     }
     if (type === MediaType.JSON) {
       return Effect.flatMap(Body.text(response, this.connection.settings.maxBodyBytes, headers), (body) => {
-        const incoming = Batch.unwrapped(MessageText.parse(body, this.connection.settings))
+        const given = MessageText.parse(body, this.connection.settings)
+        const incoming = Message.isMalformed(given) ? Batch.unwrapped(given) : given
         if (Answer.isAnswer(incoming, request.id)) {
           return Effect.succeed(incoming)
         }
@@ -148,7 +149,8 @@ export class ModernHttp implements Sender {
         if (event.data === undefined || event.data === "") {
           return Effect.succeedNone
         }
-        const incoming = Batch.unwrapped(MessageText.parse(event.data, this.connection.settings))
+        const given = MessageText.parse(event.data, this.connection.settings)
+        const incoming = Message.isMalformed(given) ? Batch.unwrapped(given) : given
         if (Answer.isAnswer(incoming, id)) {
           return Effect.succeedSome(incoming)
         }
