@@ -43,12 +43,12 @@ export class ModernHttp implements Sender {
 
   /**
    * @param extended The parameter that `Mcp-Name` repeats, by method of extensions.
-   * @param tools Knows the headers that repeat arguments of tools.
+   * @param headers Those that repeat arguments of tools, by tool.
    */
   constructor(
     private readonly connection: HttpConnection,
     extended: ReadonlyMap<string, string>,
-    private readonly tools: Pick<ServerToolsService, "headers">
+    private readonly headers: ServerToolsService["headers"]
   ) {
     this.nameParameters = new Map([...Headers.nameParameters, ...extended])
     // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
@@ -75,7 +75,7 @@ export class ModernHttp implements Sender {
     return this.template.pipe(
       HttpClientRequest.setHeaders({
         ...Headers.make(message, this.nameParameters),
-        ...(message.method === Methods.callTool.name ? ToolHeaders.of(this.tools, message.params) : undefined)
+        ...(message.method === Methods.callTool.name ? ToolHeaders.of(this.headers, message.params) : undefined)
       }),
       HttpClientRequest.setBody(HttpBody.text(text, MediaType.JSON))
     )

@@ -27,17 +27,14 @@ const MAX_TEXT = 16 * 1024
 const MAX_TOOLS = 1000
 
 /** The headers of a call. A tool that was never listed has none. */
-export const of = (
-  { headers }: Pick<ServerToolsService, "headers">,
-  params: JsonObject | undefined
-): Record<string, string> => {
-  const make = headers.get(params?.name as string)
+export const of = (known: ServerToolsService["headers"], params: JsonObject | undefined): Record<string, string> => {
+  const make = known.get(params?.name as string)
   return make === undefined ? {} : make(params?.arguments as JsonObject | undefined)
 }
 
 /** Learns the headers of a page of `tools/list`. Gives the page without the invalid tools, and why they are left out. */
 export const learn = (
-  { headers: known }: Pick<ServerToolsService, "headers">,
+  known: ServerToolsService["headers"],
   page: JsonObject
 ): { readonly page: JsonObject; readonly problems: ReadonlyArray<string> } => {
   if (!Array.isArray(page.tools)) return { page, problems: [] }
@@ -89,7 +86,7 @@ export const requests = (
   const sent = request(method, params, options)
   if (method === Methods.listTools.name) {
     return Effect.flatMap(sent, (result) => {
-      const { page, problems } = learn(tools, result)
+      const { page, problems } = learn(tools.headers, result)
       return Effect.as(problems.length === 0 ? Effect.void : Effect.logWarning(sentence(problems)), page as Params)
     })
   }
@@ -97,20 +94,14 @@ export const requests = (
   return Effect.flatMap(Clock.currentTimeMillis, (began) => {
     const { listings } = tools
     // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
-    return Effect.catchTag(
-      sent,
-      "HeaderMismatch",
-      (refusal) => {
-        const left = TimeLeft.since(began, method, options, timeout)
-        return Effect.flatMap(tools.find(String(params?.name), list, left.after, listings), () =>
-          // Without a new list, the refusal is the answer: the server has not run the call.
-          tools.listings === listings
-            ? Effect.fail(refusal)
-            : Effect.flatMap(
-              Effect.flatMap(Clock.currentTimeMillis, left.call),
-              (options) => request(method, params, options)
-            ))
-      }
-    )
+    return Effect.catchTag(sent, "HeaderMismatch", (refusal) => {
+      const left = TimeLeft.since(began, method, options, timeout)
+      return Effect.flatMap(tools.find(String(params?.name), list, left.after, listings), () => {
+        // Without a new list, the refusal is the answer: the server has not run the call.
+        if (tools.listings === listings) return Effect.fail(refusal)
+        const rest = Effect.flatMap(Clock.currentTimeMillis, left.call)
+        return Effect.flatMap(rest, (options) => request(method, params, options))
+      })
+    })
   })
 }

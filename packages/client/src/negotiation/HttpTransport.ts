@@ -44,7 +44,7 @@ export const open = (
     const { incoming, run } = connection.reader
     const modern = settings.transport === "sse"
       ? withoutModern(connection.reader)
-      : new ModernHttp(connection, ExtensionTable.nameParameters(yield* GivenExtensions), yield* ServerTools)
+      : new ModernHttp(connection, ExtensionTable.nameParameters(yield* GivenExtensions), (yield* ServerTools).headers)
     let isModern = false
     const { send, unsafeSend } = new Outgoing(connection, (message) => {
       if (Message.isRequest(message)) isModern = Version.eraOfMessage(message) === "modern"

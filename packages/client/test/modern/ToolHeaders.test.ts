@@ -4,10 +4,10 @@ import * as ToolHeaders from "../../src/modern/ToolHeaders.js"
 import * as ServerTools from "../../src/session/ServerTools.js"
 
 const make = () => {
-  const tools = new ServerTools.ServerToolsService()
+  const { headers } = new ServerTools.ServerToolsService()
   return {
-    of: (params: JsonObject | undefined) => ToolHeaders.of(tools, params),
-    learn: (page: JsonObject) => ToolHeaders.learn(tools, page)
+    of: (params: JsonObject | undefined) => ToolHeaders.of(headers, params),
+    learn: (page: JsonObject) => ToolHeaders.learn(headers, page)
   }
 }
 
