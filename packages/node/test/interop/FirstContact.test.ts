@@ -11,12 +11,12 @@ import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { McpServer as OfficialServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
 import type { Scope } from "effect"
-import { Chunk, Effect, Stream } from "effect"
+import { Chunk, Effect, Schedule, Stream } from "effect"
 import express from "express"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { createRequire } from "node:module"
-import { createServer } from "node:net"
+import { connect, createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { node } from "../Fixture.js"
 import { listening } from "../HttpFixture.js"
@@ -58,6 +58,20 @@ const listens = (args: ReadonlyArray<string>, ready: RegExp): Effect.Effect<void
     }),
     (child) => Effect.sync(() => child.kill())
   ))
+
+/** Waits until a port of this machine accepts connections: mcp-proxy says that it starts before it listens. */
+const accepts = (port: number): Effect.Effect<void> =>
+  Effect.retry(
+    Effect.async<void, Error>((resume) => {
+      const socket = connect(port, "127.0.0.1")
+      socket.once("error", (error) => resume(Effect.fail(error)))
+      socket.once("connect", () => {
+        socket.destroy()
+        resume(Effect.void)
+      })
+    }),
+    Schedule.spaced("20 millis")
+  ).pipe(Effect.orDie)
 
 const launching = (...args: ReadonlyArray<string>) =>
   StdioClient.connector({ command: node, args, stderr: "ignore", closeTimeouts: { grace: "10 seconds" } })
@@ -138,6 +152,7 @@ const peers: Readonly<Record<string, Effect.Effect<Connector.Connector, unknown,
     const port = yield* freePort
     const program = join(folder.proxy, "dist/bin/mcp-proxy.mjs")
     yield* listens([program, "--port", String(port), node, memory], /starting server/i)
+    yield* accepts(port)
     return yield* remote(`http://127.0.0.1:${port}/mcp`)
   }),
   "the official server on Express": onExpress(true),
