@@ -28,6 +28,9 @@ type Plan = Omit<Nemesis.Options, "seed"> & {
 /** 40 faults. */
 const faults = [...Faults.ALL, ...Faults.ALL]
 
+/** 20 faults: the run must be longer than a change may take to reach a listener. */
+const data = [...Faults.DATA, ...Faults.DATA]
+
 const repeat = (kind: Faults.Kind, count: number) => Array.from({ length: count }, () => kind)
 
 const runs: ReadonlyArray<readonly [name: string, plan: Plan]> = [
@@ -35,8 +38,8 @@ const runs: ReadonlyArray<readonly [name: string, plan: Plan]> = [
   ["3 nodes, Redis", { nodes: 3, store: "redis", faults }],
   ["2 nodes, PostgreSQL", { nodes: 2, store: "postgres", faults }],
   ["2 nodes, Redis", { nodes: 2, store: "redis", faults }],
-  ["data, Redis", { nodes: 2, store: "redis", faults: Faults.DATA }],
-  ["data, PostgreSQL", { nodes: 2, store: "postgres", faults: Faults.DATA }],
+  ["data, Redis", { nodes: 2, store: "redis", faults: data }],
+  ["data, PostgreSQL", { nodes: 2, store: "postgres", faults: data }],
   ["no fencing", {
     nodes: 2,
     store: "redis",

@@ -20,7 +20,7 @@ export const KINDS: ReadonlySet<string> = new Set([
 const NEAR = 8000
 
 /** A machine that is so many times as slow as usual keeps no leases. */
-const SLOW = 2
+const SLOW = 1.5
 
 const isNear = (history: History, from: Time, until: Time): boolean =>
   only(history, "Fault").some(({ at, kind }) => !KINDS.has(kind) && at > from - NEAR && at < until)
