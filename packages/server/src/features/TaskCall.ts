@@ -83,7 +83,7 @@ export const run = (
         Effect.exit,
         Effect.flatMap((exit) => Effect.map(Effect.exit(release(exit)), (released) => Exit.zipLeft(exit, released))),
         Effect.tap((exit) => Deferred.succeed(first, exit)),
-        // The client has cancelled the call before it knew of the task.
+        // The call was cancelled, or the server was shut down, before the client knew of the task.
         Effect.map((exit) => isCancelled && Exit.isInterrupted(exit) ? cancelled : tasks.ended(exit)),
         Effect.mapInputContext((_: Context.Context<never>) => services),
         Effect.forkDaemon
@@ -145,7 +145,10 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
   return asker
 }
 
-const cancelled: Ended = { status: "cancelled", statusMessage: "The client cancelled the call" }
+const cancelled: Ended = {
+  status: "cancelled",
+  statusMessage: "The call was interrupted before its client knew of the task"
+}
 
 /** Begins the task of a call, if the call may become one, and then calls. */
 export const begun = <A, E, R>(tool: TaskTool | undefined, call: Effect.Effect<A, E, R>) =>
