@@ -14,6 +14,11 @@ test("the page has a row for each row of the table, and cells that Markdown does
 test("an example is short, on one line, and shows what deviates", () => {
   assert.equal(exampleOf({ ...row, message: { jsonrpc: "2.0", id: "$id", method: "ping", params: null } }), "null")
   assert.equal(exampleOf({ ...row, http: { headers: { accept: null } } }), "POST /mcp, no accept")
-  const page = pageOf({ clients: [{ ...row, message: `\uFEFF\n${"x".repeat(500)}` }], servers: [], pipes: [], urls: {} })
+  const page = pageOf({
+    clients: [{ ...row, message: `\uFEFF\n${"x".repeat(500)}` }],
+    servers: [],
+    pipes: [],
+    urls: {}
+  })
   assert.match(page, /`\\ufeff\\nx{102}…`/)
 })
