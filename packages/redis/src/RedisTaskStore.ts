@@ -65,9 +65,9 @@ const SUM = `
     end`
 
 /**
- * KEYS: the tasks of an owner in their order, the same by the time of Redis at which each expires, their sizes. ARGV: task, milliseconds to
- * live, the limit of tasks, how many of those that have expired are removed at most, the size of the task, the limit of all sizes. The
- * keys live as long as their last task.
+ * KEYS: the tasks of an owner in their order, the tasks by the time of Redis at which each expires, the sizes of the tasks. ARGV: task,
+ * milliseconds to live, the limit of tasks, the most expired tasks that one call removes, the size of the task, the limit of all sizes.
+ * The keys live as long as their last task.
  */
 const enlist: Script = {
   keys: 3,

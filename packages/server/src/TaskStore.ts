@@ -153,7 +153,7 @@ export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreServ
   Effect.sync(() => new Memory(options))
 
 /**
- * `memory`, which also removes tasks whose time has passed while nobody uses the store.
+ * `memory` with a sweep once a minute: tasks expire also while nobody uses the store.
  *
  * @category layers
  */

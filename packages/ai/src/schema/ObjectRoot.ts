@@ -49,7 +49,7 @@ const propertiesOf = (all: ReadonlyArray<JsonObject>): ReadonlyMap<string, JsonO
   return new Map([...named].map(([name, different]) => [name, oneOf([...different.values()])]))
 }
 
-/** The properties that the root requires, and those that every alternative requires. */
+/** The properties that the root requires, and the properties that every alternative requires. */
 const requiredOf = (root: JsonObject, alternatives: ReadonlyArray<JsonObject>): ReadonlyArray<string> => {
   const [first, ...others] = alternatives.map((one) => new Set(SchemaParts.strings(one.required)))
   const common = [...(first ?? [])].filter((name) => others.every((names) => names.has(name)))

@@ -1,6 +1,6 @@
 /**
- * Makes the errors of this package. Each stands for an effect that fails with it, too: it can be returned and yielded. Their
- * messages are made by who gives them; `Text` makes what a server says fit for them.
+ * Makes the errors of this package. An error is also an effect that fails with the error: a function can return or yield it. The
+ * caller writes the message; `Text` makes what a server says fit for a message.
  */
 import { AuthorizationError, type Reason } from "../AuthorizationError.js"
 import type { Answer } from "../Grant.js"

@@ -72,7 +72,7 @@ const withoutDot = (hostname: string): string => hostname.replace(/\.+$/, "")
 /** In a test the server and its authorization servers have such names. */
 const isTest = (hostname: string): boolean => withoutDot(hostname).endsWith(".test")
 
-/** Names that are reserved for special use (IANA), and those that networks and service discovery give to their own machines. */
+/** Names that IANA reserves for special use, and names that networks and service discovery give to their own machines. */
 const LOCAL_NAME =
   /\.(alt|arpa|example|invalid|local|onion|test|consul|corp|docker|home|internal|intra|intranet|lan|localdomain|localnet|mail|mesos|private|svc)$/
 

@@ -43,7 +43,7 @@ export class ModernHttp implements Sender {
 
   /**
    * @param extended The parameter that `Mcp-Name` repeats, by method of extensions.
-   * @param headers Those that repeat arguments of tools, by tool.
+   * @param headers By the name of a tool, the headers that repeat its arguments.
    */
   constructor(
     private readonly connection: HttpConnection,

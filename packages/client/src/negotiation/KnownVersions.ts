@@ -1,7 +1,7 @@
 /**
  * The revisions that clients have agreed on with servers of unknown era, so that the next connection need not look for the
- * era again. They are hints: a server that refuses what a hint says is probed again, and so is one that has ended, unless the
- * probe was what it could not stand.
+ * era again. A remembered revision is a hint: the client probes a server again that refuses the hint, and a server that has
+ * ended, unless the server has ended because of the probe.
  *
  * Without a service of its own, a client remembers by connector. A group also remembers by origin.
  *

@@ -42,11 +42,11 @@ export interface Opening {
   readonly isOver: () => boolean
   readonly setEra: (handlers: EraHandlers) => void
   /**
-   * The `onId` of a probe. While it has no answer, an error without an id of ours is its answer. `onAnswer` gets the answer, also
-   * one that comes after the call has timed out.
+   * The `onId` of a probe. While the probe has no answer, an error without an id of ours is its answer. `onAnswer` gets the answer,
+   * also after the call has timed out.
    */
   readonly follow: (onAnswer: (answer: Message.Response) => void) => (id: Message.RequestId) => void
-  /** Probes are followed no longer: the era is found, or is looked for in another way. */
+  /** Follows no probe any more: the era is found, or the client looks for the era in another way. */
   readonly unfollow: () => void
   /** Its end ends the conversation. */
   readonly scope: Scope.Scope

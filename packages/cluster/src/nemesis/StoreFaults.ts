@@ -10,7 +10,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { Store } from "./NodeOptions.js"
 
-/** An effect that begins a fault, and one that ends it. */
+/** The effect that begins a fault, and the effect that ends the fault. */
 type Lasting = readonly [begin: Effect.Effect<unknown>, end: Effect.Effect<unknown>]
 
 export interface StoreFaults {

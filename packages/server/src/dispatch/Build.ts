@@ -126,7 +126,7 @@ const withContext = (
     ? undefined
     : { around, context: Context.omit(Scope.Scope)(application as Context.Context<any>) as Context.Context<never> }
 
-/** The extensions that features use. Only those that one of the server's revisions has count. */
+/** The extensions that features use, without extensions that no revision of the server has. */
 const usedExtensions = (
   { descriptions, handlers }: RegistryService,
   versions: ReadonlyArray<Version.Version>

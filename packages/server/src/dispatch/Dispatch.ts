@@ -205,8 +205,8 @@ const notifications = {
 type Messages = Stream.Stream<Message.Message>
 
 /**
- * `serve` of the `Dispatcher`. It finds the user, chooses the era, starts the request, and interrupts it when nobody reads the
- * stream any more.
+ * `serve` of the `Dispatcher`: finds the user, chooses the era, and starts the request. The end of the stream's reader interrupts the
+ * request.
  */
 const single = (
   { authenticate, requiredScopes, versions }: Pick<Server, "authenticate" | "requiredScopes" | "versions">,

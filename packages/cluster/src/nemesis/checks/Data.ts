@@ -1,7 +1,7 @@
 /**
- * What clients send, and what stands in the store, costs no node its sessions; a node does not say that it does not know whether a call has
- * run which never ran; and a request without a token is refused for that. The rules hold where no other fault is near: one that ends or cuts
- * off a node has the same effects.
+ * Three rules. What clients send, and what stands in the store, costs no node its sessions. When a call never ran, its client is not told
+ * that the outcome is unknown. A request without a token gets 401. The rules hold where no other fault is near, because a fault that ends
+ * a node or cuts it off has the same effects.
  */
 import { type History, only, type Time } from "../History.js"
 import { slowness } from "./Pace.js"
