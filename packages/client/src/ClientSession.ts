@@ -202,8 +202,7 @@ export const connect = <R>(
       cache: options.cache ?? true,
       enforceCapabilities: options.enforceCapabilities ?? true
     }).pipe(
-      Effect.provideService(GivenExtensions, options.extensions ?? []),
-      Effect.provideService(ServerTools.ServerTools, tools)
+      Effect.provideService(GivenExtensions, options.extensions ?? [])
     )
     // Earlier revisions know no output schemas.
     const checkOutputs = options.checkOutputs !== false && Version.isAtLeast(negotiated.facts.version, "2025-06-18")

@@ -25,7 +25,9 @@ const strings = Schema.Record({ key: Schema.String, value: Schema.String })
 
 /** Whether a value is a duration: a number, or a text such as "30 seconds". */
 const isDuration = (value: number | string): boolean =>
-  typeof value === "number" ? value > 0 : Option.isSome(Duration.decodeUnknown(value))
+  typeof value === "number"
+    ? value > 0
+    : Option.exists(Duration.decodeUnknown(value), Duration.greaterThan(Duration.zero))
 
 /** What a server of either kind may have. */
 const shared = {
@@ -168,7 +170,7 @@ export type JoinError = ConnectError | DuplicateEntry | DuplicateServer
 
 /**
  * The group of all servers that are not disabled. They are connected concurrently; where two have an entry of the same name,
- * the server that stands first in the configuration keeps the name.
+ * the server that stands first in the configuration keeps the name. A server that a later attempt connects comes last.
  *
  * @category layers
  */
@@ -213,7 +215,8 @@ type ConnectingError<E> = JoinError | { readonly ofFeatures: E; readonly message
 
 /** Whether the server may be reached later. */
 const mayCome = (error: ConnectingError<unknown>): boolean =>
-  !("ofFeatures" in error) && error._tag !== "DuplicateEntry" && error._tag !== "DuplicateServer"
+  !("ofFeatures" in error) && error._tag !== "DuplicateEntry" && error._tag !== "DuplicateServer" &&
+  error._tag !== "NoCommonVersion"
 
 /** The options of a connection, with what the configuration says of its server. */
 const optionsOf = <E, R>(

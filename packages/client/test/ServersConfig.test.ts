@@ -66,7 +66,9 @@ describe("A host's configuration", () => {
       { mcpServers: { a: { command: "a", versions: ["2020-01-01"] } } },
       {
         mcpServers: { a: { command: "a", timeout: "soon" } }
-      }
+      },
+      { mcpServers: { a: { command: "a", timeout: "0 seconds" } } },
+      { mcpServers: { a: { command: "a", timeout: "-1 minute" } } }
     ]
   ) {
     it(`is not ${JSON.stringify(wrong)}`, () => {

@@ -82,18 +82,18 @@ export const listen = (
     /** Fails when the stream cannot be opened any more. */
     const attempt = Effect.gen(function*() {
       const start = yield* Clock.currentTimeMillis
+      const refused = connection.credentials?.last()
       const { lastEventId } = yield* Ref.get(point)
       const reading = Stream.runForEach(open(connection, session, lastEventId), onEvent)
       const error = yield* Effect.catchAll(reading, Effect.succeed)
-      if ((yield* Clock.currentTimeMillis) - start >= LONG_OPEN) {
-        yield* Ref.update(point, (now) => ({ ...now, attempts: 0 }))
-      }
-      wasOpen ||= error === undefined
+      const lasted = (yield* Clock.currentTimeMillis) - start >= LONG_OPEN
+      if (lasted) yield* Ref.update(point, (now) => ({ ...now, attempts: 0 }))
+      // A stream that was cut off after a while was open, too.
+      wasOpen ||= error === undefined || (lasted && error._tag !== "NoEventStream")
       if (error?._tag !== "NoEventStream") return
       // The server has ended the stream with its token. The application may have another token later.
       const { credentials } = connection
       if (error.status === 401 && wasOpen && credentials !== undefined) {
-        const refused = credentials.last()
         const count = Effect.delay(Effect.orElseSucceed(credentials.now, () => refused), RECHECK)
         return yield* Effect.asVoid(Effect.repeat(count, { until: (now) => now !== refused }))
       }

@@ -49,8 +49,8 @@ export interface Options extends
   /** Later requests ask for log messages from this level on. */
   readonly setLogLevel: (level: LoggingLevel) => void
   readonly request: MethodCalls.Calls["request"]
-  /** Whether requests have headers, which repeat arguments of tools. */
-  readonly hasHeaders: boolean
+  /** Where the headers are kept that repeat arguments of tools, for requests that have headers. */
+  readonly toolHeaders: ToolHeaders.ToolHeaders | undefined
   readonly listen: Listen
   readonly responses: ResponseCache
   readonly rounds: InputRounds.Options
@@ -64,11 +64,11 @@ export class ModernCalls {
   private readonly tools: Stream.Stream<Tools.Tool, ClientError>
 
   constructor(private readonly options: Options) {
-    const { hasHeaders, request, timeout, timeouts, tools } = options
+    const { request, timeout, timeouts, toolHeaders, tools } = options
     this.tools = tools.list(this.call, { cache: false, maxRetries: 0 })
-    this.request = hasHeaders
-      ? ToolHeaders.requests(request, tools, this.tools, timeouts.get(Methods.callTool.name) ?? timeout)
-      : request
+    this.request = toolHeaders === undefined
+      ? request
+      : ToolHeaders.requests(request, toolHeaders, tools, this.tools, timeouts.get(Methods.callTool.name) ?? timeout)
   }
 
   // The table of methods gives each name the types of its parameters and its result.

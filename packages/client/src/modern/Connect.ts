@@ -43,6 +43,7 @@ import * as Listen from "./Listen.js"
 import { ResponseCache } from "./ResponseCache.js"
 import * as ResultReaders from "./ResultReaders.js"
 import * as Tasks from "./TaskExtension.js"
+import * as ToolHeaders from "./ToolHeaders.js"
 
 export interface Enveloped extends Outbound {
   /** Later requests ask for log messages from this level on. Without a level the server sends none. */
@@ -166,7 +167,7 @@ export const connect = (
       version,
       setLogLevel: outbound.setLogLevel,
       request: Calls.requests({ outbound, refusal, timeouts: options.timeouts }),
-      hasHeaders: transport.hasExchanges === true,
+      toolHeaders: ToolHeaders.ofTransport(transport),
       listen,
       responses: cache,
       rounds,

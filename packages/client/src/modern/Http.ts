@@ -30,7 +30,6 @@ import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import type { Sender } from "../http/Outgoing.js"
 import * as Refusal from "../http/Refusal.js"
-import type { ServerToolsService } from "../session/ServerTools.js"
 import * as ToolHeaders from "./ToolHeaders.js"
 
 type Response = HttpClientResponse.HttpClientResponse
@@ -48,7 +47,7 @@ export class ModernHttp implements Sender {
   constructor(
     private readonly connection: HttpConnection,
     extended: ReadonlyMap<string, string>,
-    private readonly headers: ServerToolsService["headers"]
+    private readonly headers: ToolHeaders.ToolHeaders
   ) {
     this.nameParameters = new Map([...Headers.nameParameters, ...extended])
     // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
@@ -186,8 +185,6 @@ export class ModernHttp implements Sender {
       return Effect.fail(Refusal.toError(refusal))
     })
   }
-
-  /** Until then the tools are not listed again, because the last list did not have the tool that it was read for. */
 }
 
 /** The response ends without the answer. */

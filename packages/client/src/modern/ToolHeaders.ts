@@ -1,11 +1,12 @@
 /**
- * The headers that repeat arguments of tools over HTTP. They are learnt from each list of tools that the server sends; `ServerTools`
- * holds them, and `modern/Http` sends them. A tool whose marks are not valid is left out of the list and reported, as the
+ * The headers that repeat arguments of tools over HTTP. The session learns them from each list of tools that the server sends, and the
+ * transport, `modern/Http`, holds and sends them. A tool whose marks are not valid is left out of the list and reported, as the
  * specification demands of clients over HTTP.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
  */
 import type { Params } from "@effect-mcp/jsonrpc/Message"
+import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
@@ -17,7 +18,7 @@ import * as Either from "effect/Either"
 import type * as Stream from "effect/Stream"
 import type { ClientError } from "../ClientError.js"
 import type { Calls } from "../session/MethodCalls.js"
-import type { MakeHeaders, ServerToolsService } from "../session/ServerTools.js"
+import type { ServerToolsService } from "../session/ServerTools.js"
 import * as TimeLeft from "../session/TimeLeft.js"
 
 /** How many characters the names of one tool's headers and properties may have: HTTP servers take no more. */
@@ -26,15 +27,23 @@ const MAX_TEXT = 16 * 1024
 /** For how many tools the headers are kept: the oldest go first. Most tools have none and are not counted. */
 const MAX_TOOLS = 1000
 
+/** The headers of a call with these arguments, by the name of a tool that has some. They stay until the tool is listed again. */
+export type ToolHeaders = Map<string, (args: JsonObject | undefined) => Record<string, string>>
+
+/** Where a transport keeps the headers of tools; `undefined` for a transport whose requests have no headers. */
+export const ofTransport = (
+  { hasExchanges, toolHeaders }: Transport & { readonly toolHeaders?: ToolHeaders }
+): ToolHeaders | undefined => toolHeaders ?? (hasExchanges === true ? new Map() : undefined)
+
 /** The headers of a call. A tool that was never listed has none. */
-export const of = (known: ServerToolsService["headers"], params: JsonObject | undefined): Record<string, string> => {
+export const of = (known: ToolHeaders, params: JsonObject | undefined): Record<string, string> => {
   const make = known.get(params?.name as string)
   return make === undefined ? {} : make(params?.arguments as JsonObject | undefined)
 }
 
 /** Learns the headers of a page of `tools/list`. Gives the page without the invalid tools, and why they are left out. */
 export const learn = (
-  known: ServerToolsService["headers"],
+  known: ToolHeaders,
   page: JsonObject
 ): { readonly page: JsonObject; readonly problems: ReadonlyArray<string> } => {
   if (!Array.isArray(page.tools)) return { page, problems: [] }
@@ -52,7 +61,10 @@ export const learn = (
   return problems.length === 0 ? { page, problems } : { page: { ...page, tools: valid }, problems }
 }
 
-const headersOf = (inputSchema: JsonObject): Either.Either<MakeHeaders | undefined, string> =>
+const headersOf = (inputSchema: JsonObject): Either.Either<
+  ((args: JsonObject | undefined) => Record<string, string>) | undefined,
+  string
+> =>
   Either.flatMap(ParamHeaders.of(inputSchema), (headers) => {
     const text = headers.reduce((sum, { header, path }) => sum + header.length + path.join(".").length, 0)
     if (text > MAX_TEXT) return Either.left(`the names of its headers have more than ${MAX_TEXT} characters`)
@@ -78,6 +90,7 @@ export const sentence = (problems: ReadonlyArray<string>): string => {
  */
 export const requests = (
   request: Calls["request"],
+  headers: ToolHeaders,
   tools: ServerToolsService,
   list: Stream.Stream<Tools.Tool, ClientError>,
   timeout: Duration.DurationInput
@@ -86,7 +99,7 @@ export const requests = (
   const sent = request(method, params, options)
   if (method === Methods.listTools.name) {
     return Effect.flatMap(sent, (result) => {
-      const { page, problems } = learn(tools.headers, result)
+      const { page, problems } = learn(headers, result)
       return Effect.as(problems.length === 0 ? Effect.void : Effect.logWarning(sentence(problems)), page as Params)
     })
   }

@@ -29,22 +29,23 @@ import * as Legacy from "../legacy/Http.js"
 import type { Fallback } from "../legacy/Post.js"
 import * as Sse from "../legacy/Sse.js"
 import { ModernHttp } from "../modern/Http.js"
-import { ServerTools } from "../session/ServerTools.js"
+import type { ToolHeaders } from "../modern/ToolHeaders.js"
 import { GivenExtensions } from "./GivenExtensions.js"
 
 /** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */
 export const open = (
   url: URL,
   settings: Settings
-): Effect.Effect<Transport, TransportError, HttpClient | Scope.Scope> =>
+): Effect.Effect<Transport & { readonly toolHeaders: ToolHeaders }, TransportError, HttpClient | Scope.Scope> =>
   PlatformClient.configure(settings.tracing)(Effect.gen(function*() {
     const connection = yield* HttpConnection.make(url, settings, yield* HttpClient)
     const { sender, terminate } = yield* legacy(connection)
     yield* Effect.addFinalizer(() => connection.finish(terminate))
     const { incoming, run } = connection.reader
+    const toolHeaders: ToolHeaders = new Map()
     const modern = settings.transport === "sse"
       ? withoutModern(connection.reader)
-      : new ModernHttp(connection, ExtensionTable.nameParameters(yield* GivenExtensions), (yield* ServerTools).headers)
+      : new ModernHttp(connection, ExtensionTable.nameParameters(yield* GivenExtensions), toolHeaders)
     let isModern = false
     const { send, unsafeSend } = new Outgoing(connection, (message) => {
       if (Message.isRequest(message)) isModern = Version.eraOfMessage(message) === "modern"
@@ -57,6 +58,7 @@ export const open = (
       hasExchanges: true,
       isResumed: settings.session !== undefined,
       credentials: connection.credentials,
+      toolHeaders,
       onConversation: connection.authorizing.onConversation,
       send,
       unsafeSend

@@ -10,7 +10,6 @@
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
-import { identity } from "effect/Function"
 
 export interface KnownVersionsService {
   readonly of: (connector: Connector<unknown>) => Version | undefined
@@ -24,36 +23,37 @@ interface Known {
   readonly isKept: boolean
 }
 
-const by = (keyOf: (connector: Connector<unknown>) => object): KnownVersionsService => {
-  const known = new WeakMap<object, Known>()
-  return {
-    of: (connector) => known.get(keyOf(connector))?.version,
-    remember: (connector, version, isKept) => {
-      const before = known.get(keyOf(connector))
-      known.set(keyOf(connector), {
-        version,
-        isKept: isKept || (before?.isKept === true && before.version === version)
-      })
-    },
-    forget: (connector) => {
-      if (known.get(keyOf(connector))?.isKept !== true) known.delete(keyOf(connector))
-    }
+type Memory = Pick<Map<unknown, Known>, "delete" | "get" | "set">
+
+const make = (memoryOf: (connector: Connector<unknown>) => readonly [Memory, unknown]): KnownVersionsService => ({
+  of: (connector) => {
+    const [known, key] = memoryOf(connector)
+    return known.get(key)?.version
+  },
+  remember: (connector, version, isKept) => {
+    const [known, key] = memoryOf(connector)
+    const before = known.get(key)
+    known.set(key, { version, isKept: isKept || (before?.isKept === true && before.version === version) })
+  },
+  forget: (connector) => {
+    const [known, key] = memoryOf(connector)
+    if (known.get(key)?.isKept !== true) known.delete(key)
   }
+})
+
+const byConnector = (): KnownVersionsService => {
+  const known = new WeakMap<object, Known>() as unknown as Memory
+  return make((connector) => [known, connector])
 }
 
 export class KnownVersions extends Context.Reference<KnownVersions>()(
   "@effect-mcp/client/negotiation/KnownVersions",
-  { defaultValue: (): KnownVersionsService => by(identity) }
+  { defaultValue: (): KnownVersionsService => byConnector() }
 ) {}
 
 /** Connectors of one origin share what is known. */
 export const byOrigin = (): KnownVersionsService => {
-  const keys = new Map<string, object>()
-  return by((connector) => {
-    const { origin } = connector
-    if (origin === undefined) return connector
-    const key = keys.get(origin) ?? {}
-    keys.set(origin, key)
-    return key
-  })
+  const known = new Map<string, Known>()
+  const others = new WeakMap<object, Known>() as unknown as Memory
+  return make((connector) => connector.origin === undefined ? [others, connector] : [known as Memory, connector.origin])
 }

@@ -173,7 +173,11 @@ export const connect = <R>(
       : options.timeouts
     return Effect.flatMap(
       Effect.either(handshake(opening, isAnswered ? verdict.versions : legacy, timeouts)),
-      (outcome) => Effect.flatMap(late, (facts) => facts === undefined ? outcome : toModern(opening, facts))
+      // A server that has named its legacy revisions has described itself in time.
+      (outcome) =>
+        verdict._tag === "Legacy" && verdict.versions !== undefined
+          ? outcome
+          : Effect.flatMap(late, (facts) => facts === undefined ? outcome : toModern(opening, facts))
     )
   }
 

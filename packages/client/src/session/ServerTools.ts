@@ -1,7 +1,7 @@
 /**
- * What a client knows of the tools of its server, from the lists that the server has sent: their output schemas, whether they run as
- * tasks, and which headers repeat their arguments over HTTP. The session lists tools through this module. `OutputCheck` and
- * `RemoteTasks` look for a tool here, which is then listed once for all calls that wait for it. `modern/ToolHeaders` keeps the headers.
+ * What a client knows of the tools of its server, from the lists that the server has sent: their output schemas, and whether they run
+ * as tasks. The session lists tools through this module. `OutputCheck`, `RemoteTasks` and `modern/ToolHeaders` look for a tool here,
+ * which is then listed once for all calls that wait for the tool. `modern/ToolHeaders` keeps the headers of tools.
  */
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
@@ -9,7 +9,6 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Tools from "@effect-mcp/protocol/Tools"
 import * as Chunk from "effect/Chunk"
 import type * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { identity } from "effect/Function"
@@ -26,9 +25,6 @@ export interface ServerTool {
   readonly taskSupport: "forbidden" | "optional" | "required" | undefined
 }
 
-/** The headers of a call with these arguments. */
-export type MakeHeaders = (args: JsonObject | undefined) => Record<string, string>
-
 /** For how many milliseconds the tools are not listed again after that has failed. */
 const FAILED_FOR = 60_000
 
@@ -41,14 +37,13 @@ export class ServerToolsService {
   listings = 0
   /** The tools whose results could not be checked, which is reported once for each until the tools change. */
   readonly unchecked = new Set<string>()
-  /** The headers of each tool that has some. They stay until the tool is listed again. */
-  readonly headers = new Map<string, MakeHeaders>()
   private readonly known = new Map<string, ServerTool>()
   // Counts what `known` holds: no more than one list may hold.
   private budget = new Pages.Budget()
   private isListed = false
   private changes = 0
-  private failure: { readonly why: string; readonly until: number } | undefined
+  /** Why the list does not help, for searches that need a new list and for all others: one must not hold up the other. */
+  private readonly failures = new Map<boolean, { readonly why: string; readonly until: number }>()
   private readonly listing = Semaphore.make()
 
   /** One page of the list. Its tools are remembered, unless the tools change before the page arrives. */
@@ -74,14 +69,15 @@ export class ServerToolsService {
   /** Forgets all tools, because they have changed. */
   forget(): void {
     this.changes++
-    this.failure = undefined
+    this.failures.clear()
     this.unchecked.clear()
     this.clear()
   }
 
   /**
    * The tool of this name. When the tool is not known, `list` is read until it has the tool, for at most the time that is left. The
-   * failure says why the tool is not known. When the list could not be read or has no such tool, it is not read again for a minute.
+   * failure says why the tool is not known. A list that could not be read is not read again for a minute. A tool that a whole list does not
+   * have is not looked for again until the tools change.
    *
    * With `listings`, what was known before the tools were listed for that many times is not enough.
    */
@@ -92,17 +88,19 @@ export class ServerToolsService {
     listings = -1
   ): Effect.Effect<Either.Either<ServerTool, string>> {
     return Effect.suspend(() => {
+      const needsNew = listings >= 0
       const isKnown = () => this.listings > listings && (this.known.has(name) || this.isListed)
       if (isKnown()) return Effect.succeed(this.now(name))
       return Effect.flatMap(Effect.clock, (clock) => {
         let hasBegun = false
         const looking = Effect.suspend(() => {
           if (isKnown()) return Effect.succeed(this.now(name))
-          if (this.failure !== undefined && Edition.millis(clock) < this.failure.until) {
-            return Effect.succeed(Either.left(this.failure.why))
+          const failure = this.failures.get(needsNew)
+          if (failure !== undefined && Edition.millis(clock) < failure.until) {
+            return Effect.succeed(Either.left(failure.why))
           }
           hasBegun = true
-          return this.look(name, list, clock)
+          return this.look(name, list, clock, needsNew)
         })
         const millis = left(Edition.millis(clock))
         if (millis <= 0) return Effect.succeed(Either.left(OVER))
@@ -110,7 +108,7 @@ export class ServerToolsService {
           duration: millis,
           onSuccess: identity,
           // A call that only waited for the list of another call knows nothing of the server.
-          onTimeout: () => hasBegun ? this.failed(clock, OVER) : Either.left(OVER)
+          onTimeout: () => hasBegun ? this.failed(clock, needsNew, OVER) : Either.left(OVER)
         })
       })
     })
@@ -120,7 +118,8 @@ export class ServerToolsService {
   private look(
     name: string,
     list: Stream.Stream<Tools.Tool, ClientError>,
-    clock: Clock.Clock
+    clock: Clock.Clock,
+    needsNew: boolean
   ): Effect.Effect<Either.Either<ServerTool, string>> {
     this.clear()
     const before = this.changes
@@ -129,12 +128,13 @@ export class ServerToolsService {
       () => Effect.sync(() => !this.known.has(name) && this.changes === before)
     )
     return Effect.match(reading, {
-      onFailure: (error) => this.failed(clock, `the tools could not be listed: ${error.message}`),
+      onFailure: (error) => this.failed(clock, needsNew, `the tools could not be listed: ${error.message}`),
       onSuccess: () => {
-        if (this.changes !== before) return Either.left("the tools changed while they were listed")
+        // The headers of the pages are learnt, also when the tools have changed meanwhile.
         this.listings++
+        if (this.changes !== before) return Either.left("the tools changed while they were listed")
         this.isListed = !this.known.has(name)
-        return this.isListed ? this.failed(clock, NOT_LISTED) : this.now(name)
+        return this.isListed ? this.failed(clock, needsNew, NOT_LISTED) : this.now(name)
       }
     })
   }
@@ -155,8 +155,8 @@ export class ServerToolsService {
     return Either.fromNullable(this.known.get(name), () => NOT_LISTED)
   }
 
-  private failed(clock: Clock.Clock, why: string): Either.Either<never, string> {
-    this.failure = { why, until: Edition.millis(clock) + FAILED_FOR }
+  private failed(clock: Clock.Clock, needsNew: boolean, why: string): Either.Either<never, string> {
+    this.failures.set(needsNew, { why, until: Edition.millis(clock) + FAILED_FOR })
     return Either.left(why)
   }
 
@@ -169,8 +169,3 @@ export class ServerToolsService {
 
 const page = (call: Call, cursor: string | undefined, options: CallOptions | undefined) =>
   call("tools/list", cursor === undefined ? undefined : { cursor }, options)
-
-/** A transport that is opened without a client knows no tools. */
-export class ServerTools extends Context.Reference<ServerTools>()("@effect-mcp/client/session/ServerTools", {
-  defaultValue: () => new ServerToolsService()
-}) {}

@@ -45,6 +45,26 @@ describe("The standalone stream", () => {
       assert.deepStrictEqual(pair.received, ["notifications/tools/list_changed", "ping"])
     }))
 
+  it.scoped("that was cut off and then refused with 401 is opened again when the requests have other credentials", () =>
+    Effect.gen(function*() {
+      let token = "old"
+      const { exchange, pair } = yield* listening({
+        headers: Effect.sync(() => ({ authorization: `Bearer ${token}` })),
+        reconnect: Schedule.spaced("1 second")
+      })
+      const stream = yield* exchange.events()
+      yield* TestClock.adjust("10 seconds")
+      yield* stream.cut
+      const refused = yield* attemptAfter(pair, 1000)
+      yield* refused.reply(401, {}, "")
+      yield* TestClock.adjust("30 seconds")
+      yield* pair.quiet
+      token = "new"
+      yield* TestClock.adjust("31 seconds")
+      const { headers } = yield* pair.expect("GET")
+      assert.strictEqual(headers["authorization"], "Bearer new")
+    }))
+
   it.scoped("is not opened when the options do not allow it", () =>
     Effect.gen(function*() {
       const pair = yield* ScriptedServer.pair({ id: "s-1", standalone: false })

@@ -195,30 +195,32 @@ describe("The headers of a call over HTTP", () => {
     inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": header } } }
   })
 
-  it.scoped("SHOULD be learnt from the list of tools, and the call sent again, when the server refuses those it got", () =>
-    Effect.gen(function*() {
-      const { client, http } = yield* connect()
-      const call = yield* calling(client.callTool("t", { region: "eu" }))
-      const first = yield* http.expect("tools/call")
-      assert.notProperty(first.headers, "mcp-param-region")
-      const refusal = {
-        jsonrpc: "2.0",
-        id: first.message.id,
-        error: { code: -32020, message: "Mcp-Param-Region is missing" }
-      }
-      yield* first.json(refusal, {}, 400)
-      const one = yield* http.expect("tools/list")
-      assert.notStrictEqual(one.message.id, first.message.id)
-      yield* cacheable(one, { tools: [mark("other", "Other")], nextCursor: "" })
-      const two = yield* http.expect("tools/list")
-      assert.strictEqual(two.message.params.cursor, "")
-      yield* cacheable(two, { tools: [mark("t", "Region")], nextCursor: "3" })
-      const second = yield* http.expect("tools/call")
-      assert.strictEqual(second.headers["mcp-param-region"], "eu")
-      assert.deepStrictEqual(second.message.params, first.message.params)
-      yield* complete(second, { content: [] })
-      yield* right(call)
-    }))
+  for (const isOpen of [false, true]) {
+    it.scoped(`SHOULD be learnt from the list of tools, and the call sent again, when the server refuses those it got${isOpen ? ", also over a transport that was open before" : ""}`, () =>
+      Effect.gen(function*() {
+        const { client, http } = yield* connect({ isOpen })
+        const call = yield* calling(client.callTool("t", { region: "eu" }))
+        const first = yield* http.expect("tools/call")
+        assert.notProperty(first.headers, "mcp-param-region")
+        const refusal = {
+          jsonrpc: "2.0",
+          id: first.message.id,
+          error: { code: -32020, message: "Mcp-Param-Region is missing" }
+        }
+        yield* first.json(refusal, {}, 400)
+        const one = yield* http.expect("tools/list")
+        assert.notStrictEqual(one.message.id, first.message.id)
+        yield* cacheable(one, { tools: [mark("other", "Other")], nextCursor: "" })
+        const two = yield* http.expect("tools/list")
+        assert.strictEqual(two.message.params.cursor, "")
+        yield* cacheable(two, { tools: [mark("t", "Region")], nextCursor: "3" })
+        const second = yield* http.expect("tools/call")
+        assert.strictEqual(second.headers["mcp-param-region"], "eu")
+        assert.deepStrictEqual(second.message.params, first.message.params)
+        yield* complete(second, { content: [] })
+        yield* right(call)
+      }))
+  }
 
   it.scoped("are learnt once: a second refusal fails the call", () =>
     Effect.gen(function*() {

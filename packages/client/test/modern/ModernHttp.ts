@@ -8,6 +8,7 @@ import type { ClientError } from "@effect-mcp/client/ClientError"
 import type * as Features from "@effect-mcp/client/Features"
 import * as Remote from "@effect-mcp/client/Remote"
 import type { Options } from "@effect-mcp/client/RemoteOptions"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Effect } from "effect"
 import type { Exchange } from "../http/ScriptedServer.js"
@@ -16,25 +17,36 @@ import { version } from "./ModernServer.js"
 
 export type ConnectOptions = Client.Options<never, Features.Features> & {
   readonly remote?: Options | undefined
+  /** Whether the transport is open before there is a client. */
+  readonly isOpen?: boolean | undefined
   readonly capabilities?: JsonObject | undefined
 }
 
 export const connect = (options: ConnectOptions = {}) =>
   Effect.gen(function*() {
-    const { capabilities = { completions: {}, prompts: {}, resources: {}, tools: {} }, remote, ...rest } = options
+    const { capabilities = { completions: {}, prompts: {}, resources: {}, tools: {} }, isOpen, remote, ...rest } =
+      options
     const http = yield* ScriptedServer.make()
+    const connector = Remote.connector(ScriptedServer.URL, remote)
     const client = yield* Effect.orDie(Effect.provideService(
-      Client.make(Remote.connector(ScriptedServer.URL, remote), {
-        versions: [version],
-        prior: {
-          version,
-          serverInfo: { name: "scripted", version: "0" },
-          serverCapabilities: capabilities,
-          instructions: undefined
-        },
-        checkOutputs: false,
-        ...rest
-      }),
+      Client.make(
+        isOpen === true
+          ? Connector.fromTransport(
+            yield* Effect.provideService(Effect.orDie(connector.connect), HttpClient.HttpClient, http.client)
+          )
+          : connector,
+        {
+          versions: [version],
+          prior: {
+            version,
+            serverInfo: { name: "scripted", version: "0" },
+            serverCapabilities: capabilities,
+            instructions: undefined
+          },
+          checkOutputs: false,
+          ...rest
+        }
+      ),
       HttpClient.HttpClient,
       http.client
     ))

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as ToolHeaders from "../../src/modern/ToolHeaders.js"
-import * as ServerTools from "../../src/session/ServerTools.js"
 
 const make = () => {
-  const { headers } = new ServerTools.ServerToolsService()
+  const headers: ToolHeaders.ToolHeaders = new Map()
   return {
     of: (params: JsonObject | undefined) => ToolHeaders.of(headers, params),
     learn: (page: JsonObject) => ToolHeaders.learn(headers, page)
