@@ -58,6 +58,58 @@ describe("A logout at one of two servers with one authorization server", () => {
     }))
 })
 
+/** Adds members to what the authorization server answers to a registration. */
+const registering = (more: Readonly<Record<string, unknown>>, options: World.Options = {}) => {
+  const { instead } = options
+  const world: World.World = World.make({
+    ...options,
+    instead: (request) => {
+      if (request.url.pathname === "/client" && request.method === "DELETE") return new Response(null, { status: 204 })
+      if (request.url.pathname !== "/register") return instead?.(request)
+      return Net.json({ ...JSON.parse(request.text) as object, client_id: "managed", ...more }, 201)
+    },
+    clients: { managed: undefined }
+  })
+  return world
+}
+
+const loginAndOut = (world: World.World) =>
+  Effect.provide(
+    Effect.flatMap(
+      Authorization.Authorization,
+      ({ login, logout }) => Effect.zipRight(login(World.SERVER), logout(World.SERVER))
+    ),
+    world.layer
+  )
+
+describe("A logout where the client can delete its registration (RFC 7592)", () => {
+  it.effect("deletes the registration with its own access token", () =>
+    Effect.gen(function*() {
+      const url = `${World.ISSUER}/client?id=managed`
+      const world = registering({ registration_client_uri: url, registration_access_token: "its-own" })
+      yield* loginAndOut(world)
+      const [deleted, ...more] = world.sent("DELETE /client")
+      assert.lengthOf(more, 0)
+      assert.strictEqual(deleted?.url.href, url)
+      assert.strictEqual(deleted?.headers["authorization"], "Bearer its-own")
+    }))
+
+  for (
+    const url of ["http://127.0.0.1:8000/client", "https://mcp.test/client", "https://auth.test:444/client", "/client"]
+  ) {
+    it.effect(`MUST NOT send the token to ${url}, where the client has not registered`, () =>
+      Effect.gen(function*() {
+        const world = registering({ registration_client_uri: url, registration_access_token: "its-own" }, {
+          authorization: { allowPrivateAddresses: true }
+        })
+        world.net.add("http://127.0.0.1:8000", () => Effect.succeed(new Response(null)))
+        world.net.add("https://auth.test:444", () => Effect.succeed(new Response(null)))
+        yield* loginAndOut(world)
+        assert.deepStrictEqual(world.net.received.filter(({ method }) => method === "DELETE"), [])
+      }))
+  }
+})
+
 /** A server whose sessions have an id, so that a client ends them with DELETE. */
 const sessions = World.make.bind(undefined, {
   insteadOfMcp: ({ headers, text }) =>

@@ -49,7 +49,7 @@ const applicationType = (redirectUri: string): "native" | "web" => {
 
 const read = (
   answer: Answer,
-  { issuer }: AuthorizationServer,
+  { issuer, registrationEndpoint }: AuthorizationServer,
   redirectUri: string
 ): Effect.Effect<Registration, AuthorizationError> => {
   const { json = {}, status } = answer
@@ -71,6 +71,13 @@ const read = (
     authMethod: clientSecret === undefined ? "none" : named === "none" ? undefined : named,
     secretExpiresAt: typeof expires === "number" && expires > 0 ? expires * 1000 : undefined,
     redirectUris: [redirectUri],
-    management: typeof url === "string" && typeof token === "string" ? { url, token: Redacted.make(token) } : undefined
+    management: typeof token === "string" && isSameOrigin(url, registrationEndpoint)
+      ? { url, token: Redacted.make(token) }
+      : undefined
   })
 }
+
+/** The client sends a token to this URL later, and only the server that registered the client may get the token. */
+const isSameOrigin = (url: unknown, endpoint: string | undefined): url is string =>
+  typeof url === "string" && endpoint !== undefined && URL.canParse(url) &&
+  new URL(url).origin === new URL(endpoint).origin
