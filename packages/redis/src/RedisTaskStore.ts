@@ -138,7 +138,7 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
 
     const sized = (task: StoredTask): Effect.Effect<string, TaskStoreError> => {
       const text = JSON.stringify(task)
-      return text.length <= maxTaskSize
+      return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
         ? Effect.succeed(text)
         : Effect.fail(full(`A task may have ${maxTaskSize} characters`))
     }
@@ -174,7 +174,8 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
         failing(Effect.gen(function*() {
           const text = yield* sized(task)
           const { owner, taskId, version } = task
-          const resized = yield* run(resize, sizesOf(owner), taskId, text.length, maxOwnerSize)
+          const limit = StoreText.isSmallEnd(task.status, text.length) ? Number.MAX_SAFE_INTEGER : maxOwnerSize
+          const resized = yield* run(resize, sizesOf(owner), taskId, text.length, limit)
           if (resized === "large") return yield* large(maxOwnerSize)
           const channel = `${prefix}task:${taskId}`
           return (yield* run(replace, taskOf(taskId), ownerOf(owner), version - 1, version, text, channel)) === 1

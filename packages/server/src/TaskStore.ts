@@ -110,7 +110,8 @@ export interface TaskStoreService {
   readonly get: (owner: string | null, taskId: string) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
   /**
    * Replaces the version before this one. `false` when the store has another version, or no such task: then nothing has
-   * changed. Of two replacements of the same version one succeeds.
+   * changed. Of two replacements of the same version one succeeds. A task that ends with at most 4,096 characters, as JSON, always
+   * fits: it is never `Full`.
    */
   readonly replace: (task: StoredTask) => Effect.Effect<boolean, TaskStoreError>
   /** `after` is the `next` of the page before. It stays valid when tasks are created or removed meanwhile. */
@@ -235,7 +236,7 @@ class Memory implements TaskStoreService {
       const owned = this.owners.get(task.owner)!
       const size = sizeOf(task)
       const more = size - entry.size
-      const full = more > 0 ? this.full(owned, more) : undefined
+      const full = more > 0 && !StoreText.isSmallEnd(task.status, size) ? this.full(owned, more) : undefined
       if (full !== undefined) return full
       this.size += more
       owned.size += more

@@ -51,7 +51,7 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
 
     const sized = (task: StoredTask): Effect.Effect<string, TaskStoreError> => {
       const text = JSON.stringify(task)
-      return text.length <= maxTaskSize
+      return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
         ? Effect.succeed(text)
         : failed("Full", `A task may have ${maxTaskSize} characters`)
     }
@@ -124,12 +124,13 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
           const { taskId, version } = task
           const [id, owner] = [keyOf(taskId), keyOf(task.owner)]
           const size = sql`CAST(${text.length} AS bigint)`
+          const limit = StoreText.isSmallEnd(task.status, text.length) ? Number.MAX_SAFE_INTEGER : maxOwnerSize
           const isBefore = sql`id = ${id} AND owner = ${owner} AND version = ${version - 1} AND expires > ${at}`
           const replaced = yield* run(
             "replace a task",
             sql`
               UPDATE ${tasks} SET version = ${version}, task = ${text}, size = ${size}
-              WHERE ${isBefore} AND (size >= ${size} OR ${sizeOf(owner, id, at)} + ${size} <= ${maxOwnerSize})
+              WHERE ${isBefore} AND (size >= ${size} OR ${sizeOf(owner, id, at)} + ${size} <= ${limit})
               RETURNING number`
           )
           if (replaced.length > 0) return yield* Effect.as(notify(channelOf(taskId)), true)

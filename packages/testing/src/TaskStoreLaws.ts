@@ -184,9 +184,33 @@ const watched = Law.make<Stores>(
     })
 )
 
+const ends = Law.make<Stores>(
+  "ends a task of an owner who has as many characters as the store takes",
+  ([one, two], expect) =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const first = task("t-1", now)
+      yield* one.create(first)
+      const large = Array.from({ length: 20 }, () => 1024 * 1024)
+      const smaller = Array.from({ length: 20 }, (_, n) => 1024 * 1024 / 2 ** n)
+      // A store that has less room refuses some of them.
+      for (const [n, size] of [...large, ...smaller].entries()) {
+        yield* Effect.ignore(one.create(task(`full-${n}`, now, { statusMessage: "x".repeat(size) })))
+      }
+      const message = "x".repeat(1000)
+      const last = next(first, {
+        status: "failed",
+        statusMessage: message,
+        outcome: { error: { code: -32603, message } }
+      })
+      yield* expect(yield* two.replace(last), "the store has not taken the end of the task")
+      yield* expect(isSame(yield* one.get("ada", "t-1"), last), "the task has another end")
+    })
+)
+
 /**
  * All laws.
  *
  * @category constants
  */
-export const laws: ReadonlyArray<Law.Law<Stores>> = [found, unknown, swap, twice, pages, watched]
+export const laws: ReadonlyArray<Law.Law<Stores>> = [found, unknown, swap, twice, pages, watched, ends]

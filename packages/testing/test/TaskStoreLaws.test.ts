@@ -35,6 +35,15 @@ describe("The laws of a store of tasks", () => {
     "gives the first version only": [
       (store) => ({ changes: (owner, taskId) => Stream.take(store.changes(owner, taskId), 1) }),
       "gives the task as it is, then newer versions, and the newest always"
+    ],
+    "refuses the end of a task when it is full": [
+      (store) => ({
+        replace: (task) =>
+          task.status === "failed"
+            ? Effect.fail(new TaskStore.TaskStoreError({ reason: "Full", message: "full" }))
+            : store.replace(task)
+      }),
+      "ends a task of an owner who has as many characters as the store takes"
     ]
   })
 })

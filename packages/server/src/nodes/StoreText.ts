@@ -2,6 +2,7 @@
  * What the stores of tasks and the inboxes say when they refuse, in memory as in a database. Each message names the value that
  * was refused, on one line and shortened. An id of a task may be all that a client needs to read the task: a log has its beginning only.
  */
+import * as Tasks from "@effect-mcp/protocol/Tasks"
 
 export const taken = (taskId: string): string =>
   `There is a task with the id ${shown(taskId, 8)} already: create each task with an id of its own`
@@ -20,6 +21,13 @@ export const full = (node: string, limit: string): string =>
 
 export const ownerSize = (limit: number): string =>
   `The tasks of this owner have ${limit} characters, and may have no more`
+
+/** How many characters an end of a task may have, as JSON, that a store of tasks takes whatever its limits are. */
+const END_SIZE = 4096
+
+/** Whether a store of tasks takes a replacement of this size whatever its limits are: each task can end. */
+export const isSmallEnd = (status: Tasks.TaskStatus, size: number): boolean =>
+  Tasks.isTerminal(status) && size <= END_SIZE
 
 const shown = (text: string, limit: number): string =>
   JSON.stringify(text.length > limit ? `${text.slice(0, limit)}…` : text)

@@ -112,4 +112,20 @@ describe("a store of tasks", () => {
       assert.strictEqual(failures, 4)
       assert.deepStrictEqual(Option.getOrThrow(yield* memory.get("ada", "t")).answers, {})
     }))
+
+  it.effect("ends a task as failed when its result does not fit, also of an owner who has no room left", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.memory({ maxOwnerSize: JSON.stringify(task).length })
+      yield* store.create(task)
+      const result = { text: "x".repeat(10_000) }
+      yield* new StoredTasks.StoredTasks(store).end(task, { status: "completed", outcome: { result } })
+      const { outcome, status } = Option.getOrThrow(yield* store.get("ada", "t"))
+      assert.strictEqual(status, "failed")
+      assert.deepInclude(outcome, {
+        error: {
+          code: -32603,
+          message: `The tasks of this owner have ${JSON.stringify(task).length} characters, and may have no more`
+        }
+      })
+    }))
 })
