@@ -53,13 +53,17 @@ const replace: Script = {
     return 1`
 }
 
-/** The characters of all tasks of an owner, apart from one task. */
+/** The characters of all tasks of an owner that have not expired, apart from one task. Begins with the time of Redis. */
 const SUM = `
-    local function sum(key, without)
-      local all = redis.call("HGETALL", key)
+    local time = redis.call("TIME")
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local function sum(untilKey, sizes, without)
+      local skipped = { [without] = true }
+      for _, task in ipairs(redis.call("ZRANGEBYSCORE", untilKey, "-inf", now)) do skipped[task] = true end
+      local all = redis.call("HGETALL", sizes)
       local size = 0
       for at = 1, #all, 2 do
-        if all[at] ~= without then size = size + (tonumber(all[at + 1]) or 0) end
+        if not skipped[all[at]] then size = size + (tonumber(all[at + 1]) or 0) end
       end
       return size
     end`
@@ -73,8 +77,6 @@ const enlist: Script = {
   keys: 3,
   types: ["zset", "zset", "hash"],
   lua: `${SUM}
-    local time = redis.call("TIME")
-    local now = time[1] * 1000 + math.floor(time[2] / 1000)
     local gone = redis.call("ZRANGEBYSCORE", KEYS[2], "-inf", now, "LIMIT", 0, ARGV[4])
     -- Of the last task, also when it is removed now: a reader's page may end with it, and the next task comes after that.
     local last = redis.call("ZREVRANGE", KEYS[1], 0, 0, "WITHSCORES")[2] or 0
@@ -85,7 +87,7 @@ const enlist: Script = {
     end
     if redis.call("ZSCORE", KEYS[1], ARGV[1]) then return "known" end
     if redis.call("ZCARD", KEYS[1]) >= tonumber(ARGV[3]) then return "many" end
-    if sum(KEYS[3]) + ARGV[5] > tonumber(ARGV[6]) then return "large" end
+    if sum(KEYS[2], KEYS[3], ARGV[1]) + ARGV[5] > tonumber(ARGV[6]) then return "large" end
     redis.call("ZADD", KEYS[1], math.max(last + 1, now), ARGV[1])
     redis.call("ZADD", KEYS[2], now + ARGV[2], ARGV[1])
     redis.call("HSET", KEYS[3], ARGV[1], ARGV[5])
@@ -95,16 +97,19 @@ const enlist: Script = {
     return "enlisted"`
 }
 
-/** KEYS: the sizes of the tasks of an owner. ARGV: task, its size, the limit of all sizes. */
+/**
+ * KEYS: the tasks of an owner by the time of Redis at which each expires, the sizes of the tasks. ARGV: task, its size, the limit of all
+ * sizes.
+ */
 const resize: Script = {
-  keys: 1,
-  types: ["hash"],
+  keys: 2,
+  types: ["zset", "hash"],
   lua: `${SUM}
-    local before = redis.call("HGET", KEYS[1], ARGV[1])
+    local before = redis.call("HGET", KEYS[2], ARGV[1])
     if not before then return "resized" end
     local isMore = tonumber(ARGV[2]) > (tonumber(before) or 0)
-    if isMore and sum(KEYS[1], ARGV[1]) + ARGV[2] > tonumber(ARGV[3]) then return "large" end
-    redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])
+    if isMore and sum(KEYS[1], KEYS[2], ARGV[1]) + ARGV[2] > tonumber(ARGV[3]) then return "large" end
+    redis.call("HSET", KEYS[2], ARGV[1], ARGV[2])
     return "resized"`
 }
 
@@ -123,6 +128,7 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
     const report = Stored.reporter()
     const taskOf = (taskId: string) => `${prefix}task:${taskId}`
     const tasksOf = (owner: string | null) => `${prefix}{tasks:${ownerOf(owner)}}`
+    const untilOf = (owner: string | null) => `${tasksOf(owner)}:until`
     const sizesOf = (owner: string | null) => `${tasksOf(owner)}:sizes`
 
     /** The tasks of the ids that are there, and belong to the owner. */
@@ -150,7 +156,7 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
           // By the clock of this node alone, which has set `createdAt`.
           const left = Math.ceil(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis))
           if (left <= 0) return
-          const lists = [tasksOf(task.owner), `${tasksOf(task.owner)}:until`] as const
+          const lists = [tasksOf(task.owner), untilOf(task.owner)] as const
           const sizes = sizesOf(task.owner)
           const args = [task.taskId, left, maxTasks, PORTION, text.length, maxOwnerSize]
           const enlisted = yield* run(enlist, ...lists, sizes, ...args)
@@ -175,7 +181,10 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
           const text = yield* sized(task)
           const { owner, taskId, version } = task
           const limit = StoreText.isSmallEnd(task.status, text.length) ? Number.MAX_SAFE_INTEGER : maxOwnerSize
-          const resized = yield* run(resize, sizesOf(owner), taskId, text.length, limit)
+          const found = yield* command("HMGET", taskOf(taskId), "owner", "version")
+          const [foundOwner, foundVersion] = texts(found)
+          if (foundOwner !== ownerOf(owner) || foundVersion !== String(version - 1)) return false
+          const resized = yield* run(resize, untilOf(owner), sizesOf(owner), taskId, text.length, limit)
           if (resized === "large") return yield* large(maxOwnerSize)
           const channel = `${prefix}task:${taskId}`
           return (yield* run(replace, taskOf(taskId), ownerOf(owner), version - 1, version, text, channel)) === 1

@@ -80,6 +80,42 @@ describe("RedisTaskStore", () => {
       assert.strictEqual((yield* list("ada", { limit: 500 })).tasks.length, maxTasks)
     }))
 
+  it.scopedLive("lets a task grow by what expired tasks of its owner had", () =>
+    Effect.gen(function*() {
+      const { create, get, replace } = yield* over(yield* RedisProcess.connection(yield* RedisProcess.shared), {
+        maxOwnerSize: 2000
+      })
+      const now = yield* Clock.currentTimeMillis
+      const short = { ...taskOf("short", now, 2000), statusMessage: "x".repeat(1000) }
+      const long = taskOf("long", now, 600_000)
+      const grown = { ...long, version: 2, statusMessage: "x".repeat(1000) }
+      yield* create(long)
+      yield* create(short)
+      assert.strictEqual((yield* Effect.flip(replace(grown))).reason, "Full")
+      yield* Effect.repeat(get("ada", "short"), { until: Option.isNone, schedule: often })
+      assert.isTrue(yield* replace(grown))
+      const large = { ...grown, version: 3, statusMessage: "x".repeat(2000) }
+      assert.strictEqual((yield* Effect.flip(replace(large))).reason, "Full")
+    }))
+
+  it.scopedLive("answers that a version is not the next one, also when the task would be too large", () =>
+    Effect.gen(function*() {
+      const { create, replace } = yield* over(yield* RedisProcess.connection(yield* RedisProcess.shared), {
+        maxOwnerSize: 2000
+      })
+      const now = yield* Clock.currentTimeMillis
+      const task = taskOf("1", now, 600_000)
+      yield* create(task)
+      assert.isTrue(yield* replace({ ...task, version: 2 }))
+      const statusMessage = "x".repeat(2000)
+      assert.isFalse(yield* replace({ ...task, version: 2, statusMessage }))
+      assert.isFalse(yield* replace({ ...task, version: 2, statusMessage: "x".repeat(1000) }))
+      assert.isFalse(yield* replace({ ...task, owner: "bob", version: 3, statusMessage }))
+      assert.strictEqual((yield* Effect.flip(replace({ ...task, version: 3, statusMessage }))).reason, "Full")
+      // A version that was not stored takes no room.
+      yield* create({ ...taskOf("2", now, 600_000), statusMessage: "x".repeat(1000) })
+    }))
+
   it.scopedLive("lists a task that is created slowly after those that a reader has had", () =>
     Effect.gen(function*() {
       const connection = yield* RedisProcess.connection(yield* RedisProcess.shared)
