@@ -3,7 +3,7 @@
  * Redis does not answer fails after a while; nothing waits without a bound, and a lost connection never ends the process.
  *
  * A key that begins with the prefix and has another type than this package gives it holds no data of a node. The first command
- * that finds such a key removes and logs the key, and runs again.
+ * that finds such a key removes and logs the key, and runs again. Keys without the prefix are never removed.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Client from "./connection/Client.js"
 import * as Subscriptions from "./connection/Subscriptions.js"
-import type { Reply, Script } from "./RedisCommand.js"
+import type { KeyType, Reply, Script } from "./RedisCommand.js"
 import { RedisError } from "./RedisError.js"
 
 /** @category models */
@@ -128,9 +128,9 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
     )
     return {
       prefix,
-      ...mending(client),
+      ...mending(client, prefix),
       each: client.each,
-      upkeep: mending(upkeep),
+      upkeep: mending(upkeep, prefix),
       blocking: Effect.map(Client.connect(urls, settings, Client.MAX_WAIT), ({ blocking }) => blocking),
       subscribe: (channel, listener) =>
         Effect.flatMap(subscriber, (subscriptions) => subscriptions.add(`${prefix}${channel}`, listener))
@@ -148,14 +148,17 @@ const mayEvict = (policy: string): string =>
   `Redis has \`maxmemory-policy ${policy}\`: when its memory is full, it drops sessions, events, tasks and keys without a word. Set ` +
   "`maxmemory-policy noeviction`, which refuses writes then"
 
-/** ARGV: the types of the keys. Removes the keys of other types, and gives their names. */
+/**
+ * ARGV: the prefix, the types of the keys. Removes the keys that begin with the prefix and have other types, and gives the names of these
+ * keys.
+ */
 const clear = (keys: number): Script => ({
   keys,
   lua: `
     local gone = {}
     for at, key in ipairs(KEYS) do
       local type = redis.call("TYPE", key).ok
-      if type ~= "none" and type ~= ARGV[at] then
+      if type ~= "none" and type ~= ARGV[at + 1] and string.sub(key, 1, #ARGV[1]) == ARGV[1] then
         redis.call("DEL", key)
         gone[#gone + 1] = key
       end
@@ -163,27 +166,40 @@ const clear = (keys: number): Script => ({
     return gone`
 })
 
+/** The type of the key that is the first argument, of each command that this package sends and that needs a type. */
+const TYPES: ReadonlyMap<string, KeyType> = new Map([
+  ["GET", "string"],
+  ["HDEL", "hash"],
+  ["HMGET", "hash"],
+  ["XRANGE", "stream"],
+  ["XREVRANGE", "stream"],
+  ["ZRANGE", "zset"],
+  ["ZRANGEBYSCORE", "zset"],
+  ["ZREM", "zset"]
+])
+
 /** Commands that run again when they have found a key of another type, which is removed. */
-const mending = (client: Client.Client): Pick<RedisConnectionService, "command" | "run"> => {
-  const mended = (reply: Effect.Effect<Reply, RedisError>, remove: Effect.Effect<Reply, RedisError>) =>
+const mending = (client: Client.Client, prefix: string): Pick<RedisConnectionService, "command" | "run"> => {
+  const mended = (
+    reply: Effect.Effect<Reply, RedisError>,
+    args: ReadonlyArray<string | number>,
+    types: ReadonlyArray<KeyType> = []
+  ) =>
     Effect.catchIf(
       reply,
       ({ cause }) => cause?.includes("WRONGTYPE") === true,
       (error) =>
-        Effect.flatMap(remove, (gone) =>
+        Effect.flatMap(client.run(clear(types.length), ...args.slice(0, types.length), prefix, ...types), (gone) =>
           Array.isArray(gone) && gone.length > 0
             ? Effect.zipRight(ClientLogger.forOperator(Effect.logWarning(isOdd(gone))), reply)
             : Effect.fail(error))
     )
   return {
-    // Such a command has one key, its first argument.
-    command: (name, ...args) =>
-      mended(client.command(name, ...args), Effect.as(client.command("DEL", args[0] ?? ""), [String(args[0])])),
-    run: (script, ...args) =>
-      mended(
-        client.run(script, ...args),
-        client.run(clear(script.types?.length ?? 0), ...args.slice(0, script.keys), ...script.types ?? [])
-      )
+    command: (name, ...args) => {
+      const type = TYPES.get(name)
+      return mended(client.command(name, ...args), args, type && [type])
+    },
+    run: (script, ...args) => mended(client.run(script, ...args), args, script.types)
   }
 }
 

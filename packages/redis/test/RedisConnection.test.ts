@@ -21,6 +21,42 @@ describe.concurrent("a connection to Redis", () => {
       }
     }))
 
+  it.scopedLive("keeps what an application has at keys without the prefix, and at keys of another type than a command of nodes needs", () =>
+    Effect.gen(function*() {
+      const connection = yield* RedisProcess.connection(yield* RedisProcess.make())
+      const { command, prefix, run } = connection
+      const count = { keys: 1, lua: `return redis.call("INCR", KEYS[1])`, types: ["string"] } as const
+      for (const key of ["shop:cart", `x${prefix}cart`, `${prefix}cart`]) {
+        yield* command("HSET", key, "apples", 3)
+        assert.include((yield* Effect.flip(command("INCR", key))).cause, "WRONGTYPE")
+        if (!key.startsWith(prefix)) {
+          for (const failing of [command("GET", key), run(count, key), connection.upkeep.command("GET", key)]) {
+            assert.include((yield* Effect.flip(failing)).cause, "WRONGTYPE")
+          }
+        }
+        assert.strictEqual(yield* command("HGET", key, "apples"), "3")
+      }
+      assert.isNull(yield* command("GET", `${prefix}cart`))
+    }))
+
+  it.scopedLive("keeps a key that has the right type when it is to be removed", () =>
+    Effect.gen(function*() {
+      const { url } = yield* RedisProcess.shared
+      const other = yield* RedisProcess.connection({ url })
+      const key = `${other.prefix}mended`
+      // Between the command that fails and what removes the key, another node stores its own.
+      const proxy = yield* RedisProxy.make(url, ({ pass, text }) =>
+        /\b(evalsha|del)\b/i.test(text)
+          ? Effect.runFork(
+            Effect.ensuring(Effect.orDie(other.command("SET", key, "of a node")), Effect.sync(() => pass()))
+          )
+          : pass())
+      const { command } = yield* RedisConnection.make({ url: proxy.url, prefix: other.prefix })
+      yield* command("HSET", key, "odd", 1)
+      assert.include((yield* Effect.flip(command("GET", key))).cause, "WRONGTYPE")
+      assert.strictEqual(yield* command("GET", key), "of a node")
+    }))
+
   it.scopedLive("refuses the address of something else at once, without its password", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(RedisConnection.make({ url: "http://ada:secret@127.0.0.1:1" }))
