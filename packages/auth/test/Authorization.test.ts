@@ -185,7 +185,11 @@ describe("A client that meets a server with authorization", () => {
         instead: ({ url }) => isAway && url.pathname === "/register" ? Net.json({}, 503) : undefined
       })
       yield* Effect.gen(function*() {
-        yield* Effect.flip(Effect.scoped(world.connect))
+        // As often as the user may be asked, and more.
+        for (let time = 0; time < 10; time++) {
+          const error = yield* Effect.flip(Effect.scoped(world.connect))
+          assert.deepInclude(["Unreachable", "UnknownClient"], World.causeOf(error).reason)
+        }
         isAway = false
         yield* Effect.scoped(world.connect)
         assert.lengthOf(world.opened, 1)

@@ -63,22 +63,29 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
   let asked: ReadonlyArray<number> = []
   /** How many runs may ask the user. A run that was interrupted may end after the next run has begun. */
   let logins = 0
+  const isLogin = ({ reason }: AuthorizationError) => hasConsent || (hasBegun && !BEFORE_LOGIN.has(reason))
   const asking: Grant = {
     ...grant,
     obtain: (context) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         asked = asked.filter((at) => now - at < WITHIN)
-        if (grant.isInteractive && asked.length >= MAX_LOGINS) return tooOften(server)
+        if (asked.length >= MAX_LOGINS) return tooOften(server)
         asked = [...asked, now]
         hasBegun = true
         const token: typeof context.token = (client, parameters) => {
           hasConsent = true
           return context.token(client, parameters)
         }
-        return grant.obtain({ ...context, token })
+        const uncounted = Effect.sync(() => {
+          asked = asked.slice(0, -1)
+        })
+        return Effect.tapError(
+          grant.obtain({ ...context, token }),
+          (error) => isLogin(error) ? Effect.void : uncounted
+        )
       })
   }
-  const requests = TokenRequests.make({ ...settings, grant: asking }, state)
+  const requests = TokenRequests.make(grant.isInteractive ? { ...settings, grant: asking } : settings, state)
   const run = SingleFlight.make<void, AuthorizationError>(scope, closed(server))
   /** How many refusals of a request asked for a nonce only; by its body, which all attempts at a request have in common. */
   const nonces = new WeakMap<Request["body"], number>()
@@ -112,7 +119,6 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
         return yield* failed.error
       }
       hasBegun = hasConsent = false
-      const isLogin = ({ reason }: AuthorizationError) => hasConsent || (hasBegun && !BEFORE_LOGIN.has(reason))
       const requesting = Effect.catchIf(requests.obtain(need), isLogin, fail)
       yield* grant.isInteractive
         ? Effect.acquireUseRelease(Effect.sync(() => logins++), () => requesting, () => Effect.sync(() => logins--))
