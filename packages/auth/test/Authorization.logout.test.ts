@@ -1,6 +1,7 @@
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
 import * as Authorization from "@effect-mcp/auth/Authorization"
+import type * as ClientIdentity from "@effect-mcp/auth/ClientIdentity"
 import { Effect, TestClock } from "effect"
 import * as Net from "./Net.js"
 import * as World from "./World.js"
@@ -68,7 +69,7 @@ const registering = (more: Readonly<Record<string, unknown>>, options: World.Opt
       if (request.url.pathname !== "/register") return instead?.(request)
       return Net.json({ ...JSON.parse(request.text) as object, client_id: "managed", ...more }, 201)
     },
-    clients: { managed: undefined }
+    clients: { managed: more["client_secret"] as string | undefined }
   })
   return world
 }
@@ -93,6 +94,37 @@ describe("A logout where the client can delete its registration (RFC 7592)", () 
       assert.strictEqual(deleted?.url.href, url)
       assert.strictEqual(deleted?.headers["authorization"], "Bearer its-own")
     }))
+
+  for (
+    const [metadata, issuers, asks] of [
+      [{ revocation_endpoint: `${World.ISSUER}/revoke` }, [World.ISSUER], "asks who the client is"],
+      [{ revocation_endpoint: undefined }, [], "asks nobody where no tokens are revoked"]
+    ] as const
+  ) {
+    it.effect(`deletes it also when the client is not known any more, and ${asks}`, () =>
+      Effect.gen(function*() {
+        const asked: Array<string> = []
+        const ask: NonNullable<ClientIdentity.ClientIdentity["ask"]> = ({ issuer }) =>
+          Effect.suspend(() => {
+            asked.push(issuer)
+            return Effect.fail("nobody knows")
+          })
+        const world = registering({
+          client_secret: "secret",
+          client_secret_expires_at: 60,
+          registration_client_uri: `${World.ISSUER}/client`,
+          registration_access_token: "its-own"
+        }, { identity: { ask }, metadata })
+        yield* Effect.gen(function*() {
+          const { login, logout } = yield* Authorization.Authorization
+          yield* login(World.SERVER)
+          yield* TestClock.adjust("2 minutes")
+          yield* logout(World.SERVER)
+        }).pipe(Effect.provide(world.layer))
+        assert.deepStrictEqual(asked, [...issuers])
+        assert.lengthOf(world.sent("DELETE /client"), 1)
+      }))
+  }
 
   for (
     const url of ["http://127.0.0.1:8000/client", "https://mcp.test/client", "https://auth.test:444/client", "/client"]

@@ -144,18 +144,17 @@ export const make = (
     }
   )
 
-  const revoking = Effect.gen(function*() {
-    const known = yield* state.get
-    const { binding, tokens } = known
-    if (binding === undefined || tokens === undefined) return
+  const revokeTokens = Effect.fnUntraced(function*(known: State, binding: Binding, tokens: Tokens) {
     const { context, documents } = yield* contextBefore(known, binding)
     const { server } = context
     const { revocationEndpoint: url } = server
+    // Nothing needs the client then, and `ask` may ask the user for it.
+    if (url === undefined) return
     const client = yield* grant.client({ ...context, clientId: tokens.clientId })
     const [errors] = yield* Effect.partition(
       [{ token: tokens.refreshToken, hint: "refresh_token" }, { token: tokens.accessToken, hint: "access_token" }],
       ({ hint, token }) =>
-        token === undefined || url === undefined ? Effect.void : TokenEndpoint.postForm(
+        token === undefined ? Effect.void : TokenEndpoint.postForm(
           documents,
           server,
           "the revocation endpoint",
@@ -164,12 +163,21 @@ export const make = (
           { token: Redacted.value(token), token_type_hint: hint }
         )
     )
+    if (errors[0] !== undefined) return yield* errors[0]
+  })
+
+  const revoking = Effect.gen(function*() {
+    const known = yield* state.get
+    const { binding, tokens } = known
+    if (binding === undefined || tokens === undefined) return
+    const revoked = yield* Effect.either(revokeTokens(known, binding, tokens))
     const { management } = (yield* Registered.release(store, binding, tokens.clientId)) ?? {}
     if (management !== undefined) {
+      const documents = trusting(documentsOf(Version.latestLegacy), binding.issuer)
       const request = HttpClientRequest.bearerToken(HttpClientRequest.del(management.url), management.token)
       yield* Posts.send(documents, "the registration of this client", request)
     }
-    if (errors[0] !== undefined) return yield* errors[0]
+    yield* revoked
   })
 
   return {
