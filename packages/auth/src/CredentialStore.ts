@@ -74,7 +74,8 @@ export interface CredentialStoreService {
   readonly bindings: Records<Binding>
   /**
    * Runs an effect that renews the tokens of an issuer and a resource, when no other one does. Many authorization servers
-   * accept a refresh token once, and end the login when it is sent twice.
+   * accept a refresh token once, and end the login when it is sent twice. An effect that renews tokens may run another one for the
+   * issuer and the resource "" inside, which changes the registrations of the issuer.
    */
   readonly exclusive: <A, E, R>(
     effect: Effect.Effect<A, E, R>,

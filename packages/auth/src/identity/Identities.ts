@@ -42,8 +42,7 @@ export const choose = Effect.fnUntraced(function*(
   const stored = yield* Registered.find(store, issuer, context.clientId)
   const now = yield* Clock.currentTimeMillis
   if (stored !== undefined && isUsable(stored, redirectUri, now)) {
-    if (redirectUri !== undefined) yield* Registered.use(store, issuer, resource, stored)
-    return stored as Client
+    if (redirectUri === undefined || (yield* Registered.use(store, issuer, resource, stored))) return stored as Client
   }
   if (
     identity.dynamicRegistration !== false && server.registrationEndpoint !== undefined && redirectUri !== undefined

@@ -40,37 +40,60 @@ export const retire = Effect.fnUntraced(function*(
 export const replace = (store: Store, issuer: string, next: Registration): Effect.Effect<void, AuthorizationError> =>
   Effect.zipRight(retire(store, issuer, undefined), store.registrations.set(next, issuer))
 
-/** Notes that the client logs in for a resource with the registration for the next login, if the client can delete that registration. */
-export const use = Effect.fnUntraced(function*(
-  { registrations }: Store,
+/** Runs an effect while no other login or logout changes which resources use the registrations of an issuer. */
+const exclusive = <A>(
+  store: CredentialStoreService,
+  issuer: string,
+  effect: Effect.Effect<A, AuthorizationError>
+): Effect.Effect<A, AuthorizationError> => store.exclusive(effect, issuer, "")
+
+/**
+ * Notes that the client logs in for a resource with the registration for the next login, if the client can delete that registration.
+ * `false` when the registration is gone: a logout may have deleted it.
+ */
+export const use = (
+  store: CredentialStoreService,
   issuer: string,
   resource: string,
-  registration: Registration
-) {
-  const { management, resources = [] } = registration
-  if (management === undefined || resources.includes(resource)) return
-  yield* registrations.set({ ...registration, resources: [...resources, resource] }, issuer)
-})
+  { clientId, management }: Registration
+): Effect.Effect<boolean, AuthorizationError> =>
+  management === undefined ? Effect.succeed(true) : exclusive(
+    store,
+    issuer,
+    Effect.gen(function*() {
+      const current = yield* store.registrations.get(issuer)
+      if (current?.clientId !== clientId) return false
+      const { resources = [] } = current
+      if (resources.includes(resource)) return true
+      yield* store.registrations.set({ ...current, resources: [...resources, resource] }, issuer)
+      return true
+    })
+  )
 
 /**
  * Notes that the tokens for a resource are gone. Forgets and gives the registration when the client can delete it at the issuer, and
  * uses it for no other resource.
  */
-export const release = Effect.fnUntraced(function*(
-  store: Store,
+export const release = (
+  store: CredentialStoreService,
   { issuer, resource }: Binding,
   clientId: string | undefined
-) {
-  const { registrations } = store
-  const current = yield* find(store, issuer, clientId)
-  if (current?.management === undefined) return undefined
-  const resources = (current.resources ?? []).filter((one) => one !== resource)
-  if (resources.length === 0) return yield* Effect.as(forget(store, issuer, clientId), current)
-  const next = yield* registrations.get(issuer)
-  const key = next?.clientId === current.clientId ? [issuer] : [issuer, current.clientId]
-  yield* registrations.set({ ...current, resources }, ...key)
-  return undefined
-})
+): Effect.Effect<Registration | undefined, AuthorizationError> =>
+  exclusive(
+    store,
+    issuer,
+    Effect.gen(function*() {
+      const { registrations } = store
+      const current = yield* find(store, issuer, clientId)
+      if (current?.management === undefined) return undefined
+      const resources = (current.resources ?? []).filter((one) => one !== resource)
+      if (resources.length === 0) return yield* Effect.as(forget(store, issuer, clientId), current)
+      const next = yield* registrations.get(issuer)
+      const key = next?.clientId === current.clientId ? [issuer] : [issuer, current.clientId]
+      yield* registrations.set({ ...current, resources }, ...key)
+      return undefined
+    })
+  )
 
 /** Forgets the registration with this id; without an id the one for the next login. */
 export const forget = Effect.fnUntraced(function*(
