@@ -36,7 +36,8 @@ export interface RedisConnectionService {
   readonly run: (script: Script, ...args: ReadonlyArray<string | number>) => Effect.Effect<Reply, RedisError>
   /**
    * The same on a connection of its own, without the limits of `maxWaiting` and `maxWaitingSize`, for leases and for what keeps a node
-   * among the others: these commands are small and few, and never wait behind data.
+   * among the others: these commands are small, and never wait behind data. Requests that one node hands to another ask here whether the
+   * other node lives.
    */
   readonly upkeep: Pick<RedisConnectionService, "command" | "run">
   /**

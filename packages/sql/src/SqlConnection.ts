@@ -49,8 +49,8 @@ export interface SqlConnectionService {
     effect: Effect.Effect<A, E | SqlError, R>
   ) => Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R>
   /**
-   * As `run`, for leases and for what keeps a node among the others: few and small statements, for which other statements leave a
-   * connection of PostgreSQL free, and which never wait behind data.
+   * As `run`, for leases and for what keeps a node among the others: small statements, for which other statements leave a connection of
+   * PostgreSQL free, and which never wait behind data. Requests that one node hands to another ask here whether the other node lives.
    */
   readonly upkeep: SqlConnectionService["run"]
   /** Milliseconds since 1970, for a statement: by the clock of PostgreSQL, which all nodes share; in SQLite by that of the node. */
