@@ -12,7 +12,7 @@ import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import type * as Effect from "effect/Effect"
-import type { HttpExchange, Writer } from "../http/HttpExchange.js"
+import type { Headers, HttpExchange, Writer } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { Back, Forth } from "./Envelope.js"
 
@@ -73,7 +73,18 @@ export class Forward {
     const { body, from, id } = this.options
     // Its client may have disconnected before there was a listener.
     if (this.exchange.isGone) return this.done()
-    this.post({ type: "exchange", from, id, method, url, path, headers, remoteAddress, encrypted, body })
+    this.post({
+      type: "exchange",
+      from,
+      id,
+      method,
+      url,
+      path,
+      headers: joined(headers),
+      remoteAddress,
+      encrypted,
+      body
+    })
   }
 
   receive(envelope: Back): void {
@@ -186,6 +197,12 @@ export class Forward {
     this.over = true
     this.options.onDone()
   }
+}
+
+/** The headers, each with one text: Node's HTTP server gives the fields `set-cookie` as an array. */
+const joined = (headers: Headers): Headers => {
+  const cookies: unknown = headers["set-cookie"]
+  return Array.isArray(cookies) ? { ...headers, "set-cookie": cookies.join(", ") } : headers
 }
 
 /** The errors that answer the requests of a body; `undefined` when there are none. */

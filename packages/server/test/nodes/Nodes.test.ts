@@ -45,6 +45,16 @@ describe("a request of a session that another node serves", () => {
       assert.deepStrictEqual([one.endpoint.sessions(), two.endpoint.sessions()], [1, 0])
     }))
 
+  it.scoped("is answered when it has `set-cookie`, which Node gives as an array", () =>
+    Effect.gen(function*() {
+      const { node } = yield* Cluster.make(serve(GreetLive))
+      const [one, two] = [yield* node, yield* node]
+      const client = yield* one.http.open()
+      const headers = { "set-cookie": ["a=1", "b=2"] } as object
+      const answer = yield* two.of(client).ask(call(1, "greet", { name: "you" }), headers)
+      assert.deepStrictEqual([answer.status, answer.json.result], [200, hello])
+    }))
+
   it.scoped("gets the 404 of an unknown session when there is none anywhere, or when it has ended", () =>
     Effect.gen(function*() {
       const { node } = yield* Cluster.make(serve(GreetLive))
