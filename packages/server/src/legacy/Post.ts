@@ -22,7 +22,7 @@ import type { Principal } from "../Authenticator.js"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Reply from "../runtime/Reply.js"
-import type { RequestOrigin } from "../runtime/RequestOrigin.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as Batch from "./Batch.js"
 import type { HttpContext } from "./HttpContext.js"
@@ -56,7 +56,7 @@ export class Post implements Channel {
   private readonly responses: Array<string> = []
   private remaining: number
   private headers: Headers | undefined
-  private requestOrigin: RequestOrigin | undefined
+  private requestOrigin: RequestOrigin.RequestOrigin | undefined
   /** The requests that wait for others to end. */
   private waiting: Set<Message.RequestId> | undefined
   /** Turns the answer into a stream when the responses take long. */
@@ -74,15 +74,14 @@ export class Post implements Channel {
   }
 
   /** Where the requests came from, for `RequestOrigin.of`. */
-  get origin(): RequestOrigin {
-    return this.requestOrigin ??= {
-      sessionId: this.options.session?.id,
-      headers: this.exchange.headers,
-      principal: this.options.principal,
-      services: this.exchange.services,
-      user: this.exchange.user,
-      closeStream: Effect.sync(() => this.pause())
-    }
+  get origin(): RequestOrigin.RequestOrigin {
+    const { principal, session } = this.options
+    return this.requestOrigin ??= RequestOrigin.request(
+      this.exchange,
+      principal,
+      session?.id,
+      Effect.sync(() => this.pause())
+    )
   }
 
   /** Whether the client waits for the responses. */

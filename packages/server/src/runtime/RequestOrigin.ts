@@ -35,14 +35,15 @@ export interface RequestOrigin {
 /** The origin of a message on a transport other than HTTP. */
 export const none: RequestOrigin = { sessionId: undefined, headers: {}, principal: undefined, closeStream: Effect.void }
 
-/** The origin of a message in an HTTP request that is answered without a stream. */
+/** The origin of a message in an HTTP request; by default of one that is answered without a stream. */
 export const request = (
   exchange: Pick<RequestOrigin, "headers" | "services" | "user"> & NonNullable<RequestOrigin["listener"]>,
   principal: Principal | undefined,
-  sessionId: string | undefined
+  sessionId: string | undefined,
+  closeStream: Effect.Effect<void> = Effect.void
 ): RequestOrigin => {
   const { headers, services, user } = exchange
-  return { sessionId, headers, principal, services, user, listener: exchange, closeStream: Effect.void }
+  return { sessionId, headers, principal, services, user, listener: exchange, closeStream }
 }
 
 /** The origin of the messages of a channel. */

@@ -5,7 +5,8 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Deferred, Effect, Exit, TestClock } from "effect"
-import { answered, call, withEndpoint } from "../http/TestExchange.js"
+import * as Session from "../../src/runtime/Session.js"
+import { answered, call, proper, TestExchange, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 
 const asking = (then: (outcome: Exit.Exit<unknown, unknown>) => void) =>
@@ -29,6 +30,25 @@ const roots = { capabilities: { roots: {} } }.capabilities
 
 const rootsList = (exchange: { readonly messages: Array<any> }): RequestId | undefined =>
   exchange.messages.find(({ method }) => method === "roots/list")?.id
+
+describe("a POST", () => {
+  for (const sessions of [true, false]) {
+    it.effect(`has a handler that knows whether its server is local, ${sessions ? "with" : "without"} sessions`, () => {
+      const seen: Array<boolean | undefined> = []
+      const look = act(Effect.map(ServerSession, (session) => seen.push(Session.isLocal(session))))
+      return withEndpoint(serve(look), (http) =>
+        Effect.gen(function*() {
+          const { endpoint, session } = sessions ? yield* http.open() : http
+          for (const isLocal of [true, false, undefined]) {
+            const exchange = new TestExchange("POST", "/mcp", { ...proper, ...session }, JSON.stringify(call(1, "act")))
+            endpoint.handle(Object.assign(exchange, { isLocal }))
+            yield* answered(exchange)
+          }
+          assert.deepStrictEqual(seen, [true, false, undefined])
+        }), { legacy: { sessions } })
+    })
+  }
+})
 
 describe("the answer to a POST", () => {
   it.effect("is JSON when nothing was sent before it, after any time", () =>
