@@ -165,7 +165,8 @@ export const layerMemory = (options: MemoryOptions = {}): Layer.Layer<TaskStore>
       const created = yield* Queue.sliding<void>(1)
       const store = new Memory(options, () => void Queue.unsafeOffer(created, undefined))
       const sweeping = Effect.repeat(Effect.delay(store.sweep, SWEEP), { until: (isEmpty) => isEmpty })
-      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(created), sweeping)))
+      // The layer may be built by an uninterruptible fiber, whose forks would be uninterruptible, too.
+      yield* Effect.forkScoped(Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(created), sweeping))))
       return store
     })
   )

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"
-import { Context, Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream, TestClock } from "effect"
 import { preempted } from "../../testing/test/support/Preempted.js"
+import { until } from "./Serving.js"
 
 const task = (taskId: string, changes: Partial<TaskStore.StoredTask> = {}): TaskStore.StoredTask => ({
   taskId,
@@ -39,6 +40,14 @@ describe("a store of tasks in memory", () => {
       }
       assert.isTrue(Option.isSome(yield* Fiber.join(follower)))
     })))
+
+  it.effect("ends with its layer, also when a fiber has built the layer that cannot be interrupted", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      yield* Effect.uninterruptible(Layer.buildWithScope(TaskStore.layerMemory(), scope))
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* until(() => closing.unsafePoll() !== null)
+    }))
 
   it.effect("refuses an owner more tasks than its limit, and no other owner", () =>
     Effect.gen(function*() {
