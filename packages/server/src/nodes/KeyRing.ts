@@ -23,11 +23,18 @@ export interface Ring {
 /** How often unknown ids may make a node read the keys again: so many at once, and then one a second. */
 const READS = 10
 
+/** How many elements that this node cannot read stay when a node replaces a key. */
+const MAX_OTHERS = 10
+
+const none = [[], []] as const
+
 export const make = (ring: Ring, rotation: Rotation): SealKeysService => {
   const every = Duration.toMillis(rotation.every ?? "1 day")
   const keep = Duration.toMillis(rotation.keep ?? "1 hour")
   // The newest first, as this node has read them last.
   let known: ReadonlyArray<Stored.Key> = []
+  // What another version of this library may have written, and can read.
+  let others: ReadonlyArray<unknown> = []
   let reads = READS
   let readAt = 0
   // By how much the clock of the store is ahead of that of this process, which nobody sets.
@@ -37,9 +44,9 @@ export const make = (ring: Ring, rotation: Rotation): SealKeysService => {
   const uptime = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
   const read = Effect.flatMap(Effect.zip(ring.read, uptime), ([{ text, time }, at]) => {
     ahead = time - at
-    const keys = text === "" ? [] : Stored.keys(text)
-    known = keys ?? []
-    return Effect.as(Stored.orReport(keys, report, "the keys that seal"), text)
+    const keys = text === "" ? none : Stored.keys(text)
+    ;[others, known] = keys ?? none
+    return Effect.as(Stored.orReport(others.length > 0 ? undefined : keys, report, "the keys that seal"), text)
   })
   /** The time of the store. It is read once, and with the keys. */
   const now = Effect.suspend(() =>
@@ -56,7 +63,7 @@ export const make = (ring: Ring, rotation: Rotation): SealKeysService => {
     if (current !== undefined) return current
     const { id, secret } = yield* generate
     const next: Stored.Key = { id, secret: Encoding.encodeBase64(Redacted.value(secret)), from: at }
-    const all = JSON.stringify([next, ...known.filter((key) => opens(key, at))])
+    const all = JSON.stringify([next, ...known.filter((key) => opens(key, at)), ...others.slice(0, MAX_OTHERS)])
     yield* ring.swap(before, all, Math.ceil(every + keep))
     // Another node may have been faster.
     return yield* rotate

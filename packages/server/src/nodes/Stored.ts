@@ -8,6 +8,7 @@ import { RequestId } from "@effect-mcp/protocol/Meta"
 import { TaskStatus } from "@effect-mcp/protocol/Tasks"
 import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
 import * as Version from "@effect-mcp/protocol/Version"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -93,7 +94,17 @@ const Key = Schema.Struct({
   from: Schema.Number
 })
 
-export const keys: (text: unknown) => ReadonlyArray<Key> | undefined = decoder(Schema.Array(Key))
+const isKey = SchemaCheck.compile(Key)
+
+const elements = decoder(Schema.Array(Schema.Unknown))
+
+/** The keys of a text, after the elements that are no keys; `undefined` when the text is no array. */
+export const keys = (
+  text: unknown
+): readonly [others: ReadonlyArray<unknown>, keys: ReadonlyArray<Key>] | undefined => {
+  const all = elements(text)
+  return all && Arr.partition(all, isKey)
+}
 
 /** How many keys one store remembers that it has logged. */
 const MAX_LOGGED = 1000

@@ -50,7 +50,7 @@ describe("a request of a session that another node serves", () => {
       const { node } = yield* Cluster.make(serve(GreetLive))
       const [one, two] = [yield* node, yield* node]
       const client = yield* one.http.open()
-      const headers = { "set-cookie": ["a=1", "b=2"] } as object
+      const headers = { "set-cookie": ["a=1", "b=2"] } as never
       const answer = yield* two.of(client).ask(call(1, "greet", { name: "you" }), headers)
       assert.deepStrictEqual([answer.status, answer.json.result], [200, hello])
     }))
