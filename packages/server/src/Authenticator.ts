@@ -166,9 +166,12 @@ export interface HttpRequest {
 }
 
 /**
- * Says, in the option `http`, for how long the user of the request may be believed. A stream that the request has opened ends after
- * `life`, so that its client opens another stream, with other credentials. Until then the server runs `http` again whenever
- * `recheckAfter` has passed: the stream ends when `http` refuses the request with a status of 4xx. Default of `recheckAfter`: `life`.
+ * Says, in the option `http`, for how long the user of the request may be believed. A stream that waits for messages of the server
+ * (GET, `subscriptions/listen`) ends after `life`, so that its client opens another stream, with other credentials; so does the stream
+ * of a call that its client can resume. Any other call is answered. Over HTTP+SSE the newest request decides.
+ *
+ * Until then the server runs `http` again whenever `recheckAfter` has passed: the stream ends when `http` refuses the request with a
+ * status of 4xx, or finds another user. Default of `recheckAfter`: `life`.
  *
  * Without it, streams do not end for the sake of their users.
  *

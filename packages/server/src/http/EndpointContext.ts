@@ -30,8 +30,8 @@ export class EndpointContext implements SlowReaders {
   }
 
   /**
-   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid; by default the stream
-   * goes on.
+   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid; without it nobody
+   * looks, and the stream goes on.
    */
   stream(
     exchange: HttpExchange,

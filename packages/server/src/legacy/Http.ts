@@ -28,6 +28,7 @@ import * as EventId from "./EventId.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ENDING_AGAIN, HttpSession, STANDALONE } from "./HttpSession.js"
 import { Post } from "./Post.js"
+import { endNow } from "./ResumableStream.js"
 import * as SessionFacts from "./SessionFacts.js"
 import * as SessionRefusal from "./SessionRefusal.js"
 import { SessionStore } from "./SessionStore.js"
@@ -286,7 +287,7 @@ export class Http {
     if (event === undefined) return refuse(false)
     if (event.stream === STANDALONE) return session.standalone.resume(exchange, event.position, refuse)
     const stream = session.findStream(event.stream)
-    stream.resume(event.position, stream.opening(exchange), refuse)
+    stream.resume(event.position, stream.opening(exchange, undefined, endNow), refuse)
   }
 }
 

@@ -229,7 +229,8 @@ export class Post implements Channel {
     if (stream.isResumable) session!.addStream(stream)
     const { batch, incoming } = this.options
     if (incoming !== undefined) stream.store?.begin(() => Batch.ids(incoming), batch)
-    stream.attach(stream.opening(this.exchange, this.headers, () => this.pause()), this.isPrimed)
+    const onInvalid = this.isPrimed ? () => this.pause() : undefined
+    stream.attach(stream.opening(this.exchange, this.headers, onInvalid), this.isPrimed)
     for (const text of this.responses.splice(0)) stream.push(text)
     return stream
   }

@@ -169,8 +169,11 @@ export class ResumableStream {
     )
   }
 
-  /** What `attach` and `resume` get for this request. The response is detached when it closes. */
-  opening(exchange: HttpExchange, headers?: Headers, onInvalid: (response: EventStream) => void = endNow): Reader {
+  /**
+   * What `attach` and `resume` get for this request. The response is detached when it closes. `onInvalid` runs when the user of the request
+   * is no longer valid; without it nobody looks.
+   */
+  opening(exchange: HttpExchange, headers?: Headers, onInvalid?: (response: EventStream) => void): Reader {
     return {
       exchange,
       open: () => {

@@ -174,7 +174,7 @@ const authenticate = <R>(
 export const watch = (
   authenticate: Authenticate,
   caller: Extract<Caller, { readonly _tag: "Http" }>,
-  { validity }: Found,
+  { principal, validity }: Found,
   sweeper: Deadlines
 ): ((onEnd: () => void) => () => void) | undefined => {
   if (validity === undefined) return undefined
@@ -190,12 +190,15 @@ export const watch = (
       stop = () => void sweeper.unwatch(scheduled)
     }
 
+    const isOther = (next: Either.Either<Found, Refuses>) =>
+      Either.isRight(next) && next.right.principal?.id !== principal?.id
+
     const recheck = (): void => {
       let isWaiting = true
       const interrupt = authenticate(again, (next) => {
         isWaiting = false
         const now = sweeper.now()
-        if (isRefused(next)) return onEnd()
+        if (isRefused(next) || isOther(next)) return onEnd()
         const { life, recheckAfter } = Either.getOrUndefined(next)?.validity ?? { ...validity, life: Infinity }
         end = Math.min(end, now + life)
         wait(now + recheckAfter)
