@@ -56,7 +56,10 @@ export const publisher = (
       )
   })
 
-/** What a reader has read of a change: its number, who has published it, and the change as text. `key` names it in the log. */
+/**
+ * What a reader has read of a change: its number, who has published it, and the change as text. `key` names it in the log when no
+ * node has published it.
+ */
 export interface Numbered {
   readonly number: unknown
   readonly member: string | undefined
@@ -82,7 +85,8 @@ export class Reader {
     const missed = own === this.number + 1 ? [] : [unknown]
     this.number = own
     if (member === this.member) return Effect.succeed(missed)
-    const change = Stored.orReport(Stored.change(text), this.report, key)
+    // Another node with a newer version of this library may publish many such changes: the log has one line for all.
+    const change = Stored.orReport(Stored.change(text), this.report, "a change of another node")
     return Effect.map(change, (change = unknown) => [...missed, change])
   }
 }
