@@ -39,8 +39,8 @@ export interface Endpoint {
   readonly handle: (exchange: HttpExchange) => void
   /**
    * Ends the endpoint before its scope does, after `drain`: streams end, running requests are interrupted and answered with
-   * -32000, new requests are refused with 503. Waits until the sessions have ended, for `closeTimeout` at most. Can be run
-   * again.
+   * -32000 (-32603 from 2026-07-28 on), new requests are refused with 503. Waits until the sessions have ended, for
+   * `closeTimeout` at most. Can be run again.
    */
   readonly close: Effect.Effect<void>
   /**

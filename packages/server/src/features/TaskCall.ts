@@ -127,6 +127,7 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
             ? Effect.fail(McpErrors.fromWire(answer.error))
             : dialect.decode(question, answer.result, key)
         }
+        // Before 2026-07-28 an answer is a response, which nobody can refuse, and what is wrong with it is no `InvalidParams`.
         const check: Check = (key, answer) =>
           "error" in answer ? Effect.void : Effect.catchAll(
             Effect.asVoid(decode(key, answer)),

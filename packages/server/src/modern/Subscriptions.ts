@@ -56,7 +56,7 @@ interface Open {
 export class Subscriptions {
   private readonly open = new Set<Open>()
   private readonly byUri = new Map<string, Set<Open>>()
-  private readonly places: Permits<never>
+  private readonly permits: Permits<never>
   private readonly perClient = new Map<Client, Permits<never>>()
   /** Delivers a change for one principal to all nodes. Set before the first request. */
   deliver = (kind: Kind, principal: string): Effect.Effect<void> => this.announceTo(principal, kind)
@@ -64,7 +64,7 @@ export class Subscriptions {
   constructor(
     private readonly server: Pick<Server, "capabilities" | "extensions" | "limits" | "registry" | "subscriptions">
   ) {
-    this.places = limited(server.limits.maxListens)
+    this.permits = limited(server.limits.maxListens)
   }
 
   /** How many subscriptions are open. */
@@ -269,17 +269,17 @@ export class Subscriptions {
   /** The limit of the subscriptions of a client. */
   limitOf(client: Client): OwnLimit {
     const { maxListensPerClient } = this.server.limits
-    if (client === undefined || !this.places.isFree || maxListensPerClient === 0) {
+    if (client === undefined || !this.permits.isFree || maxListensPerClient === 0) {
       return client === undefined
-        ? this.places
+        ? this.permits
         : full
     }
-    let places = this.perClient.get(client)
-    if (places === undefined) {
-      places = limited(maxListensPerClient, this.places, () => this.perClient.delete(client))
-      this.perClient.set(client, places)
+    let permits = this.perClient.get(client)
+    if (permits === undefined) {
+      permits = limited(maxListensPerClient, this.permits, () => this.perClient.delete(client))
+      this.perClient.set(client, permits)
     }
-    return places
+    return permits
   }
 }
 

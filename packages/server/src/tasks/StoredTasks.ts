@@ -66,7 +66,7 @@ export const logging = (store: TaskStoreService): TaskStoreService => {
 
 const unanswered = (message: string): TaskStoreError => new TaskStoreError({ reason: "Unavailable", message })
 
-/** Says why an answer to the question with this key is none. */
+/** Says why an answer does not fit to the question with this key; up to 2025-11-25 it refuses no answer. */
 export type Check = (key: string, answer: TaskOutcome) => Effect.Effect<void, InvalidParams>
 
 /** Its fields: `listeners` run for every change that this server makes; `checks` are those of the tasks that wait here, by their ids. */
@@ -133,8 +133,8 @@ export class StoredTasks {
 
   /**
    * Gives the answers to questions of a task, by their keys; a question without one stays. Only questions that the task has are
-   * looked up: a client may send any number of other answers. An answer that is none is refused, and all others with it; the checks are
-   * those of the node that runs the task.
+   * looked up: a client may send any number of other answers. From 2026-07-28 on, an answer that does not fit to its question is refused, and
+   * all others with it; only the node that runs the task checks answers.
    */
   answer(
     viewer: Viewer,
@@ -158,7 +158,7 @@ export class StoredTasks {
     return answered(Effect.zipRight(checking, change))
   }
 
-  /** Asks questions in a task, and waits for all answers. While it waits, answers are checked before they are stored. */
+  /** Asks questions in a task, and waits for all answers. From 2026-07-28 on, answers that come to this node meanwhile are checked before they are stored. */
   ask(
     task: StoredTask,
     questions: Readonly<Record<string, TaskQuestion>>,
