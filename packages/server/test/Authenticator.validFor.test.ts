@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
 import * as EventStore from "@effect-mcp/server/EventStore"
 import { Deferred, Effect, TestClock } from "effect"
-import { answered, call, withEndpoint } from "./http/TestExchange.js"
+import { answered, call, initialize, proper, withEndpoint } from "./http/TestExchange.js"
 import { after, log, received } from "./legacy/Resuming.js"
 import { act, GreetLive, identified, serve, until } from "./Serving.js"
 
@@ -32,6 +33,22 @@ describe("the stream of a user", () => {
         assert.strictEqual(found.times, times)
       }))
   })
+
+  it.effect("ends over HTTP+SSE after the life of the user of the newest request", () =>
+    withEndpoint(serve(GreetLive, valid("5 minutes").options), (http) =>
+      Effect.gen(function*() {
+        const stream = http.send("GET", { host: "localhost", accept: "text/event-stream" }, "", "/sse")
+        yield* until(() => stream.events.length > 0)
+        const post = (message: Message.Message) => http.send("POST", proper, message, stream.events[0]!.data!)
+        post(initialize("2024-11-05"))
+        yield* until(() => stream.events.length > 1)
+        yield* TestClock.adjust("4 minutes")
+        post(Message.request(1, "ping"))
+        yield* TestClock.adjust("299 seconds")
+        assert.isFalse(stream.ended)
+        yield* TestClock.adjust("2 seconds")
+        assert.isTrue(stream.ended)
+      }), { legacy: { ssePath: "/sse" } }))
 
   it.effect("goes on while the authenticator finds the same user, and ends when it finds another", () => {
     const { found, options } = valid("1 day", "30 seconds")
