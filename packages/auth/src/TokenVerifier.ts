@@ -1,7 +1,7 @@
 /**
- * Verifies access tokens: by their signature (`JwtVerifier`), by a request to the authorization server (`IntrospectionVerifier`),
- * or by a function of the application. `ResourceServer` then checks, for all of them, the issuer, the audience, the times and what
- * the token is bound to.
+ * What verifies access tokens for a `ResourceServer`. The implementations verify by the signature (`JwtVerifier`), by a request to the
+ * authorization server (`IntrospectionVerifier`), or by a function of the application. `ResourceServer` then checks, for all of them, the
+ * issuer, the audience, the times and what the token is bound to.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * Tasks of a server without the types of a definition: `ClientSession` has them as `tasks`. `Tasks` decodes their results by
- * the definition of the tool.
+ * The type of `ClientSession.tasks`: starts a call of a tool as a task, attaches to a task that is known by its id, and lists tasks.
+ * Results are as the server sent them; the module `Tasks` decodes them by the definition of the tool. Tasks of both eras have this type.
  *
  * @since 0.1.0
  */

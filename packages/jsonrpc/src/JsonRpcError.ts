@@ -1,5 +1,5 @@
 /**
- * The error object of a JSON-RPC response, and the standard codes of JSON-RPC. The codes of MCP are in
+ * The error object of a JSON-RPC response, and the codes that both JSON-RPC and its users give such errors. The codes of MCP are in
  * `@effect-mcp/protocol/McpError`; failures on this side, without a response, are in `LocalError`.
  *
  * @since 0.1.0

@@ -35,8 +35,8 @@ import * as Struct from "effect/Struct"
 import * as Answer from "./call/Answer.js"
 import * as Request from "./call/Request.js"
 import * as Document from "./document/Document.js"
+import * as ForeignJson from "./document/ForeignJson.js"
 import * as Operations from "./document/Operations.js"
-import * as Parts from "./document/Parts.js"
 import { OpenApiError } from "./OpenApiError.js"
 
 /**
@@ -245,8 +245,8 @@ const define = (
 ): Either.Either<OperationTool["definition"], string> => {
   const described = {
     annotations,
-    ...(operation.summary === undefined ? undefined : { title: Parts.shortened(operation.summary, 200) }),
-    ...(description === undefined ? undefined : { description: Parts.shortened(description, maxDescription) }),
+    ...(operation.summary === undefined ? undefined : { title: ForeignJson.shortened(operation.summary, 200) }),
+    ...(description === undefined ? undefined : { description: ForeignJson.shortened(description, maxDescription) }),
     ...describe?.(operation)
   }
   const attempt = (output: JsonObject | undefined) =>

@@ -1,6 +1,6 @@
 /**
- * Why a feature cannot be registered with a server: another one has its name, or the server has shut down. The layer of a
- * server dies with it; `Registry.add` fails with it.
+ * Why a feature cannot be registered with a server: another feature has its name, or the server has shut down. `Registry.add` fails with
+ * this error; a layer of features that is given to a server dies with it.
  *
  * @since 0.1.0
  */

@@ -3,7 +3,7 @@
  * transport is in memory, and all messages are checked against the official schema. `mock` and `mockTools` serve handlers of the test,
  * for code that uses a client.
  *
- * `TestPeer` scripts single messages; `TestFeatures` has the answers of a client.
+ * `TestPeer` scripts single messages. `TestFeatures` answers the questions that a server asks its client.
  *
  * @since 0.1.0
  */

@@ -1,8 +1,8 @@
 /**
- * Remembers tokens that were verified, for as long as their verifier says, and verifies a token once for all requests that
- * bring it at the same time. What depends on the time or the request is checked by the caller, for each request.
+ * Remembers verified tokens for `ResourceServer`, until `isCurrent` of the verifier says no. Requests that bring the same token at the
+ * same time share one verification. What depends on the time or the request is checked by the caller, for each request.
  *
- * `held` is the number of characters of the tokens in `entries`, the oldest of which leave when there is too much. `waiting` is how
+ * `held` is the number of characters of the remembered tokens; the oldest tokens leave when there are more than `max`. `waiting` is how
  * many requests wait for a verification.
  */
 import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"

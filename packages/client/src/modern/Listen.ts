@@ -1,9 +1,9 @@
 /**
  * The client's subscription: one `subscriptions/listen` request that stays open and names every change that the client
- * must learn of. When that set changes, a second request takes the place of the first, which is cancelled once the server has
- * acknowledged the second. A subscription that ends is opened again, more and more slowly while it ends soon. After such a
- * gap, which a second request may end too, everything that the server acknowledges counts as changed, because the client
- * may have missed a change.
+ * must learn of. When that set changes, the client sends a second request, and cancels the first once the server has
+ * acknowledged the second. When a subscription ends, the client opens it again, and waits longer each time while it ends soon. Between
+ * the end and the new acknowledgement the client may have missed changes: `publish` then reports everything that the server has
+ * acknowledged as changed.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */

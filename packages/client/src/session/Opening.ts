@@ -1,7 +1,8 @@
 /**
- * A conversation with a server whose era the client may not know yet. It passes notifications to their listeners from the
- * beginning; `setEra` decides how it handles requests of the server. `Negotiation` opens it, and the `Connect` of an era
- * makes a session of it.
+ * A conversation with a server while the client does not know yet which era the server speaks. `Negotiation` opens it and sends the first
+ * requests on it; the `Connect` of the era that was found sets with `setEra` how requests of the server are handled, and makes a
+ * session of it. Notifications reach their listeners from the beginning. `follow` gives a probe the errors that a server answers without
+ * an id.
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as Message from "@effect-mcp/jsonrpc/Message"

@@ -1,6 +1,6 @@
 /**
- * What a JSON Schema says in place of the text that Effect gives its transformations. "a string to be decoded into a Date"
- * speaks of the server's types; a model needs to know what to write. An author's own text always stays.
+ * The text that a JSON Schema has in place of Effect's stock description of a transformation. "a string to be decoded into a Date"
+ * speaks of the server's types; a model needs to know what to write. A description that the author wrote stays.
  *
  * `SchemaAnnotations` calls `replace` for each transformation.
  */

@@ -8,8 +8,8 @@ import * as ToolResult from "@effect-mcp/definition/ToolResult"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
+import * as ForeignJson from "../document/ForeignJson.js"
 import { isJson } from "../document/Operations.js"
-import * as Parts from "../document/Parts.js"
 
 /** A JSON value with its text, or content of a result. */
 export type Answer = { readonly value: unknown; readonly text: string } | ToolResult.ToolResult
@@ -36,7 +36,7 @@ export const read = (
       const value = Either.try((): unknown => JSON.parse(text))
       return Either.isRight(value)
         ? { value: value.right, text }
-        : failure(`The API answered with text that is not JSON: ${Parts.shortened(text, MAX_DETAIL)}`)
+        : failure(`The API answered with text that is not JSON: ${ForeignJson.shortened(text, MAX_DETAIL)}`)
     }
     const type = mediaType.split(";")[0]!.trim().toLowerCase()
     return type === "" || /^(text\/|application\/(xml|yaml|.+\+xml|.+\+yaml))/.test(type)
@@ -120,12 +120,15 @@ const detailOf = (mediaType: string, bytes: Uint8Array): string => {
   if (/html/i.test(mediaType) || !/json|text|xml/i.test(mediaType)) return ""
   const text = decode(bytes).trim()
   const value = isJson(mediaType) ? Either.getOrUndefined(Either.try((): unknown => JSON.parse(text))) : undefined
-  const words = Parts.isObject(value)
+  const words = ForeignJson.isObject(value)
     ? [value.title, value.detail, value.message, value.error, value.error_description]
       .filter((one) => typeof one === "string" && one !== "")
     : []
-  const rest = Parts.isObject(value) ? Object.keys(value).filter((key) => !ordinary.includes(key)) : []
-  return Parts.shortened(words.length > 0 && rest.length === 0 ? [...new Set(words)].join(": ") : text, MAX_DETAIL)
+  const rest = ForeignJson.isObject(value) ? Object.keys(value).filter((key) => !ordinary.includes(key)) : []
+  return ForeignJson.shortened(
+    words.length > 0 && rest.length === 0 ? [...new Set(words)].join(": ") : text,
+    MAX_DETAIL
+  )
 }
 
 const ordinary = ["title", "detail", "message", "error", "error_description", "type", "status", "code", "statusCode"]

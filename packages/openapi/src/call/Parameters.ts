@@ -4,12 +4,12 @@
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html#style-values
  */
+import * as ForeignJson from "../document/ForeignJson.js"
 import type { Parameter } from "../document/Operations.js"
-import * as Parts from "../document/Parts.js"
 
 /** Percent-encodes a text. A model may write half of a character, which cannot be encoded and is replaced. */
 export const encode = (text: string): string =>
-  encodeURIComponent(Parts.wellFormed(text)).replace(
+  encodeURIComponent(ForeignJson.wellFormed(text)).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
   )
@@ -62,7 +62,7 @@ export const query = ({ explode, isJson, name, style }: Parameter, value: unknow
 const deep = (name: string, value: unknown): ReadonlyArray<string> =>
   Array.isArray(value)
     ? value.flatMap((item, index) => deep(`${name}[${typeof item === "object" ? index : ""}]`, item))
-    : Parts.isObject(value)
+    : ForeignJson.isObject(value)
     ? pairs(value).flatMap(([key, inner]) => deep(`${name}[${key}]`, inner))
     : [`${encode(name)}=${text(value)}`]
 
@@ -73,5 +73,5 @@ export const header = ({ explode, isJson }: Parameter, value: unknown): string =
     : Array.isArray(value)
     ? value.map(scalar).join(",")
     : pairs(value).map(([key, inner]) => explode ? `${key}=${scalar(inner)}` : `${key},${scalar(inner)}`).join(",")
-  return Parts.wellFormed(flat).replace(/[^\t\x20-\x7e]/gu, encodeURIComponent)
+  return ForeignJson.wellFormed(flat).replace(/[^\t\x20-\x7e]/gu, encodeURIComponent)
 }

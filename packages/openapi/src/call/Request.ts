@@ -9,8 +9,8 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
+import * as ForeignJson from "../document/ForeignJson.js"
 import type { Body, Operation, Parameter } from "../document/Operations.js"
-import * as Parts from "../document/Parts.js"
 import * as Parameters from "./Parameters.js"
 
 /** The request of a call. Left: a sentence for the model about the arguments. */
@@ -92,7 +92,7 @@ const bodyOf = (body: Body, value: unknown, inputSchema: JsonObject): Either.Eit
     case "multipart": {
       const form = new FormData()
       const property = propertyOf(inputSchema, body.argument)
-      const schema = Parts.target(inputSchema, property.$ref) ?? property
+      const schema = ForeignJson.target(inputSchema, property.$ref) ?? property
       for (const [name, one] of fields(value)) {
         for (const item of Array.isArray(one) ? one : [one]) form.append(name, part(item, propertyOf(schema, name)))
       }
@@ -102,12 +102,12 @@ const bodyOf = (body: Body, value: unknown, inputSchema: JsonObject): Either.Eit
 }
 
 const propertyOf = ({ properties }: JsonObject, name: string): JsonObject => {
-  const property = Parts.isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
-  return Parts.isObject(property) ? property : {}
+  const property = ForeignJson.isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  return ForeignJson.isObject(property) ? property : {}
 }
 
 const fields = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
-  Parts.isObject(value) ? Object.entries(value).filter(([, one]) => one !== undefined && one !== null) : []
+  ForeignJson.isObject(value) ? Object.entries(value).filter(([, one]) => one !== undefined && one !== null) : []
 
 const field = (name: string): Parameter => ({
   argument: name,
@@ -120,7 +120,7 @@ const field = (name: string): Parameter => ({
 
 const part = (value: unknown, schema: JsonObject): string | Blob => {
   if (typeof value !== "string") return JSON.stringify(value)
-  const { contentEncoding } = Parts.isObject(schema.items) ? schema.items : schema
+  const { contentEncoding } = ForeignJson.isObject(schema.items) ? schema.items : schema
   const bytes = contentEncoding === "base64" ? Either.getOrUndefined(Encoding.decodeBase64(value)) : undefined
   return bytes === undefined ? value : new Blob([new Uint8Array(bytes)])
 }

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { OpenApiError } from "../OpenApiError.js"
-import * as Parts from "./Parts.js"
+import * as ForeignJson from "./ForeignJson.js"
 
 export interface Document {
   readonly root: JsonObject
@@ -24,7 +24,7 @@ export const refuse = (pointer: string, problem: string): never => {
 }
 
 export const make = (root: unknown): Document => {
-  if (!Parts.isObject(root)) {
+  if (!ForeignJson.isObject(root)) {
     return refuse("", typeof root === "string" ? "is text: parse the JSON or YAML first" : "is not an object")
   }
   if (root.swagger !== undefined) {
@@ -45,7 +45,7 @@ export const member = ({ pointer, value }: Part, name: string): Part | undefined
   const inner = value[name]
   if (inner === undefined) return undefined
   const at = `${pointer}/${key(name)}`
-  return Parts.isObject(inner) ? { value: inner, pointer: at } : refuse(at, "is not an object")
+  return ForeignJson.isObject(inner) ? { value: inner, pointer: at } : refuse(at, "is not an object")
 }
 
 /** All members of a part, without extensions (`x-`). Throws when a member is not an object. */
@@ -61,7 +61,7 @@ export const elements = ({ pointer, value }: Part, name: string): ReadonlyArray<
   const at = `${pointer}/${key(name)}`
   return Array.isArray(list)
     ? list.map((one, index) =>
-      Parts.isObject(one)
+      ForeignJson.isObject(one)
         ? { value: one, pointer: `${at}/${index}` }
         : refuse(`${at}/${index}`, "is not an object")
     )
@@ -89,7 +89,7 @@ export const lookUp = ({ root }: Document, reference: unknown, pointer: string):
       `refers to another document, ${shown(reference)}: nothing is fetched, so bundle the documents into one first`
     )
   }
-  const value = Parts.target(root, reference)
+  const value = ForeignJson.target(root, reference)
   return value === undefined
     ? refuse(`${pointer}/$ref`, `refers to ${shown(reference)}, which is not in the document`)
     : { value, pointer: reference.slice(1) }

@@ -5,7 +5,7 @@
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { ToolAnnotations } from "@effect-mcp/protocol/Tools"
 import * as Document from "./Document.js"
-import * as Parts from "./Parts.js"
+import * as ForeignJson from "./ForeignJson.js"
 import * as Schemas from "./Schemas.js"
 
 export type Method = "get" | "put" | "post" | "delete" | "patch"
@@ -73,7 +73,7 @@ export const find = (document: Document.Document): ReadonlyArray<OperationObject
         method,
         path,
         id: Document.text(operation.value.operationId),
-        tags: Parts.strings(operation.value.tags),
+        tags: ForeignJson.strings(operation.value.tags),
         summary: Document.text(operation.value.summary) ?? Document.text(item.value.summary),
         item,
         at: operation
@@ -140,7 +140,7 @@ const read = (
     body,
     inputSchema: {
       type: "object",
-      properties: Parts.fromEntries(properties),
+      properties: ForeignJson.fromEntries(properties),
       ...(required.length === 0 ? undefined : { required }),
       additionalProperties: false,
       ...schemas.definitions()
@@ -284,6 +284,6 @@ const outputOf = (document: Document.Document, at: Document.Part, schemas: Schem
 
 /** The schema, with the type at its root where values are objects: clients up to 2025-11-25 know only such output schemas. */
 const rooted = (schema: JsonObject, $defs: unknown): JsonObject => {
-  const found = Parts.target({ $defs }, schema.$ref)
+  const found = ForeignJson.target({ $defs }, schema.$ref)
   return schema.type === undefined && found?.type === "object" ? { type: "object", ...schema } : schema
 }

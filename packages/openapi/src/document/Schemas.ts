@@ -6,7 +6,7 @@ import * as RawTool from "@effect-mcp/definition/RawTool"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"
 import * as Document from "./Document.js"
-import * as Parts from "./Parts.js"
+import * as ForeignJson from "./ForeignJson.js"
 
 /** Schemas of requests have no read-only properties, and schemas of responses no write-only properties. */
 export type Direction = "request" | "response"
@@ -92,19 +92,19 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
     for (const name of all) for (const other of made.get(name)!.refers) all.add(other)
     return all.size === 0
       ? {}
-      : { $defs: Parts.fromEntries([...all].map((name) => [name, made.get(name)!.schema])) }
+      : { $defs: ForeignJson.fromEntries([...all].map((name) => [name, made.get(name)!.schema])) }
   }
 
   const child = (value: unknown, pointer: string): unknown =>
-    Parts.isObject(value) ? convert({ value, pointer }) : typeof value === "boolean" ? value : {}
+    ForeignJson.isObject(value) ? convert({ value, pointer }) : typeof value === "boolean" ? value : {}
 
   const member = (name: string, value: unknown, pointer: string): unknown =>
     one.includes(name) || name === "items"
       ? child(value, pointer)
       : many.includes(name) && Array.isArray(value)
       ? value.map((item, index) => child(item, `${pointer}/${index}`))
-      : byName.includes(name) && Parts.isObject(value)
-      ? Parts.fromEntries(
+      : byName.includes(name) && ForeignJson.isObject(value)
+      ? ForeignJson.fromEntries(
         Object.entries(value).map(([key, item]) => [key, child(item, `${pointer}/${Document.key(key)}`)])
       )
       : value
@@ -114,7 +114,7 @@ export const make = ({ direction, document, made, names, taken }: Store): Schema
     const referred = value.$ref === undefined ? undefined : reference(at)
     // 3.0 ignores keywords beside a reference.
     if (referred !== undefined && document.isOld) return referred
-    const own = Parts.fromEntries(
+    const own = ForeignJson.fromEntries(
       Object.entries(visible(document, pointer, value, direction))
         .filter(([name]) => !dropped.includes(name) && !name.startsWith("x-") && name !== "$ref")
         .map(([name, inner]) => [name, member(name, inner, `${pointer}/${Document.key(name)}`)])
@@ -135,18 +135,18 @@ const visible = (
   direction: Direction
 ): JsonObject => {
   const hint = direction === "request" ? "readOnly" : "writeOnly"
-  if (!Parts.isObject(schema.properties)) return schema
+  if (!ForeignJson.isObject(schema.properties)) return schema
   const hidden = Object.entries(schema.properties).filter(([name, property]) =>
-    Parts.isObject(property) &&
+    ForeignJson.isObject(property) &&
     (property.$ref === undefined
         ? property
         : Document.lookUp(document, property.$ref, `${pointer}/properties/${Document.key(name)}`).value)[hint] === true
   ).map(([name]) => name)
   return hidden.length === 0 ? schema : {
     ...schema,
-    properties: Parts.omit(schema.properties, ...hidden),
+    properties: ForeignJson.omit(schema.properties, ...hidden),
     ...(Array.isArray(schema.required)
-      ? { required: Parts.strings(schema.required).filter((name) => !hidden.includes(name)) }
+      ? { required: ForeignJson.strings(schema.required).filter((name) => !hidden.includes(name)) }
       : undefined)
   }
 }
@@ -160,7 +160,7 @@ const usable = (schema: JsonObject): JsonObject => {
   const isForeign = typeof pattern === "string" && !isLinear(pattern)
   const isEmpty = Array.isArray(schema.enum) && schema.enum.length === 0
   return isForeign || isEmpty
-    ? Parts.omit(schema, ...(isForeign ? ["pattern"] : []), ...(isEmpty ? ["enum"] : []))
+    ? ForeignJson.omit(schema, ...(isForeign ? ["pattern"] : []), ...(isEmpty ? ["enum"] : []))
     : schema
 }
 
@@ -172,7 +172,7 @@ const isLinear = (pattern: string): boolean =>
 /** The schema, with bytes as base64, because JSON has no bytes. */
 const withBase64 = (schema: JsonObject): JsonObject =>
   schema.format === "binary" || schema.format === "byte"
-    ? { ...Parts.omit(schema, "format"), contentEncoding: "base64" }
+    ? { ...ForeignJson.omit(schema, "format"), contentEncoding: "base64" }
     : schema
 
 /** The schema, with exclusive bounds as numbers. In 3.0 `exclusiveMinimum` is a boolean that belongs to `minimum`. */
@@ -184,7 +184,7 @@ const withBounds = (schema: JsonObject): JsonObject => {
       ? { [limit]: schema[limit] }
       : {}
   return {
-    ...Parts.omit(schema, "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    ...ForeignJson.omit(schema, "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     ...bound("minimum", "exclusiveMinimum"),
     ...bound("maximum", "exclusiveMaximum")
   }

@@ -1,9 +1,10 @@
 /**
- * Keeps the one link open that lists the entries of the upstream. It connects, follows the lists until the session ends, and
- * connects again as the schedule `reconnect` says. A call waits while a connection is being opened, and fails at once after the
- * last attempt has failed. A defect ends all attempts and is logged.
+ * The one connection to the upstream on which the proxy follows the upstream's lists of tools, prompts and resources. `Proxy` starts it
+ * once. It follows the lists until the session ends, and connects again as the schedule `reconnect` says. Calls of clients that share
+ * this connection wait while it is being opened, and fail at once after the last attempt has failed. A defect ends all attempts and is
+ * logged.
  *
- * `ListFollower` reads the lists; `Links` has the links of clients.
+ * `ListFollower` reads the lists. `Links` opens the connections to the upstream that belong to one client each.
  */
 import type { ConnectError } from "@effect-mcp/client/ClientError"
 import type { ClientSessionService } from "@effect-mcp/client/ClientSession"

@@ -1,6 +1,6 @@
 /**
  * One HTTP request and the ways to answer it: the interface between the endpoint, which knows no socket, and the HTTP
- * server that has one. `AppExchange` and `WebExchange` here, `NodeExchange` in the node package, and `Forwarding` of
+ * server that has one. `AppExchange` and `WebExchange` here, `NodeExchange` in the node package, and `ForwardedRequests` of
  * the folder `nodes` implement it.
  *
  * All members are plain functions, not effects, so that a request that is answered at once costs no fiber

@@ -1,6 +1,7 @@
 /**
- * The exchanges of a handler whose sockets belong to another server: closing the handler ends them within its deadline, and
- * waits until the clients have taken their answers. `WebHandler`, and `NodeHandler` of the node package, have one each.
+ * Counts the HTTP requests that a handler is answering on sockets of an HTTP server which is not ours: Express, Fastify, a function from
+ * `Request` to `Response`. When the handler closes, the requests end, clients take what they are still reading, and what is not taken
+ * before the deadline is cut. `WebHandler`, and `NodeHandler` of the node package, have one each.
  */
 import { TIMEOUT } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import * as Duration from "effect/Duration"

@@ -11,7 +11,7 @@ import type * as Scope from "effect/Scope"
 import { EventStore, type EventStoreError, type EventStoreService } from "../EventStore.js"
 import { EndpointContext } from "../http/EndpointContext.js"
 import * as Nodes from "../nodes/Nodes.js"
-import type { FedConversation, Open, SharedSession } from "../runtime/FedConversation.js"
+import type { Open, SessionConversation, SharedSession } from "../runtime/SessionConversation.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 
 export class HttpContext extends EndpointContext {
@@ -33,7 +33,7 @@ export class HttpContext extends EndpointContext {
   }
 
   /** Begins a legacy conversation, whose owner passes it the messages, so no fiber reads them. */
-  converse(sender: Sender, onEnd: () => void, shared?: SharedSession): FedConversation {
+  converse(sender: Sender, onEnd: () => void, shared?: SharedSession): SessionConversation {
     return this.begin(sender, onEnd, { versions: this.versions, shared })
   }
 }

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { StreamKey } from "../EventStore.js"
 import { LOST } from "../nodes/Forward.js"
-import type { FedConversation } from "../runtime/FedConversation.js"
+import type { SessionConversation } from "../runtime/SessionConversation.js"
 import type { DirectoryEntry } from "./DirectoryEntry.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ResumableStream } from "./ResumableStream.js"
@@ -41,7 +41,7 @@ export class HttpSession implements StoredSession {
   /** Whether the operator has been warned that its client names another revision than it has agreed on. */
   hasWarned = false
   readonly standalone: Standalone
-  private readonly conversation: FedConversation
+  private readonly conversation: SessionConversation
   private streams: Map<string, ResumableStream> | undefined
   private waiting: Set<Response> | undefined
   private lastStream = 0
@@ -107,7 +107,7 @@ export class HttpSession implements StoredSession {
   }
 
   /** Passes a message to the conversation. Its answer leaves on the channel. */
-  get receive(): FedConversation["receive"] {
+  get receive(): SessionConversation["receive"] {
     return this.conversation.receive
   }
 

@@ -1,6 +1,6 @@
 /**
- * Serves `initialize`: agrees on a revision, sends the client the server's name and capabilities, and builds the session
- * layer for this client, which must succeed before anything else is served.
+ * Serves `initialize`, the handshake of the legacy era: agrees on a revision, sends the client the server's name and capabilities, and
+ * builds the session layer for this client. The layer must be built before the server serves anything else.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */

@@ -22,8 +22,8 @@ import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
 import { DIRECTORY } from "../nodes/NodeServices.js"
-import type { FedConversation } from "../runtime/FedConversation.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import type { SessionConversation } from "../runtime/SessionConversation.js"
 import type { HttpContext } from "./HttpContext.js"
 import { frame } from "./ResumableStream.js"
 import * as SessionRefusal from "./SessionRefusal.js"
@@ -172,7 +172,7 @@ export const make = (context: HttpContext): SseEndpoint => {
 class SseConnection implements Sender {
   /** In milliseconds. */
   readonly began: number
-  private readonly conversation: FedConversation
+  private readonly conversation: SessionConversation
   private readonly stream: EventStream
   private readonly requests = new Map<Message.RequestId, Channel>()
   private handshake: Expirable | undefined

@@ -1,9 +1,11 @@
 /**
- * One HTTP request that another node serves: passes it on, and the answer back to its client. It knows nothing of sessions.
+ * One HTTP request that arrived at this node, while another node has its session. `ForwardedRequests` makes one for each such request. It sends
+ * the request to the other node, and writes the pieces of the answer, which come back as envelopes, to the client, not faster than the
+ * client reads.
  *
- * The fields are mutable because envelopes arrive one by one. What they hold: `writer` is there once the answer has begun;
- * `taken` counts what the client has taken, and the other node does not know of yet; nothing happens once `over`. `isWhole` is true
- * while no event is written in part; `hasId` once an event id is written, and `canResume` once an event with an id is written to its end.
+ * The fields are mutable because envelopes arrive one by one. `writer` is there once the answer has begun. `taken` counts the characters
+ * that the client has taken and the other node does not know of yet. Nothing happens once `over`. `isWhole` is false while the last event is
+ * written in part only; `hasId` is true once the id of an event is written, and `canResume` once such an event is written to its end.
  */
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"

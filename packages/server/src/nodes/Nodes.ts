@@ -1,6 +1,6 @@
 /**
  * This node among the nodes of a server, for an HTTP endpoint. `Place` keeps it a member, `Routing` finds the node of each
- * request, `Forwarding` passes requests on, and serves what others pass on.
+ * request, `ForwardedRequests` passes requests on, and serves what others pass on.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import type { HttpExchange } from "../http/HttpExchange.js"
 import { Inbox } from "../Inbox.js"
 import { type Membership, SessionDirectory } from "../SessionDirectory.js"
-import { Forwarding } from "./Forwarding.js"
+import { ForwardedRequests } from "./ForwardedRequests.js"
 import * as NodeServices from "./NodeServices.js"
 import * as Place from "./Place.js"
 import { type OwnSessions, type Routed, Routing } from "./Routing.js"
@@ -53,7 +53,7 @@ export const make = (isResumable: boolean): Effect.Effect<Nodes | undefined, nev
     const shared = { directory: NodeServices.directory(directory.value), inbox: NodeServices.inbox(inbox.value) }
     let sessions = none
     const runtime = yield* Effect.runtime<never>()
-    const forwarding = new Forwarding(runtime, isResumable, (exchange) => sessions.handle(exchange))
+    const forwarding = new ForwardedRequests(runtime, isResumable, (exchange) => sessions.handle(exchange))
     const routing = new Routing(runtime, {
       has: (id) => sessions.has(id),
       adopt: (entry, membership) => sessions.adopt(entry, membership)

@@ -14,7 +14,7 @@ import type { HttpExchange } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Membership, SessionDirectoryError, SessionEntry } from "../SessionDirectory.js"
-import type { Forwarding } from "./Forwarding.js"
+import type { ForwardedRequests } from "./ForwardedRequests.js"
 import type { Place } from "./Place.js"
 
 /** The sessions of this node. */
@@ -49,7 +49,7 @@ export class Routing {
   constructor(
     private readonly runtime: Edition.Services,
     private readonly sessions: OwnSessions,
-    private readonly forwarding: Forwarding
+    private readonly forwarding: ForwardedRequests
   ) {}
 
   /** Serves a request of a session, also when there is no such session anywhere. */

@@ -1,6 +1,6 @@
 /**
- * Where a message came from, beside its transport: the HTTP request that carried it, the session that it belongs to, the
- * user that sent it. Handlers read it through `RequestContext`.
+ * What a server knows of a message beside the message: the HTTP request that carried it, its session, and its user, or why the
+ * authenticator found none. Handlers read it through `RequestContext`. The name is not that of the HTTP field `Origin`.
  *
  * The HTTP modules set it as the `origin` of the channel of each POST, `dispatch/Conversations` of a pipe whose client it
  * has authenticated. Other channels have none.

@@ -1,7 +1,8 @@
 /**
- * The methods that a server serves in one era: per revision one table, in which each route is joined with its row of the method table
- * of the era and with the encoder of its results. The tables have the routes of the features, which belong to no era, and the methods
- * that only the era has: `legacy/Serve` and `modern/Serve` bring them.
+ * Finds the route of a request of one era, by the name of the method and the client. `legacy/Serve` and `modern/Serve` make one lookup
+ * each, from the routes of the features, which both eras have, and from the routes that only this era has. For each revision the lookup
+ * keeps a table that joins each route with the method of the era's vocabulary and with the encoder of its results. A handler that the
+ * application registered for a method comes before the route of a feature.
  */
 import type { Params } from "@effect-mcp/jsonrpc/Message"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"

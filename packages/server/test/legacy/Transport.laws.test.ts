@@ -16,7 +16,7 @@ import type { Headers, Reader, Writer } from "../../src/http/HttpExchange.js"
 import * as Http from "../../src/legacy/Http.js"
 import { HttpContext } from "../../src/legacy/HttpContext.js"
 import * as SseEndpoint from "../../src/legacy/Sse.js"
-import type { FedConversation } from "../../src/runtime/FedConversation.js"
+import type { SessionConversation } from "../../src/runtime/SessionConversation.js"
 import { initialize, proper, TestExchange } from "../http/TestExchange.js"
 import { GreetLive, serve } from "../Serving.js"
 import { makeContext } from "./Context.js"
@@ -25,7 +25,7 @@ import { makeContext } from "./Context.js"
 class ReadableContext extends HttpContext {
   transport!: Transport
 
-  override converse(sender: Sender, onEnd: () => void): FedConversation {
+  override converse(sender: Sender, onEnd: () => void): SessionConversation {
     const received = Outbox.make<Delivery>()
     this.transport = {
       incoming: Stream.ensuring(received.stream, Effect.sync(onEnd)),

@@ -1,6 +1,8 @@
 /**
- * Computes the entries and the directories of skills from the resources that the server has registered. A skill is as visible as its
- * `SKILL.md`, and a file is as visible as its resource. `SkillRequests` answers clients from this index.
+ * The index of skills that a server has: the entries of `skills/list`, the files of each skill, and the tree of their directories.
+ * It is computed from the resources in the server's registry, and again when these change. A skill is the resource of its `SKILL.md`:
+ * a request sees the skill when it sees this resource, and a file when it sees the resource of the file. `SkillRequests` answers clients
+ * from this index.
  */
 import type * as Resources from "@effect-mcp/protocol/Resources"
 import * as Feature from "@effect-mcp/server/Feature"

@@ -24,7 +24,7 @@ const SEND_AGAIN = Schedule.intersect(Schedule.spaced("100 millis"), Schedule.re
 /** How many characters of requests may be on their way to the store, and one request more. Further requests are refused. */
 const MAX_UNSENT = 16 * 1024 * 1024
 
-export class Forwarding {
+export class ForwardedRequests {
   private readonly forwards = new Map<string, Forward>()
   private readonly served = new Map<string, ForwardedExchange>()
   private readonly report = Stored.reporter()

@@ -1,6 +1,7 @@
 /**
- * Reads and rebuilds objects and lists of JSON that a document or an API wrote, follows references inside of a document, and cuts text for
- * a model. No function throws, whatever the value is; `Document` refuses values that are not valid.
+ * Functions for JSON that others wrote: an OpenAPI document, or the answer of an API. They read and rebuild objects and lists, follow
+ * references inside of a document, and shorten texts for a model. No function throws, whatever the value is; `Document` refuses documents
+ * that are not valid.
  */
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Either from "effect/Either"

@@ -23,7 +23,7 @@ export type Open = (
     /** The session of the conversation, where several nodes may serve it one after another. */
     readonly shared?: SharedSession | undefined
   }
-) => FedConversation
+) => SessionConversation
 
 /** A session that one node of a server serves, and that another can take over. */
 export interface SharedSession {
@@ -34,7 +34,7 @@ export interface SharedSession {
 }
 
 /** An open conversation that its caller feeds. */
-export interface FedConversation {
+export interface SessionConversation {
   /** Handles one more message of the client; its response leaves on the channel. Default: the sender. */
   readonly receive: (incoming: Delivery, channel?: Channel) => void
   /**
