@@ -1,7 +1,7 @@
 /**
- * What a group of servers offers: the tools, resources, resource templates and prompts of all its servers, each with the
- * server that has it, and the functions that rename entries or leave them out. `ClientSessionGroup` gives the entries; the
- * errors of `GroupError` name them.
+ * The types of what a group of servers offers: the tools, resources, resource templates and prompts of all its servers, each with the
+ * server that has it; the function of an application that renames entries or leaves them out; and entries whose name was taken.
+ * `ClientSessionGroup` gives the entries; the errors of `GroupError` name them.
  *
  * @since 0.1.0
  */

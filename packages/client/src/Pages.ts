@@ -1,6 +1,6 @@
 /**
- * Reads a list that comes in pages as one stream. A server whose list does not end, or is too large, is stopped here: by a limit of
- * pages, by a limit of what all pages hold together, and when the server sends a cursor a second time.
+ * Reads a list that comes in pages as one stream. The stream fails with `ListCut` when the list does not end or is too large: after too many
+ * pages, when the pages together hold too many values or characters, and when the server sends a cursor a second time.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * The codes of errors, of JSON-RPC and of MCP: the code that each era sends for each error of `McpError`, and the codes
- * that have no class there. `McpError` has the meaning and the data of each error, and converts errors with this table.
+ * The numbers of errors, of JSON-RPC and of MCP: for each error class of `McpError` the code that each era sends, and the codes of errors
+ * for which `McpError` has no class. `McpError` has the meaning and the data of each error, and converts errors with this table.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  * @since 0.1.0

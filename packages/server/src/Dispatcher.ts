@@ -1,6 +1,7 @@
 /**
- * The one service that all transports of a server use: it runs a supervised conversation for each transport, and serves single
- * messages as streams. `McpServer.layer` provides the service. A transport is a layer that requires the service.
+ * The one service that all transports of a server use: a transport with many messages gives it a conversation (`accept`), and a transport
+ * that has one message at a time gets the answer to it as a stream (`serve`). Both run as fibers in the scope of the server, and end with it.
+ * `McpServer.layer` provides the service. A transport is a layer that requires the service; `listening` tells which transports are there.
  *
  * @since 0.1.0
  */

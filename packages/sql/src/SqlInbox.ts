@@ -1,6 +1,7 @@
 /**
- * `Inbox` in PostgreSQL: one row for each text, which the node removes when it has read it. The inbox of a node that has stopped
- * without a word is gone when its lease has expired. A notification only wakes the reader.
+ * `Inbox` in PostgreSQL: how the nodes of a server send each other requests and answers. Each text is a row, which the receiving node
+ * removes when it has read the row; `NOTIFY` only tells the node to look. The inbox of a node that has crashed is gone when the lease of
+ * the node has expired.
  *
  * In SQLite, which one process uses, inboxes are in memory.
  *

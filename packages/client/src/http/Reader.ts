@@ -1,9 +1,10 @@
 /**
- * The incoming half of a transport over HTTP: many responses deliver messages, one reader takes them. A conversation
- * reads by `run`, which hands each message over without a queue; `incoming` is the same as a stream.
+ * The incoming half of a client's transport over HTTP: many HTTP responses deliver messages, and one reader takes all of them. A
+ * conversation reads by `run`, which gets each message at once; `incoming` has the messages as a stream, in which `capacity` messages may
+ * wait.
  *
- * A delivery waits until there is a reader, and while the stream of a slow reader is full. Meanwhile its response is not
- * read on.
+ * A delivery waits until there is a reader, and while that stream is full. While the delivery waits, the client reads no more of the
+ * response that the message came from.
  */
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { Delivery, Transport } from "@effect-mcp/jsonrpc/Transport"

@@ -1,6 +1,7 @@
 /**
- * Makes a session of the legacy era over an open conversation: makes the handshake, unless an earlier connection has made it,
- * answers the server's requests with the client's features, and calls tools as tasks of 2025-11-25.
+ * Makes a session of the legacy era when `Negotiation` has chosen that era: sends `initialize`, or goes on with a session that an earlier
+ * connection began, answers the server's requests with the client's features, and calls tools as tasks of 2025-11-25.
+ * `modern/Connect` is its counterpart.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */

@@ -1,9 +1,9 @@
 /**
- * The connections of one HTTP server of Node, and how they are closed within a deadline. Node's own `close` waits for
- * every client: for one that sends nothing, and for one that never completes its request.
+ * The open connections of one HTTP server of Node, which `HttpServer` and `PlatformHttpServer` need to close their servers within a
+ * deadline. Node's own `close` waits for every client: for one that sends nothing, and for one that never completes its request.
  *
- * A mutable map, because each request passes here: it holds the last response of each open connection. `HttpServer` and
- * `PlatformHttpServer` close their servers with it.
+ * It keeps the last response of each connection: the connection may close when this response has been read. A request that comes when
+ * the routes are closed already is refused here, because nothing else would answer it.
  */
 import * as Array from "effect/Array"
 import * as Duration from "effect/Duration"

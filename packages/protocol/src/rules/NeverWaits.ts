@@ -1,6 +1,6 @@
 /**
- * The methods whose requests never wait until other requests have ended: a ping shows that the server is there, whatever
- * else it does, and a subscription stays open. `isBrief` names the requests about tasks that do not wait either.
+ * The methods whose requests wait for no other request, where a client or a server has as many requests running as it may have. A ping shows
+ * that the other side is there, whatever else that side does, and a subscription stays open.
  */
 export const neverWaits = (method: string): boolean => method === "ping" || method === "subscriptions/listen"
 

@@ -1,9 +1,9 @@
 /**
- * The HTTP transports of one endpoint as a whole: which of them serves a path and an era, and how all of them drain and close.
+ * The HTTP transports of one endpoint as a whole: finds the transport that serves a path, and ends all transports when the endpoint closes.
  * `legacy/Http` or `legacy/Stateless` serve legacy messages, `modern/Http` modern messages; `legacy/Sse` has a path of its own.
  *
- * The era of a POST is chosen here. A server of one era refuses the messages of the other one with an error from which a client of both
- * eras learns what to do.
+ * On the path that both eras share, the era of each POST is chosen here. A server of one era refuses the messages of the other one with an
+ * error from which a client of both eras learns what to do.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */

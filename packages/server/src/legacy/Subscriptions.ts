@@ -1,6 +1,6 @@
 /**
- * `resources/subscribe` and `resources/unsubscribe`, and the notifications to the clients that have subscribed. A
- * subscription lasts as long as the conversation.
+ * The subscriptions of the legacy era: `resources/subscribe` and `resources/unsubscribe`, and the notifications to the clients that have
+ * subscribed. A subscription lasts as long as the conversation with its client.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */

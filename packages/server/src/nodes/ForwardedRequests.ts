@@ -1,9 +1,9 @@
 /**
- * The HTTP requests that pass between this node and others: those that arrived here and another node serves, and those that
- * arrived at other nodes and this one serves. It knows nothing of sessions.
+ * The HTTP requests that pass between this node and other nodes of a server: requests that arrived here and that the owner of their session
+ * serves, and requests that arrived at other nodes and that this node serves. `Routing` finds the owner; here sessions are not known.
  *
- * A class, because envelopes arrive one by one: `forwards` holds the requests that other nodes serve, by their ids, and `served`
- * those of other nodes that this one serves.
+ * A request and the pieces of its answer travel as envelopes, one by one, so the class keeps what is under way: `forwards` has the requests
+ * that other nodes serve, by their ids, and `served` the requests of other nodes that this node serves.
  */
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"

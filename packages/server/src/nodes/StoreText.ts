@@ -1,6 +1,7 @@
 /**
- * What the stores of tasks and the inboxes say when they refuse, in memory as in a database. Each message names the value that
- * was refused, on one line and shortened. An id of a task may be all that a client needs to read the task: a log has its beginning only.
+ * The sentences with which the stores of tasks and the inboxes refuse, so that those in memory, in Redis and in SQL say the same, and the one
+ * exception from their limits. Each sentence names the value that was refused, on one line and shortened. Of the id of a task it has the
+ * first characters only, because who knows the whole id may be able to read the task.
  */
 import * as Tasks from "@effect-mcp/protocol/Tasks"
 
