@@ -7,9 +7,12 @@
 // with three everything-servers over one Redis, where each request goes to the next one. The leg "authorization" is that of
 // authorization servers; it runs against the one of package testing.
 //
-//   node scripts/conformance/main.mjs [server] [client] [authorization] [proxy] [nodes] [2025-11-25 ...] [--upstream <version>] [--scenario <name>]
+// A run of all legs prints how many scenarios passed, as a table, and fails when the table of README.md says something else; with `--write`
+// it writes the table.
+//
+//   node scripts/conformance/main.mjs [--write] [server] [client] [authorization] [proxy] [nodes] [2025-11-25 ...] [--upstream <version>] [--scenario <name>]
 import { spawn, spawnSync } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -228,6 +231,47 @@ export const judge = (found, expected, count) => {
   return [...wrong, ...stale, ...missing]
 }
 
+/** How many scenarios passed of how many, by leg and revision. */
+const passed = new Map()
+
+/** Notes how many of the scenarios have no complaint. */
+const note = (leg, version, found, wrong) => {
+  const failed = found.filter(({ scenario }) =>
+    wrong.some((line) => line.startsWith(`${scenario}/`) || line.startsWith(`${scenario}:`))
+  )
+  passed.set(`${leg} ${version}`, { all: found.length, good: found.length - failed.length })
+}
+
+const columns = [
+  ["server", "server"],
+  ["nodes", "three nodes"],
+  ["proxy", "through a proxy"],
+  ["client", "client"],
+  ["authorization", "authorization server"]
+]
+
+/** The table of README.md: how many scenarios passed of all, by revision and by what was tested. */
+export const tableOf = (passed, versions) =>
+  [
+    ["revision", ...columns.map(([, title]) => title)],
+    ["---", ...columns.map(() => "---")],
+    ...versions.map((version) => [
+      version === "extension" ? "extensions" : version,
+      ...columns.map(([leg]) => {
+        const found = passed.get(`${leg} ${version}`)
+        return found === undefined ? "" : `${found.good} of ${found.all}`
+      })
+    ])
+  ].map((row) => `| ${row.join(" | ")} |`.replace(/ {2,}/g, " ")).join("\n")
+
+const [BEGIN, END] = ["<!-- conformance: made by npm run conformance -- --write -->\n\n", "\n\n<!-- end -->"]
+
+/** The README with this table in place of its own; `undefined` when the README has no place for a table. */
+export const withTable = (readme, table) => {
+  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)]
+  return begin === -1 || end < begin ? undefined : readme.slice(0, begin + BEGIN.length) + table + readme.slice(end)
+}
+
 /** What a server says against itself, after all scenarios. */
 const flaws = (server) => [
   ...server.ended() ? ["an everything-server has ended"] : [],
@@ -241,7 +285,7 @@ const extensionLeg = async (name, open, expected, only) => {
     .map((name) => `${name}: the suite has it, and we do not run it`)
   const chosen = extensionScenarios.filter((name) => only === undefined || name === only)
   const server = await open()
-  let passed = 0
+  const all = []
   try {
     for (const scenario of chosen) {
       const out = mkdtempSync(join(tmpdir(), "conformance-"))
@@ -249,16 +293,16 @@ const extensionLeg = async (name, open, expected, only) => {
       const own = Object.fromEntries(Object.entries(expected).filter(([key]) => key.startsWith(`${scenario}/`)))
       const found = results(out, "server")
       for (const line of judge(found, own, 1)) wrong.push(line)
-      passed += found.flatMap(({ checks }) => checks).filter(({ status }) => status === "SUCCESS").length
+      for (const one of found) all.push(one)
       rmSync(out, { recursive: true, force: true })
     }
     if (only === undefined) { for (const line of flaws(server)) wrong.push(line) }
   } finally {
     server.stop()
   }
-  console.log(
-    `${name} extension: ${chosen.length} scenarios, ${passed} checks passed, ${wrong.length} complaints`
-  )
+  const good = all.flatMap(({ checks }) => checks).filter(({ status }) => status === "SUCCESS").length
+  console.log(`${name} extension: ${chosen.length} scenarios, ${good} checks passed, ${wrong.length} complaints`)
+  note(name, "extension", all, wrong)
   for (const line of wrong) console.log(`  ${line}`)
   return wrong
 }
@@ -283,6 +327,7 @@ const leg = async (name, open, version, expected, scenario) => {
       ...scenario === undefined ? flaws(server) : []
     ]
     const checks = found.flatMap((one) => one.checks)
+    note(name, version, found, wrong)
     console.log(
       `${name} ${version}: ${found.length} scenarios, ${
         checks.filter(({ status }) => status === "SUCCESS").length
@@ -334,10 +379,14 @@ const clientLegs = async (version, expected, only) => {
   // Without a revision, the suite lists the scenarios of all.
   const ours = version === "extension" ? Object.values(clientScenarios).flat() : clientScenarios[version]
   const wrong = unnamed(said, ours).map((name) => `${name}: the suite has it, and we do not run it`)
+  let good = 0
   for (const scenario of names) {
     const own = Object.fromEntries(Object.entries(expected).filter(([key]) => key.startsWith(`${scenario}/`)))
-    for (const line of await clientLeg(version, scenario, own)) wrong.push(line)
+    const lines = await clientLeg(version, scenario, own)
+    if (lines.length === 0) good++
+    for (const line of lines) wrong.push(line)
   }
+  passed.set(`client ${version}`, { all: names.length, good })
   console.log(`client ${version}: ${names.length} scenarios, ${wrong.length} complaints`)
   for (const line of wrong) console.log(`  ${line}`)
   return wrong
@@ -372,6 +421,7 @@ const authorizationLeg = async (version, expected) => {
     if (await opened !== 200) wrong.push(`the browser got ${await opened} from the suite`)
     if (server.ended()) wrong.push("the authorization server has ended")
     if (wrong.length === 0 && status !== 0) wrong.push(`the suite ended with ${status}:\n${said}`)
+    note("authorization", version, found, wrong)
     console.log(`authorization ${version}: ${found.length} scenarios, ${wrong.length} complaints`)
     for (const line of wrong) console.log(`  ${line}`)
     return wrong
@@ -382,7 +432,8 @@ const authorizationLeg = async (version, expected) => {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const args = process.argv.slice(2)
+  const isWriting = process.argv.includes("--write")
+  const args = process.argv.slice(2).filter((arg) => arg !== "--write")
   const at = args.indexOf("--scenario")
   const scenario = at === -1 ? undefined : args.splice(at, 2)[1]
   const upstreamAt = args.indexOf("--upstream")
@@ -437,5 +488,17 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   }
   // Beside each other: each waits for processes most of the time.
   await Promise.all([nodesLegs().then(proxyLegs), otherLegs()])
+  if (all && named.length === 0 && scenario === undefined && upstream === undefined) {
+    const table = tableOf(passed, versions)
+    console.log(`\n${table}`)
+    const readme = join(root, "README.md")
+    const before = readFileSync(readme, "utf8")
+    const after = withTable(before, table)
+    if (isWriting && after !== undefined) writeFileSync(readme, after)
+    else if (before !== after) {
+      console.log("The table of README.md says something else: run npm run conformance -- --write")
+      complaints++
+    }
+  }
   if (complaints > 0) process.exitCode = 1
 }

@@ -6,7 +6,7 @@ import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
-import { judge, results, unnamed } from "./main.mjs"
+import { judge, results, tableOf, unnamed, withTable } from "./main.mjs"
 import { balance, end, freePort, until } from "./nodes.mjs"
 
 const check = (id, status, errorMessage) => ({ id, status, errorMessage })
@@ -120,4 +120,17 @@ test("a program that SIGTERM does not end is killed, so that it keeps the run no
 test("a free port is none that Linux gives to what asks for any", async () => {
   const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()))
   assert.ok(ports.every((port) => port >= 10_000 && port < 32_000), ports.join())
+})
+
+test("the table says by revision how many scenarios passed, and takes the place of the README's", () => {
+  const passed = new Map([["server 1", { all: 3, good: 3 }], ["client 1", { all: 2, good: 1 }], ["client extension", {
+    all: 1,
+    good: 1
+  }]])
+  const table = tableOf(passed, ["1", "extension"])
+  assert.match(table, /^\| 1 \| 3 of 3 \| \| \| 1 of 2 \| \|$/m)
+  assert.match(table, /^\| extensions \| \| \| \| 1 of 1 \| \|$/m)
+  const readme = "a\n<!-- conformance: made by npm run conformance -- --write -->\n\nold\n\n<!-- end -->\nb"
+  assert.equal(withTable(readme, "new"), readme.replace("old", "new"))
+  assert.equal(withTable("no place", "new"), undefined)
 })
