@@ -10,6 +10,7 @@ import { type HttpExchange, pathOf, PIECE } from "@effect-mcp/server/unstable/Ht
 import * as ListensOn from "@effect-mcp/server/unstable/ListensOn"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 
 export class NodeExchange implements HttpExchange {
@@ -91,6 +92,12 @@ export class NodeExchange implements HttpExchange {
     response.on("drain", reader.drained)
     response.on("close", reader.gone)
     response.writeHead(status, this.added === undefined ? { ...headers } : { ...headers, ...this.added })
+    const { socket } = response
+    // The head leaves with what is written in the same turn, in one system call.
+    if (socket !== null && socket.writableCorked === 0) {
+      socket.cork()
+      process.nextTick(uncork, socket)
+    }
     response.flushHeaders()
     return new NodeWriter(response, () => this.watch())
   }
@@ -115,6 +122,8 @@ export class NodeExchange implements HttpExchange {
     response.on("close", stop)
   }
 }
+
+const uncork = (socket: Socket): void => socket.uncork()
 
 /**
  * Node sends in one piece what is written to a response in one turn of the event loop. This writer never corks the

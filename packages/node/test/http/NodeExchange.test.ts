@@ -319,6 +319,31 @@ describe("a streamed response", () => {
     ))
 })
 
+describe("the head of a stream", () => {
+  it.scopedLive("leaves with what is written in the same turn, in one write to the socket", () =>
+    Effect.gen(function*() {
+      for (const isEnded of [false, true]) {
+        let writes = 0
+        const { port } = yield* listening((request, response) => {
+          for (const name of ["_write", "_writev"] as const) {
+            const own: (...args: Array<unknown>) => unknown = Reflect.get(request.socket, name)
+            Reflect.set(request.socket, name, (...args: Array<unknown>) => {
+              writes++
+              return own.apply(request.socket, args)
+            })
+          }
+          const writer = new NodeExchange(request, response).stream(200, {}, { drained: () => {}, gone: () => {} })
+          writer.write("first")
+          if (isEnded) writer.end()
+        })
+        const { socket, text } = yield* dial(port)
+        socket.write(request(""))
+        yield* until(() => text().includes("first"))
+        assert.strictEqual(writes, 1)
+      }
+    }))
+})
+
 describe("a response", () => {
   it.scopedLive("keeps the connection open for further requests", () =>
     Effect.gen(function*() {
