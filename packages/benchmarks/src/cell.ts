@@ -12,12 +12,13 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
   ),
   ...Object.fromEntries(
     Object.entries({
-      legacy: ["own", "own-app", "sdk1"],
+      legacy: ["own", "own-app", "sdk1", "node"],
+      stateless: ["own-stateless", "sdk1-stateless", "node"],
       modern: ["own", "own-web", "own-app", "sdk2", "node"]
     }).flatMap(([era, servers]) =>
       servers.map((server) => [
         `${server}-http-${era}`,
-        () => import("./subjects/http.js").then(({ eras, start }) => start(server, eras[era as "legacy" | "modern"])())
+        () => import("./subjects/http.js").then(({ eras, start }) => start(server, eras[era as keyof typeof eras])())
       ])
     )
   ),
@@ -27,6 +28,17 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
       () => import("./subjects/http.js").then(({ eras, start }) => start(server, eras.bearer)())
     ])
   ),
+  ...Object.fromEntries(
+    Object.entries({ "own-streamed": "own", "sdk1-streamed": "sdk1-streamed", "node-streamed": "node-streamed" })
+      .map(([name, server]) => [
+        name,
+        () => import("./subjects/http.js").then(({ eras, start }) => start(server, eras.legacy, "addSlowly")())
+      ])
+  ),
+  ...Object.fromEntries(["own", "sdk1", "sdk2", "node"].map((server) => [
+    `${server}-stdio`,
+    () => import("./subjects/stdio.js").then(({ start }) => start(server))
+  ])),
   "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair("2025-11-25")),
   "own-pair-modern": () => import("./subjects/own.js").then(({ overPair }) => overPair("2026-07-28")),
   "own-direct": () => import("./subjects/own.js").then(({ overDirect }) => overDirect("2025-11-25")),

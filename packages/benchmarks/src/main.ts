@@ -106,6 +106,30 @@ const all: ReadonlyArray<Row> = [
     budget: { "own-bearer": 1.5 }
   },
   {
+    name: "tools/call over HTTP without a session, 16 in flight, the server alone",
+    inFlight: 16,
+    calls: 8000,
+    own: "own-stateless-http-stateless",
+    peers: ["sdk1-stateless-http-stateless", "node-http-stateless"],
+    budget: { "node-http-stateless": 1.8 }
+  },
+  {
+    name: "tools/call over HTTP in a session, with progress before the result, 16 in flight, the server alone",
+    inFlight: 16,
+    calls: 8000,
+    own: "own-streamed",
+    peers: ["sdk1-streamed", "node-streamed"],
+    budget: { "node-streamed": 1.8 }
+  },
+  ...[1, 64].map((inFlight): Row => ({
+    name: `tools/call over stdio, ${inFlight} in flight, the server alone`,
+    inFlight,
+    calls: 20_000,
+    own: "own-stdio",
+    peers: ["sdk1-stdio", "sdk2-stdio", "node-stdio"],
+    budget: { "node-stdio": 1.5 }
+  })),
+  {
     name: "validate the parameters of a tools/call",
     inFlight: 1,
     calls: 400_000,

@@ -13,7 +13,11 @@ const servers: Readonly<Record<string, () => Promise<Start>>> = {
   "nodes-memory": () => import("./servers/nodes.js").then(({ inMemory }) => inMemory),
   "nodes-redis": () => import("./servers/nodes.js").then(({ inRedis }) => inRedis),
   "nodes-postgres": () => import("./servers/nodes.js").then(({ inPostgres }) => inPostgres),
+  "own-stateless": () => import("./servers/own.js").then(({ stateless }) => stateless),
   sdk1: () => import("./servers/sdk1.js").then(({ start }) => start),
+  "sdk1-streamed": () => import("./servers/sdk1.js").then(({ streamed }) => streamed),
+  "sdk1-stateless": () => import("./servers/sdk1.js").then(({ stateless }) => stateless),
+  "node-streamed": () => import("./servers/node.js").then(({ streamed }) => streamed),
   sdk2: () => import("./servers/sdk2.js").then(({ start }) => start),
   node: () => import("./servers/node.js").then(({ start }) => start)
 }

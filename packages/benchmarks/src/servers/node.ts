@@ -2,15 +2,20 @@
  * `node:http` alone, the floor of what an HTTP server can cost: it reads the body, parses it, and answers with the same JSON
  * as the other servers at 2026-07-28. It checks nothing.
  */
+import type { ServerResponse } from "node:http"
 import * as Start from "./Start.js"
 
-interface Call {
+export interface Call {
   readonly id: number
-  readonly params: { readonly arguments: { readonly a: number; readonly b: number } }
+  readonly params?: {
+    readonly arguments?: { readonly a: number; readonly b: number }
+    readonly _meta?: { readonly progressToken?: unknown }
+  }
 }
 
-const answer = ({ id, params }: Call): unknown => {
-  const structuredContent = { sum: params.arguments.a + params.arguments.b }
+export const answer = ({ id, params }: Call): unknown => {
+  const { a, b } = params!.arguments!
+  const structuredContent = { sum: a + b }
   return {
     jsonrpc: "2.0",
     id,
@@ -23,12 +28,28 @@ const answer = ({ id, params }: Call): unknown => {
   }
 }
 
-export const start: Start.Start = Start.onNode((request, response) => {
-  const chunks: Array<Buffer> = []
-  request.on("data", (chunk: Buffer) => chunks.push(chunk))
-  request.on("end", () => {
-    const body = JSON.stringify(answer(JSON.parse(Buffer.concat(chunks).toString("utf8")) as Call))
-    response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
-    response.end(body)
+const onCall = (then: (call: Call, response: ServerResponse) => void): Start.Start =>
+  Start.onNode((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => then(JSON.parse(Buffer.concat(chunks).toString("utf8")) as Call, response))
   })
+
+export const start: Start.Start = onCall((call, response) => {
+  // Of a session: the handshake, and the notification after it.
+  if (call.params?.arguments === undefined) return void response.writeHead(202, { "mcp-session-id": "1" }).end()
+  const body = JSON.stringify(answer(call))
+  response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
+  response.end(body)
+})
+
+/** The same with an event of progress before the answer. */
+export const streamed: Start.Start = onCall((call, response) => {
+  if (call.params?.arguments === undefined) return void response.writeHead(202, { "mcp-session-id": "1" }).end()
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" })
+  const params = { progressToken: call.params._meta?.progressToken, progress: 1, total: 2 }
+  response.write(
+    `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params })}\n\n`
+  )
+  response.end(`event: message\ndata: ${JSON.stringify(answer(call))}\n\n`)
 })

@@ -15,13 +15,17 @@ import * as Start from "./Start.js"
 /** The same adapter as that of the official SDK, version 2. */
 export const onHono: Start.Start = Start.onWeb(WebHandler.fromLayer(Server).handler)
 
-export const onNode: Start.Start = (onListening) =>
+const listening = (options: Omit<HttpServer.Options, "port">): Start.Start => (onListening) =>
   void Effect.runFork(
     Effect.flatMap(HttpServer.HttpServer, ({ url }) => Effect.sync(() => onListening(url))).pipe(
       Effect.zipRight(Effect.never),
-      Effect.provide(HttpServer.layer({ port: 0 }).pipe(Layer.provide(Server)))
+      Effect.provide(HttpServer.layer({ port: 0, ...options }).pipe(Layer.provide(Server)))
     )
   )
+
+export const onNode: Start.Start = listening({})
+
+export const stateless: Start.Start = listening({ legacy: { sessions: false } })
 
 export const onPlatform: Start.Start = (onListening) =>
   void Effect.runFork(

@@ -12,16 +12,21 @@ const bearer: ServedProcess.Begin = async (post) => {
   return { ...additions, headers: { ...headers, authorization: `Bearer ${sign()}` } }
 }
 
-export const eras = { legacy: ServedProcess.legacy, modern: ServedProcess.modern(), bearer }
+/** Calls without a session. */
+const stateless: ServedProcess.Begin = () => Promise.resolve({ headers: { "mcp-protocol-version": "2025-11-25" } })
 
-export const start = (server: string, begin: ServedProcess.Begin) => async (): Promise<Subject> => {
+export const eras = { stateless, legacy: ServedProcess.legacy, modern: ServedProcess.modern(), bearer }
+
+/** `tool` "addSlowly" sends progress before its result. */
+export const start = (server: string, begin: ServedProcess.Begin, tool = "add") => async (): Promise<Subject> => {
+  const _meta = tool === "add" ? undefined : { progressToken: 1 }
   const served = await ServedProcess.start(server)
   const additions = await begin(served.post)
   return {
     run: async (calls, inFlight) => {
       let next = 1
       await Promise.all(Array.from({ length: inFlight }, async () => {
-        while (next <= calls) await ServedProcess.call(served, additions, next++)
+        while (next <= calls) await ServedProcess.call(served, additions, next++, tool, _meta)
       }))
     },
     used: async () => (await served.used()).microseconds,

@@ -18,6 +18,16 @@ export const makeServer = (): McpServer => {
       return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent }
     }
   )
+  server.registerTool(
+    "addSlowly",
+    { inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } },
+    async ({ a, b }, { _meta, sendNotification }) => {
+      const progressToken = _meta!.progressToken!
+      await sendNotification({ method: "notifications/progress", params: { progressToken, progress: 1, total: 2 } })
+      const structuredContent = { sum: a + b }
+      return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent }
+    }
+  )
   return server
 }
 
