@@ -39,6 +39,12 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
     `${server}-stdio`,
     () => import("./subjects/stdio.js").then(({ start }) => start(server))
   ])),
+  ...Object.fromEntries(
+    [
+      ...["own", "sdk1", "sdk2", "platform"].map((client) => `${client}-client-http`),
+      ...["own", "sdk1", "sdk2", "lines"].map((client) => `${client}-client-stdio`)
+    ].map((name) => [name, () => import("./subjects/clients.js").then(({ clients }) => clients[name]!())])
+  ),
   "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair("2025-11-25")),
   "own-pair-modern": () => import("./subjects/own.js").then(({ overPair }) => overPair("2026-07-28")),
   "own-direct": () => import("./subjects/own.js").then(({ overDirect }) => overDirect("2025-11-25")),

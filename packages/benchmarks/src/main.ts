@@ -130,6 +130,22 @@ const all: ReadonlyArray<Row> = [
     budget: { "node-stdio": 1.5 }
   })),
   {
+    name: "tools/call over HTTP in a session, 64 in flight, the client alone",
+    inFlight: 64,
+    calls: 8000,
+    own: "own-client-http",
+    peers: ["sdk1-client-http", "sdk2-client-http", "platform-client-http"],
+    budget: { "platform-client-http": 1.3 }
+  },
+  {
+    name: "tools/call over stdio, 64 in flight, the client alone",
+    inFlight: 64,
+    calls: 20_000,
+    own: "own-client-stdio",
+    peers: ["sdk1-client-stdio", "sdk2-client-stdio", "lines-client-stdio"],
+    budget: {}
+  },
+  {
     name: "validate the parameters of a tools/call",
     inFlight: 1,
     calls: 400_000,
