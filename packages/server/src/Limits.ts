@@ -60,6 +60,8 @@ export interface ServerLimits {
    * `maxListens`. Default: 64.
    */
   readonly maxListensPerClient?: number | undefined
+  /** How long the session layer of a user is kept while no request uses it, with `lifetime: "user"`. Default: 30 minutes. */
+  readonly userSessionIdleTimeout?: Duration.DurationInput | undefined
 }
 
 /**
@@ -149,7 +151,8 @@ export const ofServer = (limits: ServerLimits = {}): Resolved<ServerLimits> =>
     pageSize: Page.SIZE,
     maxSubscribedResources: 1024,
     maxListens: 10_000,
-    maxListensPerClient: 64
+    maxListensPerClient: 64,
+    userSessionIdleTimeout: "30 minutes"
   })
 
 /**

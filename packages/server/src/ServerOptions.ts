@@ -59,11 +59,19 @@ export interface ServerOptions<
    */
   readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
   /**
-   * A layer that is built for each client during the handshake, and released with its session; from 2026-07-28 on, for each
-   * request. Handlers may use its services; two clients never share them. It may require `RequestContext`, which describes
-   * the client. When the layer fails, the handshake fails; the client receives an `McpError` as it is.
+   * A layer that is built for each client during the handshake, and released with its session; from 2026-07-28 on, by the first
+   * request of a pipe, and released with the pipe, and over HTTP for each request, unless `lifetime` keeps it. Handlers may use its
+   * services; two clients never share them. It may require `RequestContext`, which describes the client. When the layer fails, the
+   * handshake or the request fails; the client receives an `McpError` as it is.
    */
   readonly session?: Session | undefined
+  /**
+   * How long the session layer lives over HTTP where there are no sessions: `"user"` keeps it from one request to the next, for each
+   * user, client (`clientInfo`) and declared capabilities, until no request has used it for `limits.userSessionIdleTimeout`. There are
+   * at most 10,000 such sessions, and 64 of a user; another one replaces the one that was idle longest. It needs an `authenticator`,
+   * and a server on one node: with a `SessionDirectory` or a `ChangeBus` the layer of the server dies. Default: for one request.
+   */
+  readonly lifetime?: "user" | undefined
   /**
    * The middleware around every message, the handshake included. It may require the user; what the session layer provides does
    * not exist yet. Handlers may use the services that it provides.

@@ -76,7 +76,8 @@ const serverLimits = {
   pageSize: 50,
   maxSubscribedResources: 50,
   maxListens: 100,
-  maxListensPerClient: 5
+  maxListensPerClient: 5,
+  userSessionIdleTimeout: "1 hour"
 } satisfies Every<Limits.ServerLimits>
 
 const dispatcher = {
@@ -102,6 +103,7 @@ const options = {
   stateSecrets: [Redacted.make("a secret of 32 characters at least")],
   capabilities: { experimental: { "example.com/x": {} } },
   extensions: [Tasks.extension],
+  lifetime: "user",
   session: Layer.effect(Basket, Effect.as(Effect.all([RequestContext, User, Db]), [])),
   middleware: Middleware.compose(
     RateLimit.middleware("tools", perTool),

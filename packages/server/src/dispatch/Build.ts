@@ -72,6 +72,11 @@ export const make = <E>(
       Authentication.make(options.authenticator),
       (own: Context.Context<any>) => Context.merge(application, own)
     )
+    const session = options.session === undefined ? undefined : yield* SessionLayer.make(
+      options.session as unknown as Layer.Layer<never, unknown, any>,
+      application,
+      { ...options, limits }
+    )
     const dispatcher = yield* Dispatch.make(
       {
         info,
@@ -88,10 +93,7 @@ export const make = <E>(
         features: routes(registry, { pageSize: limits.pageSize, tasks }),
         registry,
         extensions,
-        session: options.session === undefined ? undefined : SessionLayer.make(
-          options.session as unknown as Layer.Layer<never, unknown, any>,
-          application
-        ),
+        session,
         middleware: withContext(options.middleware, application),
         sessionMiddleware: withContext(options.sessionMiddleware, application),
         authenticate: authentication?.authenticate,

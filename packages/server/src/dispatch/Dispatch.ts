@@ -47,7 +47,9 @@ import * as Conversations from "./Conversations.js"
 import * as EraOfMessage from "./EraOfMessage.js"
 
 /** What HTTP endpoints use of a dispatcher. `make` makes every dispatcher. */
-export interface Entrances extends DispatcherService, Pick<Server, "authenticate" | "documents" | "requiredScopes"> {
+export interface Entrances
+  extends DispatcherService, Pick<Server, "authenticate" | "documents" | "requiredScopes" | "session">
+{
   readonly open: Open
   /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints together. */
   readonly requests: Requests.Requests
@@ -107,6 +109,7 @@ export const make = (
       authenticate: server.authenticate,
       documents: server.documents,
       requiredScopes: server.requiredScopes,
+      session: server.session,
       open: conversations.feed,
       requests,
       legacy,

@@ -64,7 +64,10 @@ export const make = (
       EndpointContext.make(options),
       (context) => HttpContext.make(context, entrances.versions.filter(Version.isLegacy), entrances.open)
     )
-    const { nodes, sweeper } = context
+    const { nodes, options: { sessions: hasSessions }, sweeper } = context
+    const { authenticate, modern, session } = entrances
+    const isKept = session?.isOfUsers === true && authenticate !== undefined
+    if (session !== undefined && !isKept && (modern !== undefined || !hasSessions)) yield* Effect.logWarning(UNKEPT)
     const isMember = () => nodes === undefined || nodes.place() !== undefined
     const health = yield* Health.make(options, sweeper, isMember)
     const stages = new Stages(context, entrances, Guard.make(options), health)
@@ -308,6 +311,11 @@ const LAST: Headers = { connection: "close" }
 const ALLOW =
   "If its client should be served, name the value in the options allowedHosts or allowedOrigins of the endpoint. " +
   "This warning is not repeated"
+
+const UNKEPT =
+  "This server has a session layer, and its HTTP endpoint serves clients without a session (2026-07-28, or " +
+  "legacy.sessions: false): for them the layer is built for each request, and what it holds ends with the request. " +
+  "`lifetime: \"user\"` with an `authenticator` keeps it for a user"
 
 const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
   "layer has not ended within closeTimeout"

@@ -95,15 +95,17 @@ export const side = (
   connection: Connection,
   versions: ReadonlyArray<Version.Version>
 ): Side => {
-  if (legacy === undefined) return onlyModern(modern!, versions)
+  // A conversation has a scope.
+  const piped = modern?.piped(connection.scope!)
+  if (legacy === undefined) return onlyModern(modern!, piped!, versions)
   const ofLegacy = legacy.to(connection)
-  if (modern === undefined) return onlyLegacy(legacy, ofLegacy, connection, versions)
+  if (piped === undefined) return onlyLegacy(legacy, ofLegacy, connection, versions)
   return {
     ...ofLegacy,
-    of: (request) => of(request, versions) === "modern" ? modern.piped : ofLegacy,
+    of: (request) => of(request, versions) === "modern" ? piped : ofLegacy,
     onNotification: (notification, channel) =>
       of(notification, versions) === "modern"
-        ? modern.notification(notification, channel, false)
+        ? piped.onNotification(notification, channel)
         : legacy.notification(connection, notification, channel)
   }
 }
@@ -124,14 +126,13 @@ const onlyLegacy = (
   onNotification: (notification, channel) => legacy.notification(connection, notification, channel)
 })
 
-const onlyModern = (modern: Modern, versions: ReadonlyArray<Version.Version>): Side => ({
-  ...modern.piped,
+const onlyModern = (modern: Modern, piped: Side, versions: ReadonlyArray<Version.Version>): Side => ({
+  ...piped,
   onRequest: (request, incoming) =>
     request.method === initialize.name && of(request, versions) === "legacy"
       // SHOULD name the supported revisions to a client that sends `initialize`
       ? modern.refuseUnknown(request, incoming, unsupported(request, versions))
-      : modern.piped.onRequest(request, incoming),
-  onNotification: (message, channel) => modern.notification(message, channel, false)
+      : piped.onRequest(request, incoming)
 })
 
 const isLegacy = ({ accepted, handshake }: Connection): boolean => accepted || handshake !== undefined

@@ -5,26 +5,18 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import { ClientCapabilities, type ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
 import { InvalidParams, InvalidRequest } from "@effect-mcp/protocol/McpError"
 import * as Projection from "@effect-mcp/protocol/unstable/Projection"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type { Principal } from "../Authenticator.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { Server } from "../runtime/Server.js"
-import type { SessionLayer } from "../runtime/SessionLayer.js"
+import { MAX_FACTS, type SessionLayer } from "../runtime/SessionLayer.js"
 import type { Connection, LegacySession } from "./Connection.js"
-
-/**
- * The limit of `protocolVersion`, `clientInfo` and `capabilities` together, in characters of JSON: they are stored with the
- * conversation.
- */
-export const MAX_FACTS = 65_536
 
 /**
  * Answers `initialize`, once for each conversation. The facts of the client are in the connection when this returns, so
@@ -66,19 +58,10 @@ export const build = (
   session: LegacySession,
   scope: Scope.Scope
 ): Effect.Effect<void, unknown> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(
-      Edition.childOf(scope),
-      (own) =>
-        Effect.map(
-          Effect.onError(restore(layer.build(session, own)), (cause) => Scope.close(own, Exit.failCause(cause))),
-          (services) => {
-            session.facts.services = services
-            session.facts.releaseServices = Scope.close(own, Exit.void)
-          }
-        )
-    )
-  )
+  Effect.asVoid(layer.build(session, scope, (services, release) => {
+    session.facts.services = services
+    session.facts.releaseServices = release
+  }))
 
 /**
  * The capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request

@@ -8,10 +8,12 @@ import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
 import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
+import type * as Context from "effect/Context"
 import type { Hints } from "../CacheOptions.js"
 import type { Headers } from "../http/HttpExchange.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { ClientFacts, Session } from "../runtime/Session.js"
+import type { KeptSession } from "../runtime/SessionLayer.js"
 import type { Round } from "./Questions.js"
 
 export type ModernSession = Session<RequestFacts>
@@ -29,7 +31,6 @@ export class RequestFacts implements ClientFacts {
   readonly logLevel: LoggingLevel | undefined
   readonly sessionScope = undefined
   readonly accepted = true
-  readonly services = undefined
   /** The hints for caches that this result has. */
   hints: Hints | undefined
   hasEnded = false
@@ -42,12 +43,17 @@ export class RequestFacts implements ClientFacts {
     /** Whether the message came in a POST of its own. */
     readonly isPosted: boolean,
     /** The headers of the POST, of which some repeat arguments. */
-    readonly headers?: Headers | undefined
+    readonly headers?: Headers | undefined,
+    readonly pipe?: KeptSession | undefined
   ) {
     this.version = version
     this.clientInfo = clientInfo
     this.clientCapabilities = capabilities
     this.logLevel = logLevel
+  }
+
+  get services(): Context.Context<never> | undefined {
+    return this.pipe?.services
   }
 
   get clientKey(): object | string | undefined {

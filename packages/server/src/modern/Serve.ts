@@ -11,7 +11,7 @@ import type { Notification, Params, Request } from "@effect-mcp/jsonrpc/Message"
 import { none } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
-import type { Channel, IncomingRequest, RequestSide, Work } from "@effect-mcp/jsonrpc/Side"
+import type { Channel, IncomingRequest, RequestSide, Side, Work } from "@effect-mcp/jsonrpc/Side"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -38,6 +38,7 @@ import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import type { Refuses } from "../Authenticator.js"
 import * as CacheOptions from "../CacheOptions.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
@@ -52,6 +53,7 @@ import * as Routes from "../runtime/Routes.js"
 import { type EraRoute, listenerOf } from "../runtime/Routes.js"
 import type { Server } from "../runtime/Server.js"
 import type { Era } from "../runtime/Session.js"
+import type { KeptSession } from "../runtime/SessionLayer.js"
 import * as TaskCapability from "../tasks/TaskCapability.js"
 import { Round, type Rounds } from "./Questions.js"
 import * as Questions from "./Questions.js"
@@ -69,13 +71,6 @@ export interface Posted {
 
 /** How a server serves modern messages. Made once for each server. */
 export class ModernServe extends MessageServer<RequestFacts> {
-  /** Serves the requests of pipes. */
-  readonly piped: RequestSide = {
-    onRequest: (request, incoming) => this.serve(request, incoming),
-    neverWaits: isBrief,
-    ownLimit: ({ method }, channel) => method === Methods.listen.name ? this.subscriptions.limitOf(channel) : undefined,
-    unavailableCode
-  }
   private readonly ownLimit: RequestSide["ownLimit"] = ({ method }, channel) =>
     method === Methods.listen.name ? this.subscriptions.limitOf(RequestOrigin.principalOf(channel)) : undefined
   private readonly stamp: Stamp.Stamp
@@ -92,6 +87,19 @@ export class ModernServe extends MessageServer<RequestFacts> {
     this.paramHeaders = paramHeaders(server)
   }
 
+  /** Serves the messages of a pipe, which closes with the scope. */
+  piped(scope: Scope.Scope): Side {
+    const pipe = this.server.session?.within(scope)
+    return {
+      onRequest: (request, incoming) => this.serve(request, incoming, undefined, pipe),
+      onNotification: (notification, channel) => this.notification(notification, channel, false, pipe),
+      neverWaits: isBrief,
+      ownLimit: ({ method }, channel) =>
+        method === Methods.listen.name ? this.subscriptions.limitOf(channel) : undefined,
+      unavailableCode
+    }
+  }
+
   /** Serves the request of one POST. */
   posted(posted: Posted): RequestSide {
     return {
@@ -105,7 +113,8 @@ export class ModernServe extends MessageServer<RequestFacts> {
   notification(
     { method, params }: Notification,
     channel: Channel,
-    isPosted: boolean
+    isPosted: boolean,
+    pipe?: KeptSession
   ): Effect.Effect<void> | undefined {
     const { authenticate, versions } = this.server
     if (authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
@@ -113,7 +122,7 @@ export class ModernServe extends MessageServer<RequestFacts> {
     return Effect.suspend(() => {
       const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
       const envelope = Either.getOrElse(envelopeOf(params, versions), () => unknownClient)
-      const facts = new RequestFacts(envelope, channel, isPosted)
+      const facts = new RequestFacts(envelope, channel, isPosted, undefined, pipe)
       return this.listened(facts, received, { ...Outbound.none, channel }, this.listenerOf(facts, method))
     })
   }
@@ -123,13 +132,14 @@ export class ModernServe extends MessageServer<RequestFacts> {
     return this.refuse(unknown(incoming), request, incoming, error)
   }
 
-  private serve(request: Request, incoming: IncomingRequest, posted?: Posted): Work {
+  private serve(request: Request, incoming: IncomingRequest, posted?: Posted, pipe?: KeptSession): Work {
     const { authenticate, versions } = this.server
     const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
     if (refusal !== undefined) return this.failed(refusal)
     const envelope = posted?.envelope ?? envelopeOf(request.params, versions)
     if (Either.isLeft(envelope)) return this.refuseUnknown(request, incoming, envelope.left)
-    const facts = new RequestFacts(envelope.right, incoming.channel, posted !== undefined, posted?.headers)
+    const { channel } = incoming
+    const facts = new RequestFacts(envelope.right, channel, posted !== undefined, posted?.headers, pipe)
     return this.plan(facts, request, incoming)
   }
 

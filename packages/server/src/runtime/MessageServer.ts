@@ -106,7 +106,7 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
   ): Work {
     const session = new Session(client, request, incoming, this.era, route, this)
     const scope = new RequestScope()
-    const { context, effect } = this.pipeline.start(session, scope, client.services, client.accepted, serve)
+    const { context, effect } = this.pipeline.start(session, scope, client, serve)
     return {
       effect,
       context,
@@ -152,7 +152,7 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
       const { method, params } = notification
       const session = new Session(client, notification, outbound, this.era)
       const scope = new RequestScope()
-      const { context, effect } = this.pipeline.start(session, scope, client.services, client.accepted, () => {
+      const { context, effect } = this.pipeline.start(session, scope, client, () => {
         const decoded = listener?.method.decodeParams(params)
         // Malformed parameters: a notification has no response that could say so.
         return listener === undefined || decoded === undefined || Either.isLeft(decoded)

@@ -21,6 +21,7 @@ import * as MiddlewareContext from "./MiddlewareContext.js"
 import type { RequestOrigin } from "./RequestOrigin.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
+import type { ClientFacts } from "./Session.js"
 
 /** The message as its handler sees it, and where the message came from. */
 export type Session = ServerSessionService & {
@@ -38,15 +39,13 @@ export interface Pipeline {
   /** Whether there is middleware around messages. */
   readonly isSurrounded: boolean
   /**
-   * The effect of a message, and the context to start its fiber with. `inSession` tells that the session of the message
-   * exists, which the handshake begins; without services of its own, the session layer is built for this message alone. The effect
-   * sets the fiber of the session.
+   * The effect of a message, and the context to start its fiber with. Where the session of the client exists and has no services yet,
+   * the session layer is built before. The effect sets the fiber of the session.
    */
   readonly start: <S extends Session>(
     session: S,
     scope: RequestScope,
-    services: Services,
-    inSession: boolean,
+    client: Pick<ClientFacts, "accepted" | "pipe" | "services">,
     serve: (session: S) => Served
   ) => {
     readonly effect: Effect.Effect<unknown, unknown>
@@ -67,8 +66,10 @@ export const make = (
   return {
     isSurrounded,
     isBare: !isSurrounded && layer === undefined,
-    start: (session, scope, services, inSession, serve) => {
-      const built = inSession && services === undefined ? layer?.build(session, scope) : undefined
+    start: (session, scope, { accepted: inSession, pipe, services }, serve) => {
+      const built = layer === undefined || !inSession || services !== undefined
+        ? undefined
+        : pipe?.get(session) ?? layer.ofRequest(session, scope)
       if (isSurrounded || built !== undefined) {
         return {
           context: filled(services, session, scope),

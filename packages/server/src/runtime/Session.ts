@@ -44,6 +44,7 @@ import type { StoredTask } from "../TaskStore.js"
 import type { Asker, Keyed, RequestChannel } from "./Asker.js"
 import * as Reply from "./Reply.js"
 import * as RequestOrigin from "./RequestOrigin.js"
+import type { KeptSession } from "./SessionLayer.js"
 import type { TaskDialect } from "./TaskDialect.js"
 
 /** What is known of the client that sent a message. The members are described at `RequestContext`. */
@@ -61,6 +62,8 @@ export interface ClientFacts {
   readonly accepted: boolean
   /** The services that the session layer built for this client. */
   readonly services: Context.Context<never> | undefined
+  /** The session of the pipe that the message came on, where no handshake begins it. */
+  readonly pipe?: KeptSession | undefined
   /** The hints for caches that the result of this request has. */
   readonly hints: Hints | undefined
 }

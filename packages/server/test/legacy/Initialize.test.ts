@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import * as Initialize from "../../src/legacy/Initialize.js"
+import * as Limits from "../../src/Limits.js"
+import * as SessionLayer from "../../src/runtime/SessionLayer.js"
 import { connect, GreetLive, info, names, serve, uninitialized } from "../Serving.js"
 
 const hello = (version: string, more?: object) => ({
@@ -162,18 +164,20 @@ describe("initialize", () => {
       assert.strictEqual((yield* peer.expectError(id)).code, -32602)
     }).pipe(Effect.provide(serve(GreetLive))))
 
-  it.effect("keeps no scope of a session layer that failed or was interrupted", () =>
+  it.scoped("keeps no scope of a session layer that failed or was interrupted", () =>
     Effect.gen(function*() {
       const conversation = yield* Scope.make()
       const released: Array<string> = []
       const building = (name: string, effect: Effect.Effect<never, string>) =>
-        Initialize.build(
-          {
-            build: (_, scope) =>
-              Effect.zipRight(Scope.addFinalizer(scope, Effect.sync(() => released.push(name))), effect)
-          },
-          { connection: {} } as never,
-          conversation
+        Effect.flatMap(
+          SessionLayer.make(
+            Layer.scopedDiscard(
+              Effect.zipRight(Effect.addFinalizer(() => Effect.sync(() => released.push(name))), effect)
+            ),
+            Context.empty(),
+            { limits: Limits.ofServer() }
+          ),
+          (layer) => Initialize.build(layer, { origin: {} } as never, conversation)
         )
       assert.deepStrictEqual(yield* Effect.exit(building("failed", Effect.fail("no"))), Exit.fail("no"))
       assert.deepStrictEqual(released, ["failed"])

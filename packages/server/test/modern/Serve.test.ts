@@ -10,7 +10,7 @@ import * as Middleware from "@effect-mcp/server/Middleware"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
-import { Context, Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
+import { Deferred, Effect, Fiber, Layer, Schema, TestClock } from "effect"
 import { act, GreetLive, info, serve } from "../Serving.js"
 import { call, connect, envelope, error, request, result, silence, stamp, text, uncached } from "./Modern.js"
 
@@ -275,32 +275,6 @@ describe("Log messages", () => {
       })
       yield* peer.expectResult(id)
     }).pipe(Effect.provide(serve(logs))))
-})
-
-describe("The session layer of a server", () => {
-  class Name extends Context.Tag("Name")<Name, string>() {}
-  const opened: Array<string> = []
-  const session = Layer.scoped(
-    Name,
-    Effect.flatMap(RequestContext, ({ method }) =>
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          opened.push(`open ${method}`)
-          return method
-        }),
-        () => Effect.sync(() => opened.push(`close ${method}`))
-      ))
-  )
-
-  it.scoped("is built for each modern request, and released before its response", () =>
-    Effect.gen(function*() {
-      opened.length = 0
-      const peer = yield* connect
-      assert.strictEqual(text(yield* call(peer, "name")), "tools/call")
-      assert.deepStrictEqual(opened, ["open tools/call", "close tools/call"])
-      yield* result(peer, "tools/list")
-      assert.lengthOf(opened, 4)
-    }).pipe(Effect.provide(serve(McpServer.tool(Tool.make("name"), () => Name), { session }))))
 })
 
 describe("Middleware", () => {
