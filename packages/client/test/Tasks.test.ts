@@ -54,6 +54,15 @@ const ConfirmLive = McpServer.tool(Confirm, () =>
       (answer) => answer.action === "accept" ? `sure: ${answer.content.sure}` : answer.action
     )))
 
+const WorkLive = McpServer.tool(
+  Tool.make("work", { task: "required" }),
+  () =>
+    Effect.flatMap(
+      RequestContext,
+      ({ progress }) => progress(1, { message: "reading" }).pipe(Effect.zipRight(Effect.sleep(500)), Effect.as("done"))
+    )
+)
+
 const eras = ["2025-11-25", "2026-07-28"] as const
 
 /** A client of a server with tasks, at this revision. */
@@ -96,6 +105,41 @@ const text = (text: string) => ({ content: [{ type: "text" as const, text }] })
 
 // Many of the tests wait for the next poll or for a timeout: they wait together.
 describe.concurrent("A call without interest in tasks", () => {
+  both("reports the progress of its task to `onProgress`", (version) =>
+    Effect.gen(function*() {
+      const client = yield* Client
+      const said = yield* Deferred.make<void>()
+      const heard: Array<string | undefined> = []
+      const result = yield* client.callTool("work", {}, {
+        onProgress: ({ message, progress }) =>
+          Effect.zipRight(
+            Effect.sync(() => {
+              assert.isAbove(progress, heard.length)
+              heard.push(message)
+            }),
+            Deferred.succeed(said, undefined)
+          )
+      }).pipe(Effect.zipLeft(Deferred.await(said)))
+      assert.deepStrictEqual([result.content, ...heard], [text("done").content, "reading"])
+    }).pipe(Effect.provide(serving(version, WorkLive))))
+
+  both(
+    "finds the progress of a task in its status, also when it was attached to later",
+    (version) =>
+      Effect.gen(function*() {
+        const client = yield* Client
+        const { taskId } = yield* client.tasks.start("work")
+        const { status } = yield* client.tasks.attach(Option.getOrThrow(taskId))
+        const messages = status.pipe(
+          Stream.map(({ status, statusMessage }) => `${status} ${statusMessage}`),
+          Stream.changes,
+          Stream.dropWhile((line) => line === "working undefined"),
+          Stream.runCollect
+        )
+        assert.deepStrictEqual(Chunk.toReadonlyArray(yield* messages), ["working reading", "completed undefined"])
+      }).pipe(Effect.provide(serving(version, WorkLive)))
+  )
+
   both("MUST wait for the result of the task that it has become", (version) =>
     Effect.gen(function*() {
       const client = yield* Client

@@ -84,7 +84,8 @@ export interface RequestContextService {
   readonly cancelReason: Effect.Effect<Option.Option<string>>
   /**
    * Sends the progress of the request, if the client requested it; otherwise does nothing. `progress` must be greater than
-   * in the call before: others are dropped. Suspends while the client reads more slowly than the handler sends.
+   * in the call before: others are dropped. Suspends while the client reads more slowly than the handler sends. In a task, `message`,
+   * or else the numbers, also become the message of its status.
    */
   readonly progress: (
     progress: number,

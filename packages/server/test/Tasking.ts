@@ -92,7 +92,7 @@ const caller = (user: string | undefined) =>
   user === undefined ? {} : { as: Authenticator.http({ headers: { authorization: user } }) }
 
 /** Disconnects at the end of the test, and drops what the test has not received. */
-const dropping = (peer: TestPeer.TestPeer) =>
+export const dropping = (peer: TestPeer.TestPeer) =>
   Effect.addFinalizer(() =>
     Effect.zipRight(peer.hangUp, Effect.repeat(Effect.exit(peer.next), { while: ({ _tag }) => _tag === "Success" }))
   )

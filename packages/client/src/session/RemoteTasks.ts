@@ -91,24 +91,35 @@ export const make = ({ check, era, list, timeLeft, tools, watch }: Options): Rem
         })
     )
 
-  const resultOf = (taskId: string, own: OpenTask): Effect.Effect<CallToolResult, ClientError> =>
-    Effect.scoped(Effect.flatMap(using(taskId, own), ({ result }) => result))
+  const resultOf = (
+    taskId: string,
+    own: OpenTask,
+    onProgress?: OnProgress
+  ): Effect.Effect<CallToolResult, ClientError> =>
+    Effect.scoped(Effect.flatMap(using(taskId, own), ({ poll, result }) => {
+      if (onProgress === undefined || era.decides === "client") return result
+      // The messages of its status are the only progress of such a task.
+      const messages = poll.states.pipe(
+        Stream.filterMap(({ status, statusMessage }) =>
+          Tasks.isTerminal(status) ? Option.none() : Option.fromNullable(statusMessage)
+        ),
+        Stream.changes,
+        Stream.zipWithIndex,
+        Stream.runForEach(([message, index]) => told(onProgress)({ progress: index + 1, message }))
+      )
+      return Effect.zipRight(Effect.forkScoped(Effect.ignore(messages)), result)
+    }))
 
   /** Runs an effect, and a handler for the progress that arrives after `listen` was called with the token of the call. */
   const reporting = <A>(
-    onProgress: ((progress: Progress) => Effect.Effect<void>) | undefined,
+    onProgress: OnProgress | undefined,
     run: (listen: (token: RequestId) => void) => Effect.Effect<A, ClientError>
   ): Effect.Effect<A, ClientError> =>
     onProgress === undefined || era.decides !== "client" ? run(() => {}) : Effect.scoped(Effect.gen(function*() {
       const arrived = progressOutbox()
       let stop: Stop | undefined
       yield* Effect.addFinalizer(() => Effect.sync(() => stop?.()))
-      const reported = yield* Effect.forkScoped(
-        Stream.runForEach(
-          arrived.stream,
-          (one) => Effect.catchAllCause(onProgress(one), (cause) => Effect.logError("onProgress died", cause))
-        )
-      )
+      const reported = yield* Effect.forkScoped(Stream.runForEach(arrived.stream, told(onProgress)))
       const value = yield* run((token) => {
         stop?.()
         stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one))
@@ -173,7 +184,7 @@ export const make = ({ check, era, list, timeLeft, tools, watch }: Options): Rem
     restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   ): Effect.Effect<CallToolResult, ClientError> =>
     Effect.flatMap(Effect.zip(era.open(task.taskId, task, options), Clock.currentTimeMillis), ([open, now]) => {
-      const result = resultOf(task.taskId, open)
+      const result = resultOf(task.taskId, open, options?.onProgress)
       const total = options?.maxTotalTimeout === undefined ? Infinity : Duration.toMillis(options.maxTotalTimeout)
       const limited = total === Infinity ? result : Effect.timeoutFail(result, {
         duration: began + total - now,
@@ -218,7 +229,7 @@ export const make = ({ check, era, list, timeLeft, tools, watch }: Options): Rem
         const open = yield* era.open(taskId, called.left, options)
         const result = reporting(options?.onProgress, (listen) => {
           listen(token!)
-          return Effect.flatMap(resultOf(taskId, open), check(name, options))
+          return Effect.flatMap(resultOf(taskId, open, options?.onProgress), check(name, options))
         })
         return handle(taskId, open, result, task === undefined ? undefined : token)
       })
@@ -237,6 +248,11 @@ export const make = ({ check, era, list, timeLeft, tools, watch }: Options): Rem
     list: era.list
   }
 }
+
+type OnProgress = (progress: Progress) => Effect.Effect<void>
+
+const told = (onProgress: OnProgress) => (one: Progress): Effect.Effect<void> =>
+  Effect.catchAllCause(onProgress(one), (cause) => Effect.logError("onProgress died", cause))
 
 /** Whether the task was requested again and has not changed. */
 const isSame = (a: Tasks.Task, b: Tasks.Task): boolean =>

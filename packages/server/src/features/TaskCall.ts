@@ -65,7 +65,7 @@ export const run = (
         own.task !== undefined ? Effect.void : Effect.gen(function*() {
           const task = yield* runner.create(session.principal?.id ?? null, tasks.version, ttl)
           const { asker, outbound } = tasks.detached(task)
-          own.begin(task, outbound, askerOf(task, asker, tasks, runner.tasks))
+          own.begin(task, outbound, askerOf(task, asker, tasks, runner.tasks), runner.tasks.reports(task))
           yield* runner.supervise(task, Deferred.await(handed), tasks.changed)
           yield* Deferred.succeed(first, task)
         })

@@ -102,6 +102,8 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
   startTask: Effect.Effect<void, AskError> = Effect.void
   /** The task that the call has become. */
   task: StoredTask | undefined
+  /** Stores the progress of the task. */
+  private report: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
   private lastProgress = -Infinity
   private ownAsker: Asker | undefined
   private ownClient: ClientOfRequest | undefined
@@ -157,10 +159,13 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
   get progress(): RequestContextService["progress"] {
     return (progress, options) =>
       Effect.suspend(() => {
-        const params = Progress.toParams(this.meta.progressToken, { progress, ...options }, this.lastProgress)
-        if (params === undefined) return Effect.void
+        const report = { progress, ...options }
+        const stored = this.report?.(report)
+        const params = Progress.toParams(this.meta.progressToken, report, this.lastProgress)
+        if (params === undefined) return stored ?? Effect.void
         this.lastProgress = progress
-        return this.send(this.era.notifications.progress, params)
+        const sent = this.send(this.era.notifications.progress, params)
+        return stored === undefined ? sent : Effect.zipRight(stored, sent)
       })
   }
 
@@ -274,8 +279,9 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
   }
 
   /** The call has become a task: what its handler sends and asks from now on belongs to the task. */
-  begin(task: StoredTask, outbound: RequestChannel, asker: Asker): void {
+  begin(task: StoredTask, outbound: RequestChannel, asker: Asker, report: Session["report"]): void {
     this.task = task
+    this.report = report
     this.fiber = undefined
     this.outbound = outbound
     this.ownAsker = asker

@@ -5,6 +5,8 @@
  * `TaskRunner` supervises the fibers of the tasks that this process runs, the methods about tasks are those of each era.
  */
 import { type ErrorObject, INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
+import type { Progress } from "@effect-mcp/jsonrpc/Progress"
+import { SerialQueue } from "@effect-mcp/jsonrpc/unstable/kit/SerialQueue"
 import { InternalError, InvalidParams } from "@effect-mcp/protocol/McpError"
 import type { TaskStatus } from "@effect-mcp/protocol/Tasks"
 import * as Tasks from "@effect-mcp/protocol/Tasks"
@@ -21,6 +23,9 @@ import { CODE, HttpRefusal } from "../HttpRefusal.js"
 import type { StoredTask, TaskOutcome, TaskQuestion, TaskStoreService } from "../TaskStore.js"
 import { TaskStoreError } from "../TaskStore.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
+
+/** How many characters of a report are stored. */
+const MAX_MESSAGE = 1000
 
 /** Who may see a task: its owner, with the era that began it. */
 export interface Viewer {
@@ -207,6 +212,24 @@ export class StoredTasks {
       )
   }
 
+  /**
+   * Stores what the handler of a task reports as the message of its status. Does not wait: one write runs at a time, and of the reports
+   * that come meanwhile only the newest is written. A report that cannot be stored is lost.
+   */
+  reports({ owner, taskId }: StoredTask): (progress: Progress) => Effect.Effect<void> {
+    const writes = new SerialQueue()
+    return ({ message, progress, total }) => {
+      const text = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)
+      const statusMessage = text.slice(0, MAX_MESSAGE)
+      const write = this.change(
+        ofOwner(owner),
+        taskId,
+        (task) => Tasks.isTerminal(task.status) || task.statusMessage === statusMessage ? undefined : { statusMessage }
+      )
+      return writes.fork(Effect.ignore(write), "progress")
+    }
+  }
+
   private withdraw(viewer: Viewer, taskId: string, keys: ReadonlyArray<string>) {
     return this.change(viewer, taskId, (task) => {
       const questions = Record.filter(task.questions, (_, key) => !keys.includes(key))
@@ -239,7 +262,10 @@ export class StoredTasks {
         this.change(
           ofOwner(owner),
           taskId,
-          (task) => Tasks.isTerminal(task.status) ? undefined : { ...ended, questions: {}, answers: {} }
+          (task) =>
+            Tasks.isTerminal(task.status)
+              ? undefined
+              : { statusMessage: undefined, ...ended, questions: {}, answers: {} }
         ),
         ([, isChanged]) => isInterrupted && isChanged ? logged : Effect.void
       )

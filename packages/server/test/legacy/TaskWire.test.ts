@@ -130,6 +130,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
         progress: 1,
         _meta
       })
+      assert.deepInclude(yield* peer.expectNotification("notifications/tasks/status"), { statusMessage: "1" })
       const waiting = yield* peer.request("tasks/result", { taskId: (task as JsonObject).taskId })
       yield* peer.expectSilence
       yield* TestClock.adjust("5 seconds")
@@ -302,6 +303,7 @@ describe("A call that becomes a task at 2025-11-25", () => {
       yield* Effect.yieldNow()
       yield* TestClock.adjust("5 seconds")
       assert.strictEqual(text(yield* Fiber.join(reading)), "slept")
+      yield* one.expectNotification("notifications/tasks/status") // its progress
       yield* one.expectNotification("notifications/tasks/status")
       assert.strictEqual(text(yield* ask(one, "tasks/result", task)), "slept")
     })))
