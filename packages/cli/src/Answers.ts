@@ -1,0 +1,87 @@
+/**
+ * What a server may ask of the user of a command: input for a form, a page to open, the answer of a model, the folders that it
+ * may use. A server gets answers from a person at a terminal only; elsewhere the capability is not declared.
+ */
+import * as Prompt from "@effect/cli/Prompt"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import type { QuitException, Terminal } from "@effect/platform/Terminal"
+import * as Features from "@effect-mcp/client/Features"
+import type { ElicitContent } from "@effect-mcp/protocol/Elicitation"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { basename, resolve } from "node:path"
+import { pathToFileURL } from "node:url"
+import type { Failure } from "./Failure.js"
+import { type OutputService, plain } from "./Output.js"
+import * as Questions from "./Questions.js"
+
+const declined = { action: "decline" } as const
+
+/** A question whose user has left it, or given a value of the wrong kind, is declined. */
+const orDecline = <A, R>(answer: Effect.Effect<A, QuitException | Failure, R>) =>
+  Effect.catchAll(answer, () => Effect.succeed(declined))
+
+/** Shows one question of a server after another. */
+const atTerminal = (output: OutputService) => {
+  const turn = Effect.unsafeMakeSemaphore(1).withPermits(1)
+  const shown = (title: string, text: string) => output.note(`${output.paint("bold", title)} ${plain(text)}`)
+  return Layer.mergeAll(
+    Features.elicitation(({ message, requestedSchema }) =>
+      turn(
+        Effect.gen(function*() {
+          yield* output.status()
+          yield* shown("The server asks:", message)
+          const accepted = yield* Prompt.confirm({ message: "Answer?", initial: true })
+          if (!accepted) return declined
+          const content = yield* Questions.complete(requestedSchema as unknown as JsonObject, {}, "all")
+          return { action: "accept", content: content as ElicitContent } as const
+        }).pipe(orDecline)
+      )
+    ),
+    Features.urlElicitation(({ message, url }) =>
+      turn(
+        Effect.gen(function*() {
+          yield* output.status()
+          yield* shown("The server asks you to open a page:", `${message}\n${url}`)
+          return (yield* Prompt.confirm({ message: "Have you opened it?", initial: false }))
+            ? "accept" as const
+            : "decline" as const
+        }).pipe(Effect.catchAll(() => Effect.succeed("decline" as const)))
+      )
+    ),
+    Features.sampling(({ messages, systemPrompt }) =>
+      turn(Effect.gen(function*() {
+        yield* output.status()
+        if (systemPrompt !== undefined) yield* shown("System:", systemPrompt)
+        for (const { content, role } of messages) {
+          for (const block of Array.isArray(content) ? content : [content]) {
+            yield* shown(`${role}:`, block.type === "text" ? block.text : `[${block.type}]`)
+          }
+        }
+        const text = yield* Effect.orElseSucceed(Prompt.text({ message: "Your answer as the model" }), () => "")
+        return { role: "assistant", model: "a person", content: { type: "text", text } } as const
+      }))
+    )
+  )
+}
+
+/** The features of a command's client. */
+export const layer = (
+  output: OutputService,
+  roots: ReadonlyArray<string>
+): Layer.Layer<never, never, Features.Features | Terminal | FileSystem.FileSystem | Path.Path> => {
+  const logging = Features.logging(({ data, level, logger }) =>
+    output.note(
+      output.paint("dim", `[${level}${logger === undefined ? "" : ` ${plain(logger)}`}]`) +
+        ` ${plain(typeof data === "string" ? data : JSON.stringify(data))}`
+    )
+  )
+  const folders = roots.map((path) => ({ uri: pathToFileURL(resolve(path)).href, name: basename(resolve(path)) }))
+  return Layer.mergeAll(
+    logging,
+    output.interactive ? atTerminal(output) : Layer.empty,
+    folders.length === 0 ? Layer.empty : Features.roots(Effect.succeed(folders))
+  )
+}

@@ -1,0 +1,78 @@
+/**
+ * The client of one command: connects to the command's server, with answers from the terminal, and fails with what a person
+ * can act on.
+ */
+import * as Options from "@effect/cli/Options"
+import type { QuitException } from "@effect/platform/Terminal"
+import * as Client from "@effect-mcp/client/Client"
+import type { ClientError } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as Tasks from "@effect-mcp/client/Tasks"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Answers from "./Answers.js"
+import * as Failure from "./Failure.js"
+import { layer as outputLayer, Output, type OutputService } from "./Output.js"
+import * as Target from "./Target.js"
+
+/** What this program calls itself to servers and hosts. */
+export const info = { name: "effect-mcp", version: "0.1.0" } as const
+
+export const options = {
+  ...Target.options,
+  json: Options.boolean("json").pipe(Options.withDescription("Prints results as lines of JSON, and asks nothing")),
+  timeout: Options.integer("timeout").pipe(
+    Options.withDescription("How many seconds a call waits for its answer"),
+    Options.withDefault(60)
+  ),
+  roots: Options.text("root").pipe(Options.withDescription("A folder that the server may use"), Options.repeated),
+  serverLog: Options.choice("server-log", ["debug", "info", "notice", "warning", "error"]).pipe(
+    Options.withDescription("The lowest level of the server's log messages"),
+    Options.optional
+  )
+}
+
+export interface Given extends Target.Given {
+  readonly json: boolean
+  readonly timeout: number
+  readonly roots: ReadonlyArray<string>
+  readonly serverLog: Option.Option<"debug" | "info" | "notice" | "warning" | "error">
+}
+
+export interface Context {
+  readonly client: ClientSessionService
+  readonly output: OutputService
+  /** The words that do not name the server. */
+  readonly words: ReadonlyArray<string>
+}
+
+/** Runs a command's work with a client of its server. Failures of calls become failures of the command. */
+export const use = <A, E extends Failure.Failure | ClientError | QuitException, R>(
+  given: Given,
+  words: ReadonlyArray<string>,
+  command: ReadonlyArray<string>,
+  work: (context: Context) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const { connector, rest } = yield* Target.find(words, command, given)
+    const [first, ...others] = given.versions
+    const client = yield* Effect.mapError(
+      Client.make(connector, {
+        clientInfo: info,
+        timeout: given.timeout * 1000,
+        extensions: [Tasks.extension],
+        features: Answers.layer(output, given.roots),
+        ...(first === undefined ? undefined : { versions: [first, ...others] })
+      }),
+      (error) => Failure.ofConnect(connector.name, error)
+    )
+    if (Option.isSome(given.serverLog)) {
+      yield* Effect.mapError(client.setLoggingLevel(given.serverLog.value), Failure.ofCall)
+    }
+    return yield* Effect.mapError(
+      work({ client, output, words: rest }),
+      (error) =>
+        error._tag === "Failure" || error._tag === "QuitException" ? error : Failure.ofCall(error as ClientError)
+    )
+  }).pipe(Effect.scoped, Effect.provide(Target.live), Effect.provide(outputLayer(given.json)))

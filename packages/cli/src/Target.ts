@@ -1,0 +1,188 @@
+/**
+ * The server of a command: a command line after `--`, a URL, or a name of an `mcpServers` file. Files of this folder come
+ * first, then those of hosts on this machine; `--config` names one file. A URL may ask for a login: the browser opens, and the
+ * tokens are stored in the user's folder for the next command.
+ */
+import * as Options from "@effect/cli/Options"
+import * as FileSystem from "@effect/platform/FileSystem"
+import type { HttpClient } from "@effect/platform/HttpClient"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Authorization from "@effect-mcp/auth/Authorization"
+import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
+import * as Remote from "@effect-mcp/client/Remote"
+import * as ServersConfig from "@effect-mcp/client/ServersConfig"
+import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as CredentialDirectory from "@effect-mcp/node/CredentialDirectory"
+import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
+import * as StdioClient from "@effect-mcp/node/StdioClient"
+import * as Version from "@effect-mcp/protocol/Version"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { homedir } from "node:os"
+import { basename, join } from "node:path"
+import { type Failure, refused, usage } from "./Failure.js"
+
+const pairs = (name: string, separator: string, description: string) =>
+  Options.text(name).pipe(
+    Options.withDescription(description),
+    Options.repeated,
+    Options.map((texts) =>
+      Object.fromEntries(texts.map((text) => {
+        const at = text.indexOf(separator)
+        return at < 0 ? [text, ""] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+      }))
+    )
+  )
+
+/** The options of every command that reaches a server. */
+export const options = {
+  config: Options.file("config", { exists: "yes" }).pipe(
+    Options.withDescription("The mcpServers file that has the server's name"),
+    Options.optional
+  ),
+  headers: pairs("header", ":", "A header of every HTTP request, such as \"Authorization: Bearer …\""),
+  env: pairs("env", "=", "A variable of the server's environment: NAME=value"),
+  cwd: Options.directory("cwd").pipe(Options.withDescription("Where the server runs"), Options.optional),
+  versions: Options.choice("revision", Version.all).pipe(
+    Options.withDescription("A revision of the protocol that may be spoken; all by default"),
+    Options.repeated
+  ),
+  quiet: Options.boolean("quiet").pipe(
+    Options.withAlias("q"),
+    Options.withDescription("Without the server's standard error")
+  ),
+  login: Options.boolean("login", { ifPresent: true, negationNames: ["no-login"] }).pipe(
+    Options.withDefault(true),
+    Options.withDescription("Whether a server that asks for a login gets one in the browser")
+  )
+}
+
+export interface Given {
+  readonly config: Option.Option<string>
+  readonly headers: Readonly<Record<string, string>>
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: Option.Option<string>
+  readonly versions: ReadonlyArray<Version.Version>
+  readonly quiet: boolean
+  readonly login: boolean
+}
+
+export interface Target {
+  readonly connector: Connector<HttpClient | Authorization.Authorization>
+  /** The words that do not name the server. */
+  readonly rest: ReadonlyArray<string>
+}
+
+/** What connecting needs: HTTP, and logins of this user. */
+export const live: Layer.Layer<HttpClient | Authorization.Authorization> = Layer.unwrapEffect(
+  Effect.sync(() =>
+    Authorization.layer(AuthorizationCode.make({ name: "Effect MCP command line" }), { allowPrivateAddresses: true })
+      .pipe(
+        Layer.provide([
+          LoopbackBrowser.layer(),
+          CredentialDirectory.layer(join(homedir(), ".effect-mcp", "credentials"))
+        ])
+      )
+  )
+).pipe(Layer.provideMerge(NodeHttpClient.layerUndici))
+
+const isUrl = (word: string): boolean => /^https?:\/\//i.test(word)
+
+/** The server that the words and the command line after `--` name. */
+export const find = (
+  words: ReadonlyArray<string>,
+  command: ReadonlyArray<string>,
+  given: Given
+): Effect.Effect<Target, Failure, FileSystem.FileSystem> => {
+  const [program, ...args] = command
+  if (program !== undefined) {
+    const entry = { command: program, args }
+    return Effect.succeed({ connector: ofEntry(basename(program), entry, given), rest: words })
+  }
+  const [first, ...rest] = words
+  if (first === undefined) {
+    return Effect.fail(usage("Name the server: a URL, a name of an mcpServers file, or its command line after --"))
+  }
+  return isUrl(first)
+    ? Effect.succeed({ connector: ofEntry(first, { url: first }, given), rest })
+    : Effect.map(configured(first, given), (entry) => ({ connector: ofEntry(first, entry, given), rest }))
+}
+
+const ofEntry = (
+  name: string,
+  entry: ServersConfig.Program | ServersConfig.Address,
+  given: Given
+): Target["connector"] => {
+  const stderr = given.quiet ? "ignore" as const : "forward" as const
+  if (ServersConfig.isAddress(entry)) {
+    const headers = { ...entry.headers, ...given.headers }
+    const isAuthorized = Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
+    return {
+      ...Remote.connector(entry.url, {
+        headers,
+        ...(entry.type === "sse" ? { transport: "sse" as const } : undefined),
+        ...(isAuthorized || !given.login ? undefined : { authorize: Authorization.authorize })
+      }),
+      name
+    }
+  }
+  const { args, command, cwd, env } = entry
+  return {
+    ...StdioClient.connector({
+      command,
+      args,
+      env: { ...env, ...given.env },
+      cwd: Option.getOrUndefined(given.cwd) ?? cwd,
+      stderr
+    }),
+    name
+  }
+}
+
+const home = homedir()
+const places = [
+  ".mcp.json",
+  "mcp.json",
+  ".cursor/mcp.json",
+  ".vscode/mcp.json",
+  join(home, ".cursor/mcp.json"),
+  join(home, ".claude.json"),
+  join(home, "Library/Application Support/Claude/claude_desktop_config.json"),
+  join(process.env["APPDATA"] ?? join(home, ".config"), "Claude/claude_desktop_config.json")
+]
+
+/** VS Code calls the member `servers`, every other host `mcpServers`. */
+const serversOf = (json: unknown): Option.Option<ServersConfig.ServersConfig> =>
+  Predicate.isRecord(json)
+    ? Schema.decodeUnknownOption(ServersConfig.ServersConfig)({ mcpServers: json["mcpServers"] ?? json["servers"] })
+    : Option.none()
+
+const configured = (name: string, given: Given) =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const known: Array<string> = []
+    for (const path of Option.match(given.config, { onNone: () => places, onSome: (path) => [path] })) {
+      const text = yield* Effect.option(files.readFileString(path))
+      if (Option.isNone(text)) continue
+      const servers = Option.flatMap(
+        Option.liftThrowable(() => JSON.parse(text.value) as unknown)(),
+        serversOf
+      )
+      if (Option.isNone(servers)) {
+        if (Option.isNone(given.config)) continue
+        return yield* refused(`${path} has no mcpServers that can be read`)
+      }
+      const { mcpServers } = ServersConfig.expand(servers.value, process.env)
+      const entry = Object.hasOwn(mcpServers, name) ? mcpServers[name] : undefined
+      if (entry !== undefined) return entry
+      for (const key of Object.keys(mcpServers)) known.push(key)
+    }
+    return yield* usage(
+      `No server is called "${name}": ${
+        known.length === 0 ? "no mcpServers file was found" : `the files have ${known.join(", ")}`
+      }. A URL begins with http:// or https://, a command line stands after --`
+    )
+  })

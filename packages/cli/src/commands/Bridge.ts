@@ -1,0 +1,62 @@
+/**
+ * `bridge`: a server behind another transport. Without `--port`, a server that a host launches: it speaks over standard input
+ * and output what a server with a URL speaks over HTTP, with its login. With `--port`, an HTTP server for a server of a pipe.
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as StdioServer from "@effect-mcp/node/StdioServer"
+import * as Proxy from "@effect-mcp/proxy/Proxy"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { ofConnect, refused } from "../Failure.js"
+import { layer as outputLayer, Output } from "../Output.js"
+import * as Session from "../Session.js"
+import * as Target from "../Target.js"
+
+/** The server at a connector, as a server of this process. */
+export const proxied = <R>(connector: Connector<R>) =>
+  McpServer.layer(Session.info, Proxy.layerConnected(connector)).pipe(
+    Layer.catchAll((error) => Layer.fail(ofConnect(connector.name, error)))
+  )
+
+/** Serves standard input and output until the host closes standard input. */
+export const overStdio = Effect.mapError(StdioServer.run(), (error) => refused(error.message))
+
+const overHttp = (port: number, host: string) =>
+  Effect.gen(function*() {
+    const { note } = yield* Output
+    const { url } = yield* HttpServer.make({ port, host })
+    yield* note(`Listening at ${url}`)
+    return yield* Effect.never
+  }).pipe(Effect.scoped, Effect.mapError((error) => refused(error.message)))
+
+export const command = (after: ReadonlyArray<string>) =>
+  Command.make("bridge", {
+    ...Target.options,
+    port: Options.integer("port").pipe(
+      Options.withDescription("Serves HTTP at this port, 0 for any free one"),
+      Options.optional
+    ),
+    host: Options.text("host").pipe(
+      Options.withDescription("The address to listen at"),
+      Options.withDefault("127.0.0.1")
+    ),
+    words: Args.text({ name: "server" }).pipe(
+      Args.withDescription("The server, unless it stands after --"),
+      Args.atMost(1)
+    )
+  }, ({ host, port, words, ...given }) =>
+    Effect.gen(function*() {
+      const { connector } = yield* Target.find(words, after, given)
+      const serve = Option.match(port, { onNone: () => overStdio, onSome: (port) => overHttp(port, host) })
+      yield* Effect.provide(serve, proxied(connector))
+    }).pipe(Effect.provide(Target.live), Effect.provide(outputLayer(false)))).pipe(
+      Command.withDescription(
+        "Serves a server of a URL over standard input and output, or with --port any server over HTTP"
+      )
+    )

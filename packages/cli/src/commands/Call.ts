@@ -1,0 +1,203 @@
+/**
+ * The commands that send one request: `call` a tool, `read` a resource, get a `prompt`, `complete` an argument, and `ping`.
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import * as FileSystem from "@effect/platform/FileSystem"
+import type { CallToolOptions } from "@effect-mcp/client/CallOptions"
+import type { ContentBlock } from "@effect-mcp/protocol/Content"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { CallToolResult } from "@effect-mcp/protocol/Tools"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { join } from "node:path"
+import { ofBlock, ofJson, ofResource } from "../Content.js"
+import { refused, usage } from "../Failure.js"
+import { type OutputService, plain } from "../Output.js"
+import * as Questions from "../Questions.js"
+import * as Session from "../Session.js"
+import * as Words from "../Words.js"
+
+const words = (name: string, description: string) =>
+  Args.text({ name }).pipe(Args.withDescription(`The server, unless it stands after --; ${description}`), Args.repeated)
+
+const out = Options.directory("out").pipe(
+  Options.withDescription("A folder for the bytes of images, audio and blobs"),
+  Options.optional
+)
+
+const WIDTH = 24
+
+/** Shows the progress of a call as a bar. */
+export const progressOf = (output: OutputService): Pick<CallToolOptions, "onProgress"> => ({
+  onProgress: ({ message = "", progress, total }) => {
+    const share = total === undefined || total <= 0 ? undefined : Math.min(1, Math.max(0, progress / total))
+    const filled = Math.round((share ?? 0) * WIDTH)
+    const bar = share === undefined
+      ? String(progress)
+      : `[${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}] ${Math.round(share * 100)} %`
+    return output.status(`${bar} ${message}`)
+  }
+})
+
+const extensionOf = (mimeType: string | undefined): string => /^[\w.-]+\/([\w.-]+)/.exec(mimeType ?? "")?.[1] ?? "bin"
+
+/** Writes what is not text to files, and says where. */
+const save = (folder: Option.Option<string>, blocks: ReadonlyArray<ContentBlock>, output: OutputService) =>
+  Effect.gen(function*() {
+    if (Option.isNone(folder)) return
+    const files = yield* FileSystem.FileSystem
+    for (const [index, block] of blocks.entries()) {
+      const [data, type] = block.type === "image" || block.type === "audio"
+        ? [block.data, block.mimeType]
+        : block.type === "resource" && "blob" in block.resource
+        ? [block.resource.blob, block.resource.mimeType]
+        : []
+      if (data === undefined) continue
+      const path = join(folder.value, `${index + 1}.${extensionOf(type)}`)
+      yield* Effect.mapError(files.writeFile(path, Buffer.from(data, "base64")), (error) => refused(error.message))
+      yield* output.note(`Written to ${path}`)
+    }
+  })
+
+/** Prints the result of a tool; one with `isError` fails the command. */
+export const showResult = (result: CallToolResult, folder: Option.Option<string>, output: OutputService) =>
+  Effect.gen(function*() {
+    const { content = [], isError, structuredContent } = result
+    const text = content.map(ofBlock).join("\n")
+    const shown = structuredContent !== undefined && content.every(({ type }) => type === "text")
+      ? ofJson(structuredContent)
+      : text
+    yield* output.result(result, isError === true ? output.paint("red", text) : shown)
+    yield* save(folder, content, output)
+    if (isError === true) return yield* refused("The tool reported an error")
+  })
+
+const call = (after: ReadonlyArray<string>) =>
+  Command.make("call", {
+    ...Session.options,
+    out,
+    words: words(
+      "server, tool and arguments",
+      "the tool, then name=text, name:=JSON, one JSON object, or - for standard input"
+    )
+  }, ({ out, words, ...given }) =>
+    Session.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
+      Effect.gen(function*() {
+        if (name === undefined) {
+          return yield* usage("Name the tool; `inspect` lists the tools of a server")
+        }
+        const tool = yield* Effect.option(Stream.runHead(Stream.filter(client.tools, (tool) =>
+          tool.name === name)))
+        const schema = Option.match(Option.flatten(tool), {
+          onNone: (): JsonObject => ({}),
+          onSome: ({ inputSchema }) =>
+            inputSchema as JsonObject
+        })
+        const given = yield* Words.toObject(rest, schema)
+        const args = output.interactive ? yield* Questions.complete(schema, given, "required") : given
+        const result = yield* Effect.ensuring(client.callTool(name, args, progressOf(output)), output.status())
+        yield* showResult(result, out, output)
+      }))).pipe(Command.withDescription("Calls a tool"))
+
+const read = (after: ReadonlyArray<string>) =>
+  Command.make(
+    "read",
+    { ...Session.options, out, words: words("server and uri", "the URI of the resource") },
+    ({ out, words, ...given }) =>
+      Session.use(given, words, after, ({ client, output, words: [uri] }) =>
+        Effect.gen(function*() {
+          if (uri === undefined) {
+            return yield* usage("Give the URI of the resource; `inspect` lists the resources of a server")
+          }
+          const result = yield* Effect.ensuring(client.readResource(uri, progressOf(output)), output.status())
+          yield* output.result(result, result.contents.map(ofResource).join("\n"))
+          yield* save(out, result.contents.map((resource) => ({ type: "resource", resource })), output)
+        }))
+  ).pipe(Command.withDescription("Reads a resource"))
+
+const prompt = (after: ReadonlyArray<string>) =>
+  Command.make(
+    "prompt",
+    { ...Session.options, words: words("server, prompt and arguments", "the prompt, then name=text") },
+    ({ words, ...given }) =>
+      Session.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
+        Effect.gen(function*() {
+          if (name === undefined) {
+            return yield* usage("Name the prompt; `inspect` lists the prompts of a server")
+          }
+          const found = yield* Effect.option(
+            Stream.runHead(Stream.filter(client.prompts, (prompt) => prompt.name === name))
+          )
+          const { arguments: known = [] } = Option.getOrElse(Option.flatten(found), () => ({ arguments: [] }))
+          const schema: JsonObject = {
+            properties: Object.fromEntries(known.map(({ description, name }) => [
+              name,
+              { type: "string", ...(description === undefined ? undefined : { description }) }
+            ])),
+            required: known.filter(({ required }) => required === true).map(({ name }) => name)
+          }
+          const given = yield* Words.toObject(rest, schema)
+          const args = output.interactive ? yield* Questions.complete(schema, given, "required") : given
+          const texts = Object.fromEntries(
+            Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? value : ofJson(value)])
+          )
+          const result = yield* client.getPrompt(name, texts)
+          const text = result.messages.map(({ content, role }) =>
+            `${output.paint("bold", `${role}:`)} ${ofBlock(content)}`
+          )
+          yield* output.result(result, text.join("\n"))
+        }))
+  ).pipe(Command.withDescription("Gets a prompt"))
+
+const complete = (after: ReadonlyArray<string>) =>
+  Command.make("complete", {
+    ...Session.options,
+    words: words(
+      "server, reference and argument",
+      "the name of a prompt or a URI template, name=beginning, then name=value of others"
+    )
+  }, ({ words, ...given }) =>
+    Session.use(given, words, after, ({ client, output, words: [reference, argument = "", ...rest] }) =>
+      Effect.gen(function*() {
+        const at = argument.indexOf("=")
+        if (reference === undefined || at < 1) {
+          return yield* usage("Give a prompt or a URI template, and the argument with its beginning: name=text")
+        }
+        const others = yield* Words.toObject(rest, {})
+        const ref = /[:{]/.test(reference)
+          ? { type: "ref/resource" as const, uri: reference }
+          : { type: "ref/prompt" as const, name: reference }
+        const suggestions = yield* client.complete(
+          ref,
+          { name: argument.slice(0, at), value: argument.slice(at + 1) },
+          {
+            others: Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)]))
+          }
+        )
+        yield* output.result(suggestions, suggestions.values.map(plain).join("\n"))
+      }))).pipe(Command.withDescription("Suggests values of an argument of a prompt or a URI template"))
+
+const ping = (after: ReadonlyArray<string>) =>
+  Command.make(
+    "ping",
+    { ...Session.options, words: words("server", "nothing else") },
+    ({ words, ...given }) =>
+      Session.use(given, words, after, ({ client, output }) =>
+        Effect.gen(function*() {
+          // 2026-07-28 has no ping: a list is the cheapest question that a server must answer.
+          const question = client.era === "legacy" ? client.ping() : client.listTools({ cache: false })
+          const [time] = yield* Effect.timed(question)
+          const milliseconds = Math.round(Duration.toMillis(time))
+          yield* output.result(
+            { milliseconds, version: client.version },
+            `${plain(client.serverInfo.name)} answered in ${milliseconds} ms`
+          )
+        }))
+  ).pipe(Command.withDescription("Asks whether a server answers"))
+
+export const commands = (after: ReadonlyArray<string>) =>
+  [call(after), read(after), prompt(after), complete(after), ping(after)] as const

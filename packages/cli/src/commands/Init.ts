@@ -1,0 +1,106 @@
+/**
+ * `init`: writes a project that runs (a server for a host's pipe, a server over HTTP, or a host), with a test, a bundle and a
+ * workflow for continuous integration, and prints the entries for hosts.
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import * as Prompt from "@effect/cli/Prompt"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { basename, dirname, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { ofJson } from "../Content.js"
+import { refused, usage } from "../Failure.js"
+import { layer as outputLayer, Output } from "../Output.js"
+
+const templates = ["stdio", "http", "host"] as const
+
+const titles = {
+  stdio: "A server that a host launches",
+  http: "A server over HTTP",
+  host: "A host that connects to servers"
+}
+
+const folder = fileURLToPath(new URL("../templates", import.meta.url))
+
+/** Names of files that a registry would change or leave out. */
+const nameOf = (path: string): string => path.replace(/(^|\/)_/g, "$1.").replace(/\.tmpl$/, "")
+
+const entries = (template: (typeof templates)[number], name: string, at: string): string => {
+  const program = { command: "node", args: [join(at, "dist", "main.js")] }
+  const address = { type: "http", url: "http://127.0.0.1:3000/mcp" }
+  const entry = template === "stdio" ? program : address
+  const claude = template === "stdio"
+    ? `claude mcp add ${name} -- node ${program.args[0]}`
+    : `claude mcp add --transport http ${name} ${address.url}`
+  return [
+    "Claude Desktop (claude_desktop_config.json), Cursor (.cursor/mcp.json):",
+    ofJson({
+      mcpServers: {
+        [name]: template === "stdio"
+          ? program
+          : { command: "npx", args: ["-y", "@effect-mcp/cli", "bridge", address.url] }
+      }
+    }),
+    "VS Code (.vscode/mcp.json):",
+    ofJson({ servers: { [name]: template === "stdio" ? { type: "stdio", ...program } : entry } }),
+    "Claude Code:",
+    claude
+  ].join("\n")
+}
+
+export const command = Command.make("init", {
+  template: Options.choice("template", templates).pipe(
+    Options.withDescription("What the project is"),
+    Options.optional
+  ),
+  path: Args.text({ name: "folder" }).pipe(Args.withDescription("Where to write the project"), Args.atMost(1))
+}, ({ path, template }) =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const { interactive, note, paint, result } = yield* Output
+    const at = path[0] ??
+      (interactive ? yield* Prompt.text({ message: "Folder of the project", default: "my-server" }) : undefined)
+    if (at === undefined) return yield* usage("Name the folder of the project")
+    const chosen = Option.isSome(template)
+      ? template.value
+      : interactive
+      ? yield* Prompt.select({
+        message: "What is it?",
+        choices: templates.map((value) => ({ value, title: titles[value] }))
+      })
+      : "stdio"
+    const target = resolve(at)
+    const name = basename(target).toLowerCase().replace(/[^a-z0-9-]+/g, "-").replace(/^-+|-+$/g, "") || "server"
+    const present = yield* Effect.orElseSucceed(files.readDirectory(target), () => [])
+    if (present.some((name) => name !== ".git")) return yield* usage(`${target} is not empty: give another folder`)
+    for (const part of ["common", chosen]) {
+      const from = join(folder, part)
+      for (const file of yield* files.readDirectory(from, { recursive: true })) {
+        const { type } = yield* files.stat(join(from, file))
+        if (type !== "File") continue
+        const to = join(target, nameOf(file))
+        yield* files.makeDirectory(dirname(to), { recursive: true })
+        const text = yield* files.readFileString(join(from, file))
+        yield* files.writeFileString(to, text.replaceAll("__NAME__", name))
+      }
+    }
+    yield* result({ name, path: target, template: chosen }, `${paint("green", "Written:")} ${target}`)
+    yield* note([
+      "",
+      paint("bold", "Next:"),
+      `  cd ${at}`,
+      "  npm install",
+      "  npm test",
+      "  npm run build",
+      ...(chosen === "host" ? ["  npm start"] : ["", paint("bold", "Then, for a host:"), entries(chosen, name, target)])
+    ].join("\n"))
+  }).pipe(
+    Effect.catchTags({
+      BadArgument: (error) => Effect.fail(refused(error.message)),
+      SystemError: (error) => Effect.fail(refused(error.message))
+    }),
+    Effect.provide(outputLayer(false))
+  )).pipe(Command.withDescription("Writes a project that runs"))

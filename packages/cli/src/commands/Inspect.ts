@@ -1,0 +1,107 @@
+/**
+ * `inspect`: what a server is and what it has, as tables; with a name, everything about one entry, with its schemas.
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import type { ClientError } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { ofJson, table } from "../Content.js"
+import { usage } from "../Failure.js"
+import { type OutputService, plain } from "../Output.js"
+import * as Session from "../Session.js"
+import { propertiesOf, typesOf } from "../Words.js"
+
+const all = <A>(has: unknown, entries: Stream.Stream<A, ClientError>): Effect.Effect<ReadonlyArray<A>, ClientError> =>
+  has === undefined ? Effect.succeed([]) : Effect.map(Stream.runCollect(entries), Chunk.toReadonlyArray)
+
+/** Everything that the server lists. */
+export const inventory = (client: ClientSessionService) => {
+  const { prompts, resources, tools } = client.serverCapabilities
+  return Effect.all({
+    tools: all(tools, client.tools),
+    resources: all(resources, client.resources),
+    resourceTemplates: all(resources, client.resourceTemplates),
+    prompts: all(prompts, client.prompts)
+  })
+}
+
+/** The parameters of a tool as a signature: `city: string, days?: integer`. */
+const signature = (schema: JsonObject): string => {
+  const required = Array.isArray(schema["required"]) ? schema["required"] : []
+  return Object.entries(propertiesOf(schema)).map(([name, property]) =>
+    `${plain(name)}${required.includes(name) ? "" : "?"}: ${typesOf(property).join(" | ") || "any"}`
+  ).join(", ")
+}
+
+const overview = (
+  { era, instructions, serverCapabilities, serverInfo, version }: ClientSessionService,
+  lists: Effect.Effect.Success<ReturnType<typeof inventory>>,
+  output: OutputService
+): string => {
+  const section = (title: string, rows: ReadonlyArray<readonly [string, string | undefined]>) =>
+    rows.length === 0
+      ? []
+      : [
+        "",
+        output.paint("bold", `${title} (${rows.length})`),
+        table(rows.map(([name, text]) => [plain(name), text ?? ""]), output)
+      ]
+  return [
+    `${output.paint("bold", plain(serverInfo.title ?? serverInfo.name))} ${
+      plain(serverInfo.version)
+    }, revision ${version} (${era})`,
+    `Capabilities: ${Object.keys(serverCapabilities).join(", ") || "none"}`,
+    ...(instructions === undefined ? [] : ["", plain(instructions)]),
+    ...section(
+      "Tools",
+      lists.tools.map(({ description, inputSchema, name, title }) => [
+        `${name}(${signature(inputSchema as JsonObject)})`,
+        description ?? title
+      ])
+    ),
+    ...section("Resources", lists.resources.map(({ description, name, uri }) => [uri, description ?? name])),
+    ...section(
+      "Resource templates",
+      lists.resourceTemplates.map(({ description, name, uriTemplate }) => [uriTemplate, description ?? name])
+    ),
+    ...section(
+      "Prompts",
+      lists.prompts.map(({ arguments: args = [], description, name }) => [
+        `${name}(${args.map(({ name, required }) => `${name}${required === true ? "" : "?"}`).join(", ")})`,
+        description
+      ])
+    )
+  ].join("\n")
+}
+
+export const command = (after: ReadonlyArray<string>) =>
+  Command.make("inspect", {
+    ...Session.options,
+    words: Args.text({ name: "server and entry" }).pipe(
+      Args.withDescription("The server, unless it stands after --, and the name or URI of one entry"),
+      Args.between(0, 2)
+    )
+  }, ({ words, ...given }) =>
+    Session.use(given, words, after, ({ client, output, words: [entry] }) =>
+      Effect.gen(function*() {
+        const lists = yield* inventory(client)
+        const { era, instructions, serverCapabilities, serverInfo, version } = client
+        if (entry === undefined) {
+          const value = { serverInfo, version, era, capabilities: serverCapabilities, instructions, ...lists }
+          return yield* output.result(value, overview(client, lists, output))
+        }
+        const found = [
+          ...lists.tools.filter(({ name }) =>
+            name === entry
+          ),
+          ...lists.prompts.filter(({ name }) => name === entry),
+          ...lists.resources.filter(({ name, uri }) => uri === entry || name === entry),
+          ...lists.resourceTemplates.filter(({ name, uriTemplate }) => uriTemplate === entry || name === entry)
+        ]
+        if (found.length === 0) return yield* usage(`The server lists nothing that is called "${entry}"`)
+        yield* Effect.forEach(found, (one) => output.result(one, ofJson(one)), { discard: true })
+      }))).pipe(Command.withDescription("Shows what a server is and what it has"))

@@ -1,0 +1,44 @@
+/**
+ * `listen`: what a server sends by itself, line by line until the command is interrupted: changes of lists, log messages,
+ * updates of the resources that are named.
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { plain } from "../Output.js"
+import * as Session from "../Session.js"
+
+export const command = (after: ReadonlyArray<string>) =>
+  Command.make("listen", {
+    ...Session.options,
+    words: Args.text({ name: "server and uris" }).pipe(
+      Args.withDescription("The server, unless it stands after --; the URIs of resources whose updates are wanted"),
+      Args.repeated
+    )
+  }, ({ words, ...given }) =>
+    Session.use(given, words, after, ({ client, output, words: uris }) => {
+      const shown = (kind: string, value: unknown, text: string) =>
+        output.result({ kind, value }, `${output.paint("cyan", kind)} ${plain(text)}`)
+      const events = Stream.mergeAll([
+        Stream.map(client.listChanges, (change) => shown("list", change, String(change))),
+        Stream.map(client.resourceUpdates, (uri) => shown("resource", uri, uri)),
+        Stream.map(
+          client.logs,
+          (log) =>
+            shown("log", log, `${log.level}: ${typeof log.data === "string" ? log.data : JSON.stringify(log.data)}`)
+        ),
+        Stream.map(client.elicitationsCompleted, (id) => shown("elicitation", id, id))
+      ], { concurrency: "unbounded" })
+      return Effect.gen(function*() {
+        yield* Effect.forkScoped(Stream.runForEach(events, (print) => print))
+        yield* Effect.yieldNow()
+        yield* Effect.forEach(uris, (uri) => client.subscribeResource(uri), { discard: true })
+        yield* client.awaitSubscription
+        yield* output.note(
+          output.paint("dim", `Listening to ${plain(client.serverInfo.name)}; Ctrl+C ends the command`)
+        )
+        yield* client.ended
+        yield* output.note("The server has ended the session")
+      })
+    })).pipe(Command.withDescription("Prints what a server sends by itself"))

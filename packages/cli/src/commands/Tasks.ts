@@ -1,0 +1,91 @@
+/**
+ * `tasks`: calls that outlive their client. `start` prints the id of a task, `watch` its status until it ends, `result` waits for
+ * the outcome, `cancel` cancels, and `list` shows the tasks of a server of 2025-11-25.
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import type { FileSystem } from "@effect/platform/FileSystem"
+import type { ClientError } from "@effect-mcp/client/ClientError"
+import type { Task } from "@effect-mcp/protocol/Tasks"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { type Failure, usage } from "../Failure.js"
+import { type OutputService, plain } from "../Output.js"
+import * as Session from "../Session.js"
+import * as Words from "../Words.js"
+import { showResult } from "./Call.js"
+
+const show = (output: OutputService) => (task: Task) =>
+  output.result(
+    task,
+    `${plain(task.taskId)} ${output.paint("cyan", task.status)}${
+      task.statusMessage === undefined ? "" : ` ${plain(task.statusMessage)}`
+    }`
+  )
+
+const words = (description: string) =>
+  Args.text({ name: "server and more" }).pipe(
+    Args.withDescription(`The server, unless it stands after --; ${description}`),
+    Args.repeated
+  )
+
+const ofTask = (
+  after: ReadonlyArray<string>,
+  name: string,
+  description: string,
+  work: (context: Session.Context, taskId: string) => Effect.Effect<void, Failure | ClientError, FileSystem>
+) =>
+  Command.make(
+    name,
+    { ...Session.options, words: words("the id of the task") },
+    ({ words, ...given }) =>
+      Session.use(given, words, after, (context) => {
+        const [taskId] = context.words
+        return taskId === undefined ? Effect.fail(usage("Give the id of the task")) : work(context, taskId)
+      })
+  ).pipe(Command.withDescription(description))
+
+const start = (after: ReadonlyArray<string>) =>
+  Command.make(
+    "start",
+    { ...Session.options, words: words("the tool and its arguments, as those of `call`") },
+    ({ words, ...given }) =>
+      Session.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
+        Effect.gen(function*() {
+          if (name === undefined) return yield* usage("Name the tool")
+          const task = yield* client.tasks.start(name, yield* Words.toObject(rest, {}))
+          if (Option.isSome(task.taskId)) return yield* output.result({ taskId: task.taskId.value }, task.taskId.value)
+          yield* output.note("The server ran the tool at once, without a task")
+          yield* showResult(yield* task.result, Option.none(), output)
+        }))
+  ).pipe(Command.withDescription("Starts a tool as a task and prints the task's id"))
+
+const list = (after: ReadonlyArray<string>) =>
+  Command.make(
+    "list",
+    { ...Session.options, words: words("nothing else") },
+    ({ words, ...given }) =>
+      Session.use(given, words, after, ({ client, output }) => Stream.runForEach(client.tasks.list(), show(output)))
+  ).pipe(
+    Command.withDescription("Lists the tasks of a server of 2025-11-25")
+  )
+
+export const command = (after: ReadonlyArray<string>) =>
+  Command.make("tasks").pipe(
+    Command.withDescription("Starts, watches and cancels tasks"),
+    Command.withSubcommands([
+      start(after),
+      list(after),
+      ofTask(after, "watch", "Prints the status of a task until the task ends", ({ client, output }, taskId) =>
+        Effect.flatMap(client.tasks.attach(taskId), ({ status }) =>
+          Stream.runForEach(status, show(output)))),
+      ofTask(after, "result", "Waits for the result of a task", ({ client, output }, taskId) =>
+        Effect.flatMap(client.tasks.attach(taskId), ({ result }) =>
+          Effect.flatMap(result, (value) =>
+            showResult(value, Option.none(), output)))),
+      ofTask(after, "cancel", "Cancels a task", ({ client, output }, taskId) =>
+        Effect.flatMap(client.tasks.attach(taskId), ({ cancel }) =>
+          Effect.zipRight(cancel, output.result({ taskId }, `${plain(taskId)} is cancelled`))))
+    ])
+  )
