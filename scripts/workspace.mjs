@@ -9,8 +9,11 @@ export const root = fileURLToPath(new URL("..", import.meta.url))
 
 export const scope = "@effect-mcp/"
 
-/** Private packages: compiled and run, never imported. Every other package is a library. */
+/** Private packages: compiled and run, never imported. */
 export const programs = ["examples", "benchmarks", "attacks", "cluster"]
+
+/** Published programs. Every other package is a library. */
+export const commands = ["cli", "create"]
 
 /** Packages whose `legacy/` and `modern/` are public. All others hide theirs. */
 export const publishesEras = ["protocol"]
@@ -67,7 +70,7 @@ export const readWorkspace = (at = root) => {
     manifest: readJson(join(at, "package.json")),
     packages: names.map((name) => ({
       name,
-      library: !programs.includes(name),
+      library: !programs.includes(name) && !commands.includes(name),
       path: `packages/${name}`,
       files: readdirSync(join(folder, name)),
       manifest: readJson(join(folder, name, "package.json")),

@@ -9,6 +9,7 @@ import * as Prompt from "@effect/cli/Prompt"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { existsSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { ofJson } from "../Content.js"
@@ -23,7 +24,9 @@ const titles = {
   host: "A host that connects to servers"
 }
 
-const folder = fileURLToPath(new URL("../templates", import.meta.url))
+// The bundled program and the compiled module stand at different depths.
+const folder = ["../templates", "../../templates"].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find((path) => existsSync(path)) ?? "templates"
 
 /** Names of files that a registry would change or leave out. */
 const nameOf = (path: string): string => path.replace(/(^|\/)_/g, "$1.").replace(/\.tmpl$/, "")

@@ -1,0 +1,18 @@
+// Writes the program as one file without dependencies, which is what the package publishes: `npx` has nothing else to install.
+import { build } from "esbuild"
+
+await build({
+  absWorkingDir: import.meta.dirname,
+  entryPoints: ["src/main.ts"],
+  outfile: "bin/effect-mcp.js",
+  bundle: true,
+  minify: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  conditions: ["@effect-mcp/source"],
+  // Undici is a CommonJS package.
+  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
+  legalComments: "linked",
+  logLevel: "error"
+})

@@ -1,0 +1,12 @@
+import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import { program } from "./host.js"
+
+const Servers = Layer.unwrapEffect(
+  Effect.sync(() => ConfiguredServers.layer(JSON.parse(readFileSync("servers.json", "utf8"))))
+)
+
+program.pipe(Effect.provide(Servers), Effect.provide(NodeHttpClient.layerUndici), NodeRuntime.runMain)

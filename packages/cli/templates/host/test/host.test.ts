@@ -1,0 +1,23 @@
+import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
+import * as Tool from "@effect-mcp/definition/Tool"
+import * as InProcess from "@effect-mcp/server/InProcess"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { program } from "../src/host.js"
+
+const Greet = Tool.make("greet")
+const Greeter = McpServer.layer(
+  { name: "greeter", version: "1.0.0" },
+  McpServer.tool(Greet, () => Effect.succeed("Hello"))
+)
+
+describe("The host", () => {
+  it.effect("knows the tools of its servers", () =>
+    Effect.gen(function*() {
+      const tools = yield* program
+      assert.deepStrictEqual(tools, ["greet"])
+    }).pipe(Effect.provide(
+      ClientSessionGroup.layer({}, (group) => group.connect("greeter", InProcess.fromLayer(Greeter)))
+    )))
+})

@@ -1,0 +1,116 @@
+/**
+ * Runs the command line as a user does: in a process, in a folder of its own, in a pipe or at a pseudo-terminal.
+ */
+import type { Scope } from "effect"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export const program = fileURLToPath(new URL("../bin/effect-mcp.js", import.meta.url))
+
+const require = createRequire(new URL("../../node/package.json", import.meta.url))
+
+/** The command line of an official server. */
+export const official = (name: string, ...args: ReadonlyArray<string>): ReadonlyArray<string> => [
+  process.execPath,
+  join(dirname(require.resolve(`@modelcontextprotocol/server-${name}/package.json`)), "dist", "index.js"),
+  ...args
+]
+
+/** The server of a template. */
+export const template = (name: "stdio" | "http"): ReadonlyArray<string> => [
+  process.execPath,
+  fileURLToPath(new URL(`../build/${name}.mjs`, import.meta.url))
+]
+
+/** A folder that is removed when the scope closes. */
+export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-mcp-cli-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+export interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface Running {
+  /** What the program has written to standard output and standard error so far. */
+  readonly seen: () => Ran
+  readonly write: (text: string) => void
+  readonly end: () => void
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** Waits until the program has written a text that matches. */
+  readonly sees: (expected: RegExp) => Effect.Effect<void>
+  readonly ended: Effect.Effect<Ran>
+}
+
+interface Options {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const start = (command: string, args: ReadonlyArray<string>, { cwd, env }: Options): Effect.Effect<Running, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const child = spawn(command, args, {
+        cwd,
+        env: { PATH: process.env.PATH, HOME: cwd ?? tmpdir(), TERM: "xterm", ...env },
+        stdio: "pipe"
+      })
+      let [out, err, code] = ["", "", null as number | null]
+      child.stdout.on("data", (data) => out += String(data))
+      child.stderr.on("data", (data) => err += String(data))
+      const closed = new Promise<void>((resolve) => child.once("close", (status) => {
+        code = status
+        resolve()
+      }))
+      const seen = () => ({ code, out, err })
+      return {
+        seen,
+        write: (text: string) => void child.stdin.write(text),
+        end: () => void child.stdin.end(),
+        kill: (signal: NodeJS.Signals) => void child.kill(signal),
+        sees: (expected: RegExp) =>
+          Effect.async<void>((resume) => {
+            const look = () => {
+              if (!expected.test(out + err) && child.exitCode === null) return
+              child.stdout.off("data", look)
+              child.stderr.off("data", look)
+              resume(expected.test(out + err) ? Effect.void : Effect.dieMessage(`${expected} was not written:\n${out}\n${err}`))
+            }
+            child.stdout.on("data", look)
+            child.stderr.on("data", look)
+            child.once("close", look)
+            look()
+          }),
+        ended: Effect.map(Effect.promise(() => closed), seen),
+        child
+      }
+    }),
+    ({ child }) => Effect.sync(() => void child.kill("SIGKILL"))
+  )
+
+/** Starts the command line with pipes. */
+export const launch = (args: ReadonlyArray<string>, options: Options = {}) =>
+  start(process.execPath, [program, ...args], options)
+
+/** Starts the command line at a pseudo-terminal; what it prints is standard output. */
+export const atTerminal = (args: ReadonlyArray<string>, options: Options = {}) => {
+  const quoted = [process.execPath, program, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")
+  return start("script", ["-qec", quoted, "/dev/null"], options)
+}
+
+/** Runs the command line to its end, with a text as standard input. */
+export const run = (args: ReadonlyArray<string>, options: Options & { readonly input?: string } = {}) =>
+  Effect.scoped(Effect.gen(function*() {
+    const running = yield* launch(args, options)
+    running.write(options.input ?? "")
+    running.end()
+    return yield* running.ended
+  }))

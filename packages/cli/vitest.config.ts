@@ -1,0 +1,4 @@
+import { mergeConfig } from "vitest/config"
+import shared from "../../vitest.shared.js"
+
+export default mergeConfig(shared, { test: { name: "cli", globalSetup: "./test/bundle.ts" } })
