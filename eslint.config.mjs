@@ -117,7 +117,7 @@ const timerModules = ["timers", "node:timers", "timers/promises", "node:timers/p
 }))
 
 export default tseslint.config(
-  { ignores: ["**/dist/", "**/build/", "**/coverage/"] },
+  { ignores: ["**/dist/", "**/build/", "**/coverage/", "packages/cli/bin/"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   js.configs.recommended,
   tseslint.configs.recommended,
