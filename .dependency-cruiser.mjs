@@ -17,8 +17,12 @@ const ARROWS = {
   redis: ["server"],
   sql: ["server"],
   ai: ["apps"],
-  auth: ["server", "client"]
+  auth: ["server", "client"],
+  cli: ["node", "proxy"]
 }
+
+/** The packages that need Node. */
+const ON_NODE = ["node", "cli", "examples", "benchmarks", "attacks", "cluster"]
 
 const below = (name) => [...new Set([name, ...ARROWS[name].flatMap(below)])]
 
@@ -136,20 +140,20 @@ export default {
     },
     {
       name: "platform-node",
-      comment: "only node and the programs import @effect/platform-node",
+      comment: "only node, the command line and the programs import @effect/platform-node",
       severity: "error",
-      from: { path: sources, pathNot: `^packages/${any(["node", "examples", "benchmarks", "attacks", "cluster"])}/` },
+      from: { path: sources, pathNot: `^packages/${any(ON_NODE)}/` },
       to: { path: "@effect/platform-node" }
     },
     {
       name: "builtin",
       comment:
-        "only node and the programs import Node's modules, and redis and sql beside their drivers, which are for Node",
+        "only node, the command line and the programs import Node's modules, and redis and sql beside their drivers, which are for Node",
       severity: "error",
       from: {
         path: sources,
         pathNot: [
-          `^packages/${any(["node", "examples", "benchmarks", "attacks", "cluster"])}/`,
+          `^packages/${any(ON_NODE)}/`,
           src("redis", "connection/Client"),
           src("sql", "connection/Sockets")
         ]

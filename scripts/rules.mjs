@@ -6,7 +6,7 @@ import { basename, join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
 import ts from "typescript"
 import { isPublic } from "./codegen.mjs"
-import { headerOf, readJson, readWorkspace, root, scope } from "./workspace.mjs"
+import { headerOf, programs, readJson, readWorkspace, root, scope } from "./workspace.mjs"
 
 const MAX_LINES = 600
 const HEADER = { least: 2, most: 8 }
@@ -57,7 +57,7 @@ const RULES = {
   },
 
   "metadata": ({ packages, report }) => {
-    for (const pkg of packages.filter(({ library }) => library)) {
+    for (const pkg of packages.filter(({ name }) => !programs.includes(name))) {
       for (const key of ["description", "license", "repository", "homepage", "bugs", "keywords", "engines", "files"]) {
         if (pkg.manifest?.[key] === undefined) report(`${pkg.path}/package.json`, `add "${key}"`)
       }
@@ -90,7 +90,8 @@ const RULES = {
   },
 
   "references": ({ packages, report, workspace }) => {
-    for (const pkg of packages) {
+    const compiled = packages.filter(({ modules }) => modules.length > 0)
+    for (const pkg of compiled) {
       const listed = (pkg.tsconfigs.src?.references ?? []).map(({ path }) => path)
       for (const name of dependenciesOf(pkg, "dependencies").filter((one) => one.startsWith(scope))) {
         const path = `../${name.slice(scope.length)}/tsconfig.src.json`
@@ -99,7 +100,7 @@ const RULES = {
     }
     for (const [name, suffix] of [["tsconfig.json", ""], ["tsconfig.build.json", "/tsconfig.src.json"]]) {
       const listed = (readJson(join(workspace.root, name))?.references ?? []).map(({ path }) => posix.normalize(path))
-      for (const { path } of packages) {
+      for (const { path } of compiled) {
         if (!listed.includes(path + suffix)) report(name, `add the reference "${path}${suffix}"`)
       }
     }

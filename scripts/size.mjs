@@ -11,7 +11,7 @@
 //   `limits` the members of its type. The compiler says which member an object literal sets. One that only its own package
 //   or a test sets is not set; a limit (`max…`, or a member of `limits`) is set when a test has a member of its name.
 //
-// Everything is counted in the `src` of published packages; `--list` names what is counted. The lines of the longest function on a walk are counted by walk.mjs.
+// Everything is counted in the `src` of libraries, but for the lines of the command line; `--list` names what is counted. The lines of the longest function on a walk are counted by walk.mjs.
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -177,6 +177,7 @@ export const size = (at = root, homemade = HOMEMADE) => {
     figures: {
       "lines of code of the core": lines(libraries.filter(({ name }) => CORE.includes(name))),
       "lines of code of all published packages": lines(libraries),
+      "lines of code of the command line": lines(packages.filter(({ name }) => name === "cli")),
       [MODULES]: files.filter((file) => !isBarrel(file)).length,
       ...Object.fromEntries(Object.entries(lists).map(([what, list]) => [what, list.length]))
     },

@@ -49,6 +49,7 @@ export const a = (options: Options) => pipe(options)
 const before = {
   "lines of code of the core": 13,
   "lines of code of all published packages": 13,
+  "lines of code of the command line": 0,
   "modules of all published packages, each a concept": 4,
   "small hidden modules with one user": 0,
   "home-made parts for concurrency": 1,
@@ -83,6 +84,9 @@ const setting = (text) => `import { a } from "../../server/src/A.js"\na(${text})
 const cases = {
   "a line of the core": [server("A", "a({})\n"), { [core]: 1, [published]: 1 }],
   "a line of another package": [{ "packages/auth/src/C.ts": `${header}export {}\n` }, { [published]: 1, [modules]: 1 }],
+  "a line of the command line": [{ "packages/cli/src/more.ts": "export {}\n" }, {
+    "lines of code of the command line": 1
+  }],
   "a line of a program": [{ "packages/examples/src/more.ts": "export {}\n" }, {}],
   "a comment, a tag and a blank line": [
     server("A", "/**\n * @since 0.1.0\n * @category models\n */\n// More.\n\n"),

@@ -12,7 +12,9 @@ await build({
   target: "node20",
   conditions: ["@effect-mcp/source"],
   // Undici is a CommonJS package.
-  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);"
+  },
   legalComments: "linked",
   logLevel: "error"
 })

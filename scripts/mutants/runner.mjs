@@ -53,7 +53,7 @@ const make = async (isIsolated) => {
     watch: false,
     silent: true,
     reporters: [reporter],
-    project: "!interop",
+    project: "!interop*",
     isolate: isIsolated,
     // An edit that a test notices once is noticed.
     retry: 0,

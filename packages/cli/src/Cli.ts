@@ -4,13 +4,17 @@
  */
 import * as Command from "@effect/cli/Command"
 import * as ValidationError from "@effect/cli/ValidationError"
+import * as Terminal from "@effect/platform/Terminal"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Inspectable from "effect/Inspectable"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Bridge from "./commands/Bridge.js"
 import * as Call from "./commands/Call.js"
 import * as Dev from "./commands/Dev.js"
@@ -20,24 +24,64 @@ import * as Listen from "./commands/Listen.js"
 import * as Tasks from "./commands/Tasks.js"
 import * as Trace from "./commands/Trace.js"
 import { codes, type Failure } from "./Failure.js"
+import * as Help from "./Help.js"
+import { isColored, plain, print, uncolored } from "./Output.js"
 import { info } from "./Session.js"
 
-const root = (after: ReadonlyArray<string>) =>
-  Command.make("effect-mcp").pipe(
-    Command.withDescription("Inspects, calls, traces, bridges and develops MCP servers"),
+const tree = (after: ReadonlyArray<string>) => {
+  const [tasks, parts] = Tasks.commands(after)
+  const inspect = Inspect.command(after)
+  const [call, read, prompt, complete, ping] = Call.commands(after)
+  const listen = Listen.command(after)
+  const trace = Trace.command(after)
+  const bridge = Bridge.command(after)
+  const dev = Dev.command(after)
+  const command = Command.make("effect-mcp").pipe(
+    Command.withDescription("Inspects, calls, traces, bridges and develops servers of the Model Context Protocol"),
     Command.withSubcommands([
-      Inspect.command(after),
-      ...Call.commands(after),
-      Listen.command(after),
-      Tasks.command(after),
-      Trace.command(after),
-      Bridge.command(after),
-      Dev.command(after),
+      inspect,
+      call,
+      read,
+      prompt,
+      complete,
+      ping,
+      listen,
+      tasks,
+      trace,
+      bridge,
+      dev,
       Init.command
     ])
   )
+  const part = Help.part
+  return {
+    command,
+    root: part(command, [
+      part(inspect),
+      part(call),
+      part(read),
+      part(prompt),
+      part(complete),
+      part(ping),
+      part(listen),
+      part(tasks, parts),
+      part(trace),
+      part(bridge),
+      part(dev),
+      part(Init.command)
+    ])
+  }
+}
 
-const say = (text: string) => Effect.sync(() => void process.stderr.write(`${text}\n`))
+const say = (text: string) => print(process.stderr, text)
+
+/** What the library logs for an operator: a line on standard error. */
+const logger = Logger.make(({ message }) => {
+  const parts = Array.isArray(message) ? message : [message]
+  process.stderr.write(
+    `${parts.map((part) => Predicate.isString(part) ? plain(part) : Inspectable.format(part)).join(" ")}\n`
+  )
+})
 
 /** Prints why a command has failed, and gives the exit code of the process. */
 const codeOf = (cause: Cause.Cause<Failure | { readonly _tag: string }>): Effect.Effect<number> => {
@@ -58,17 +102,37 @@ const codeOf = (cause: Cause.Cause<Failure | { readonly _tag: string }>): Effect
     : Effect.as(say(String(failure)), codes.refused)
 }
 
+/** Questions have no colors where results have none. */
+const plainQuestions = Layer.effect(
+  Terminal.Terminal,
+  Effect.map(Terminal.Terminal, (terminal): Terminal.Terminal => ({
+    ...terminal,
+    display: (text) => terminal.display(isColored(process.stdout) ? text : uncolored(text))
+  }))
+)
+
+/** The library prints its errors with colors and blank lines. */
+const plainErrors = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.consoleWith((console) =>
+    Effect.withConsole(effect, { ...console, error: (text: unknown) => say(uncolored(String(text)).trim()) })
+  )
+
 /** Runs one command line: the words after the name of the program. Gives the exit code. */
 export const run = (words: ReadonlyArray<string>): Effect.Effect<number> => {
   const at = words.indexOf("--")
   const [own, after] = at < 0 ? [words, []] : [words.slice(0, at), words.slice(at + 1)]
-  const withHelp = own.length === 0 ? ["--help"] : own
-  return Command.run(root(after), { name: "Effect MCP", version: info.version })(["node", "effect-mcp", ...withHelp])
-    .pipe(
-      Effect.exit,
-      Effect.flatMap(Exit.match({ onSuccess: () => Effect.succeed(0), onFailure: codeOf })),
-      Effect.provide(NodeContext.layer),
-      Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
-      Logger.withMinimumLogLevel(LogLevel.Warning)
-    )
+  const { command, root } = tree(after)
+  if (own.length === 0 || own.join() === "tasks" || own.some((word) => word === "--help" || word === "-h")) {
+    return Effect.as(print(process.stdout, Help.page(root, own)), 0)
+  }
+  if (own[0] === "--version") return Effect.as(print(process.stdout, info.version), 0)
+  return Command.run(command, { name: "Effect MCP", version: info.version })(["node", "effect-mcp", ...own]).pipe(
+    plainErrors,
+    Effect.exit,
+    Effect.flatMap(Exit.match({ onSuccess: () => Effect.succeed(0), onFailure: codeOf })),
+    Effect.provide(plainQuestions),
+    Effect.provide(NodeContext.layer),
+    Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+    Logger.withMinimumLogLevel(LogLevel.Warning)
+  )
 }

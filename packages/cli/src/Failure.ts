@@ -2,8 +2,9 @@
  * Why a command ends without a result, with the exit code of the process: `usage` for words that make no sense, `connect` when
  * the server cannot be reached, `timeout` when it does not answer in time, and `refused` for every other failure.
  */
+import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import type { ClientError, ConnectError } from "@effect-mcp/client/ClientError"
-import * as Cause from "effect/Cause"
+import { HttpRefused } from "@effect-mcp/client/HttpRefused"
 import * as Data from "effect/Data"
 
 export const codes = { refused: 1, usage: 2, connect: 3, timeout: 4 } as const
@@ -17,30 +18,37 @@ export const usage = (message: string): Failure => new Failure({ kind: "usage", 
 
 export const refused = (message: string): Failure => new Failure({ kind: "refused", message })
 
+const kindOf = (error: ConnectError): keyof typeof codes =>
+  error._tag === "RequestTimeout"
+    ? "timeout"
+    : error._tag === "ConnectionClosed" || (error._tag === "TransportError" && error.reason !== "Decode")
+    ? "connect"
+    : "refused"
+
 /** The failure of a call. */
-export const ofCall = (error: ClientError): Failure =>
-  new Failure({
-    kind: error._tag === "RequestTimeout" ? "timeout" : error._tag === "ConnectionClosed" ? "connect" : "refused",
-    message: withCause(error)
-  })
+export const ofCall = (error: ClientError): Failure => new Failure({ kind: kindOf(error), message: sentence(error) })
 
 /** The failure of a connection to the server of this name. */
-export const ofConnect = (name: string, error: ConnectError): Failure =>
-  new Failure({
-    kind: error._tag === "RequestTimeout" ? "timeout" : "connect",
-    message: `Cannot connect to ${name}: ${withCause(error)}`
+export const ofConnect = (name: string, error: ConnectError): Failure => {
+  const kind = kindOf(error)
+  return new Failure({
+    kind: kind === "refused" ? "connect" : kind,
+    message: `Cannot connect to ${name}: ${sentence(error)}`
   })
+}
 
-/** The message of an error, and those of its causes that say more. */
-const withCause = (error: Error): string => {
-  const messages = [error.message]
-  for (
-    let { cause } = error;
-    Cause.isUnknownException(cause) || cause instanceof Error;
-    cause = (cause as Error).cause
-  ) {
-    const { message } = cause as Error
-    if (!messages.some((one) => one.includes(message))) messages.push(message)
+/** What the user of a command can act on: the library's own sentences name options of programs. */
+const sentence = (error: ConnectError): string => {
+  if (error._tag === "NotNegotiated" && error.declaredBy === "server" && error.capability !== undefined) {
+    return `The server has no ${error.capability.replace(/^.*\//, "").replace(".", " ")}`
   }
-  return messages.join(": ")
+  const { cause, message } = error as Error
+  if (cause instanceof HttpRefused && cause.status === 401) {
+    return cause.hadCredentials === true
+      ? "The server does not accept the header `Authorization` of the request"
+      : "The server asks for a login: give it a header with --header \"Authorization: …\", or leave out --no-login"
+  }
+  return cause instanceof AuthorizationError && !message.includes(cause.message)
+    ? `${message}: ${cause.message}`
+    : message
 }

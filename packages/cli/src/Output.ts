@@ -29,6 +29,11 @@ export interface OutputService {
 
 export class Output extends Context.Tag("@effect-mcp/cli/Output")<Output, OutputService>() {}
 
+const COLORS = /\p{Cc}\[[\d;]*m/gu
+
+/** A text without the escape sequences of colors. */
+export const uncolored = (text: string): string => text.replace(COLORS, "")
+
 // A control character of a server must not move the cursor of the user.
 const CONTROLS = /[^\P{Cc}\t\n]/gu
 
@@ -41,25 +46,35 @@ export const shortened = (text: string, length: number): string => {
   return line.length > length ? `${line.slice(0, Math.max(0, length - 1))}…` : line
 }
 
+/** Writes a line, and waits until the stream has taken it. */
+export const print = (stream: NodeJS.WriteStream, line: string): Effect.Effect<void> => write(stream, `${line}\n`)
+
+const write = (stream: NodeJS.WriteStream, text: string): Effect.Effect<void> =>
+  Effect.async((resume) => void stream.write(text, () => resume(Effect.void)))
+
+/** Whether a stream gets colors. */
+export const isColored = ({ isTTY }: NodeJS.WriteStream): boolean => {
+  const { FORCE_COLOR: force = "0", NO_COLOR: no = "", TERM } = process.env
+  return force !== "0" || (isTTY === true && no === "" && TERM !== "dumb")
+}
+
 export const layer = (json: boolean): Layer.Layer<Output> =>
   Layer.sync(Output, () => {
-    const { env, stderr, stdin, stdout } = process
-    const forced = env["FORCE_COLOR"] !== undefined && env["FORCE_COLOR"] !== "0"
-    const color = forced || (stdout.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb")
-    const write = (stream: NodeJS.WriteStream, text: string) =>
-      Effect.async<void>((resume) => void stream.write(text, () => resume(Effect.void)))
+    const { stderr, stdin, stdout } = process
+    const color = isColored(stdout)
     return {
       json,
       interactive: !json && stdin.isTTY === true && stdout.isTTY === true,
-      width: stdout.columns ?? 100,
+      // A terminal of unknown size has 0 columns.
+      width: stdout.columns || 100,
       paint: (style, text) => color ? `\u001b[${CODES[style]}m${text}\u001b[0m` : text,
-      result: (value, text) => write(stdout, `${json ? JSON.stringify(value) : text}\n`),
-      note: (text) => write(stderr, `${text}\n`),
+      result: (value, text) => print(stdout, json ? JSON.stringify(value) : text),
+      note: (text) => print(stderr, isColored(stderr) ? text : uncolored(text)),
       status: (text) =>
         stderr.isTTY === true
           ? write(
             stderr,
-            text === undefined ? "\r\u001b[K" : `\r\u001b[K${shortened(text, (stderr.columns ?? 80) - 1)}`
+            text === undefined ? "\r\u001b[K" : `\r\u001b[K${shortened(text, (stderr.columns || 80) - 1)}`
           )
           : Effect.void
     }

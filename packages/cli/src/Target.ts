@@ -9,21 +9,22 @@ import type { HttpClient } from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
-import * as Remote from "@effect-mcp/client/Remote"
 import * as ServersConfig from "@effect-mcp/client/ServersConfig"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as CredentialDirectory from "@effect-mcp/node/CredentialDirectory"
 import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
-import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { spawn } from "node:child_process"
 import { homedir } from "node:os"
 import { basename, join } from "node:path"
 import { type Failure, refused, usage } from "./Failure.js"
+import { print } from "./Output.js"
 
 const pairs = (name: string, separator: string, description: string) =>
   Options.text(name).pipe(
@@ -36,6 +37,11 @@ const pairs = (name: string, separator: string, description: string) =>
       }))
     )
   )
+
+/** A port to listen at. */
+export const port = Options.integer("port").pipe(Options.withSchema(
+  Schema.Int.pipe(Schema.between(0, 65_535, { message: () => "A port is a number from 0 to 65535" }))
+))
 
 /** The options of every command that reaches a server. */
 export const options = {
@@ -54,9 +60,8 @@ export const options = {
     Options.withAlias("q"),
     Options.withDescription("Without the server's standard error")
   ),
-  login: Options.boolean("login", { ifPresent: true, negationNames: ["no-login"] }).pipe(
-    Options.withDefault(true),
-    Options.withDescription("Whether a server that asks for a login gets one in the browser")
+  noLogin: Options.boolean("no-login").pipe(
+    Options.withDescription("Fails when a server asks for a login; without this option the browser opens")
   )
 }
 
@@ -67,7 +72,7 @@ export interface Given {
   readonly cwd: Option.Option<string>
   readonly versions: ReadonlyArray<Version.Version>
   readonly quiet: boolean
-  readonly login: boolean
+  readonly noLogin: boolean
 }
 
 export interface Target {
@@ -76,13 +81,31 @@ export interface Target {
   readonly rest: ReadonlyArray<string>
 }
 
+const browsers: Partial<Record<NodeJS.Platform, readonly [string, ...Array<string>]>> = {
+  darwin: ["open"],
+  win32: ["rundll32.exe", "url.dll,FileProtocolHandler"]
+}
+
+/** Opens the page of a login, and prints its address for who has the browser elsewhere. */
+const open = (url: URL): Effect.Effect<void> =>
+  Effect.zipRight(
+    print(process.stderr, `Log in at ${url.href}`),
+    Effect.async((resume) => {
+      const [program, ...args] = browsers[process.platform] ?? ["xdg-open"]
+      const child = spawn(program, [...args, url.href], { stdio: "ignore", detached: true })
+      child.once("error", () => resume(Effect.void))
+      child.once("spawn", () => resume(Effect.void))
+      child.unref()
+    })
+  )
+
 /** What connecting needs: HTTP, and logins of this user. */
 export const live: Layer.Layer<HttpClient | Authorization.Authorization> = Layer.unwrapEffect(
   Effect.sync(() =>
     Authorization.layer(AuthorizationCode.make({ name: "Effect MCP command line" }), { allowPrivateAddresses: true })
       .pipe(
         Layer.provide([
-          LoopbackBrowser.layer(),
+          LoopbackBrowser.layer({ open }),
           CredentialDirectory.layer(join(homedir(), ".effect-mcp", "credentials"))
         ])
       )
@@ -97,6 +120,8 @@ export const find = (
   command: ReadonlyArray<string>,
   given: Given
 ): Effect.Effect<Target, Failure, FileSystem.FileSystem> => {
+  const option = words.find((word) => word.startsWith("--"))
+  if (option !== undefined) return Effect.fail(usage(`There is no option ${option}`))
   const [program, ...args] = command
   if (program !== undefined) {
     const entry = { command: program, args }
@@ -116,27 +141,13 @@ const ofEntry = (
   entry: ServersConfig.Program | ServersConfig.Address,
   given: Given
 ): Target["connector"] => {
-  const stderr = given.quiet ? "ignore" as const : "forward" as const
-  if (ServersConfig.isAddress(entry)) {
-    const headers = { ...entry.headers, ...given.headers }
-    const isAuthorized = Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
-    return {
-      ...Remote.connector(entry.url, {
-        headers,
-        ...(entry.type === "sse" ? { transport: "sse" as const } : undefined),
-        ...(isAuthorized || !given.login ? undefined : { authorize: Authorization.authorize })
-      }),
-      name
-    }
-  }
-  const { args, command, cwd, env } = entry
+  const server = ServersConfig.isAddress(entry)
+    ? { ...entry, headers: { ...entry.headers, ...given.headers } }
+    : { ...entry, env: { ...entry.env, ...given.env }, cwd: Option.getOrUndefined(given.cwd) ?? entry.cwd }
   return {
-    ...StdioClient.connector({
-      command,
-      args,
-      env: { ...env, ...given.env },
-      cwd: Option.getOrUndefined(given.cwd) ?? cwd,
-      stderr
+    ...ConfiguredServers.connector(server, {
+      stderr: given.quiet ? "ignore" : "forward",
+      ...(given.noLogin ? undefined : { authorize: Authorization.authorize })
     }),
     name
   }

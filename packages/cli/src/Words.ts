@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { type Failure, refused, usage } from "./Failure.js"
+import { plain } from "./Output.js"
 
 const parsed = (text: string, what: string): Effect.Effect<unknown, Failure> =>
   Effect.try({
@@ -81,3 +82,51 @@ export const toObject = (words: ReadonlyArray<string>, schema: JsonObject): Effe
     }
     return values as JsonObject
   })
+
+/** The number of letters to add, to leave out or to replace between two words. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < b.length; j++) {
+      next.push(Math.min((row[j] ?? 0) + (letter === b[j] ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
+
+const MAX_NAMES = 20
+const MAX_LETTERS = 100
+
+/** The failure for a name that is not among the names, with the one that was meant, or with all of them. */
+export const unknown = (kind: string, word: string, names: ReadonlyArray<string>): Failure => {
+  const short = word.slice(0, MAX_LETTERS)
+  const [best] = names.filter((name) => name.length <= MAX_LETTERS)
+    .map((name) => ({ name, letters: distance(short.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ letters, name }) => letters <= Math.max(2, name.length / 3))
+    .sort((a, b) => a.letters - b.letters)
+  const known = names.slice(0, MAX_NAMES).map(plain).join(", ") + (names.length > MAX_NAMES ? ", …" : "")
+  return usage(
+    `The server has no ${kind} "${short}"${
+      best !== undefined
+        ? `. Did you mean "${plain(best.name)}"?`
+        : known === ""
+        ? ""
+        : `. It has: ${known}`
+    }`
+  )
+}
+
+/** Fails when a required property has no value. */
+export const requireAll = (schema: JsonObject, given: JsonObject): Effect.Effect<void, Failure> => {
+  const required = Array.isArray(schema["required"]) ? schema["required"].filter(Predicate.isString) : []
+  const missing = required.filter((name) => !Object.hasOwn(given, name))
+  const properties = propertiesOf(schema)
+  const shown = missing.map((name) => `${plain(name)} (${typesOf(properties[name] ?? {}).join(" or ") || "any"})`)
+  return missing.length === 0
+    ? Effect.void
+    : Effect.fail(usage(
+      `${missing.length === 1 ? "An argument is" : "Arguments are"} missing: ${shown.join(", ")}. Write name=value`
+    ))
+}

@@ -1,10 +1,15 @@
 #!/usr/bin/env node
 /**
- * The program `effect-mcp`. Ctrl+C interrupts the command, which closes its connections; the exit code says how it ended.
+ * The program `effect-mcp`: runs the words of its command line, which `Cli` reads. Ctrl+C interrupts the command, which closes its
+ * connections; the exit code says how the command ended.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Exit from "effect/Exit"
 import { run } from "./Cli.js"
+
+// `effect-mcp inspect … | head` ends a reader before the command: the command still closes its connections.
+process.stdout.on("error", () => {})
+process.stderr.on("error", () => {})
 
 NodeRuntime.runMain(run(process.argv.slice(2)), {
   disableErrorReporting: true,

@@ -10,9 +10,12 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-export const program = fileURLToPath(new URL("../bin/effect-mcp.js", import.meta.url))
+const program = fileURLToPath(new URL("../bin/effect-mcp.js", import.meta.url))
 
 const require = createRequire(new URL("../../node/package.json", import.meta.url))
+
+/** The command line as a host launches it. */
+export const cli = (...args: ReadonlyArray<string>): ReadonlyArray<string> => [process.execPath, program, ...args]
 
 /** The command line of an official server. */
 export const official = (name: string, ...args: ReadonlyArray<string>): ReadonlyArray<string> => [
@@ -21,10 +24,11 @@ export const official = (name: string, ...args: ReadonlyArray<string>): Readonly
   ...args
 ]
 
-/** The server of a template. */
-export const template = (name: "stdio" | "http"): ReadonlyArray<string> => [
+/** A server of ours: of a template, or with every kind of feature. */
+export const ours = (name: "stdio" | "http" | "everything", ...args: ReadonlyArray<string>): ReadonlyArray<string> => [
   process.execPath,
-  fileURLToPath(new URL(`../build/${name}.mjs`, import.meta.url))
+  fileURLToPath(new URL(`../build/${name}.mjs`, import.meta.url)),
+  ...args
 ]
 
 /** A folder that is removed when the scope closes. */
@@ -40,22 +44,30 @@ export interface Ran {
 }
 
 export interface Running {
+  readonly pid: number
   /** What the program has written to standard output and standard error so far. */
   readonly seen: () => Ran
   readonly write: (text: string) => void
   readonly end: () => void
   readonly kill: (signal: NodeJS.Signals) => void
   /** Waits until the program has written a text that matches. */
-  readonly sees: (expected: RegExp) => Effect.Effect<void>
+  readonly sees: (expected: RegExp) => Effect.Effect<RegExpExecArray>
   readonly ended: Effect.Effect<Ran>
 }
+
+/** A text without escape sequences. */
+export const uncolored = (text: string): string => text.replace(/\p{Cc}\[[\d;?]*[A-Za-z]/gu, "")
 
 interface Options {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-const start = (command: string, args: ReadonlyArray<string>, { cwd, env }: Options): Effect.Effect<Running, never, Scope.Scope> =>
+/** Starts a program; the end of the scope kills it. */
+export const start = (
+  [command = "", ...args]: ReadonlyArray<string>,
+  { cwd, env }: Options = {}
+): Effect.Effect<Running, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const child = spawn(command, args, {
@@ -66,45 +78,72 @@ const start = (command: string, args: ReadonlyArray<string>, { cwd, env }: Optio
       let [out, err, code] = ["", "", null as number | null]
       child.stdout.on("data", (data) => out += String(data))
       child.stderr.on("data", (data) => err += String(data))
-      const closed = new Promise<void>((resolve) => child.once("close", (status) => {
-        code = status
-        resolve()
-      }))
+      child.stdin.on("error", () => {})
+      const closed = new Promise<void>((resolve) =>
+        child.once("close", (status) => {
+          code = status
+          resolve()
+        })
+      )
       const seen = () => ({ code, out, err })
+      const both = () => uncolored(out + err)
       return {
+        pid: child.pid ?? 0,
         seen,
         write: (text: string) => void child.stdin.write(text),
         end: () => void child.stdin.end(),
         kill: (signal: NodeJS.Signals) => void child.kill(signal),
         sees: (expected: RegExp) =>
-          Effect.async<void>((resume) => {
+          Effect.async<RegExpExecArray>((resume) => {
             const look = () => {
-              if (!expected.test(out + err) && child.exitCode === null) return
+              const found = expected.exec(both())
+              if (found === null && child.exitCode === null) return
               child.stdout.off("data", look)
               child.stderr.off("data", look)
-              resume(expected.test(out + err) ? Effect.void : Effect.dieMessage(`${expected} was not written:\n${out}\n${err}`))
+              child.off("close", look)
+              resume(
+                found === null
+                  ? Effect.dieMessage(`${expected} was not written:\n${both()}`)
+                  : Effect.succeed(found)
+              )
             }
             child.stdout.on("data", look)
             child.stderr.on("data", look)
             child.once("close", look)
             look()
-          }),
+          }).pipe(
+            Effect.timeoutFail({
+              duration: "20 seconds",
+              onTimeout: () => new Error(`${expected} was not written in time:\n${both()}`)
+            }),
+            Effect.orDie
+          ),
         ended: Effect.map(Effect.promise(() => closed), seen),
         child
       }
     }),
-    ({ child }) => Effect.sync(() => void child.kill("SIGKILL"))
+    ({ child, ended }) => Effect.zipRight(Effect.sync(() => void child.kill("SIGKILL")), ended)
   )
 
 /** Starts the command line with pipes. */
-export const launch = (args: ReadonlyArray<string>, options: Options = {}) =>
-  start(process.execPath, [program, ...args], options)
+export const launch = (args: ReadonlyArray<string>, options: Options = {}) => start(cli(...args), options)
 
 /** Starts the command line at a pseudo-terminal; what it prints is standard output. */
 export const atTerminal = (args: ReadonlyArray<string>, options: Options = {}) => {
-  const quoted = [process.execPath, program, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")
-  return start("script", ["-qec", quoted, "/dev/null"], options)
+  const quoted = cli(...args).map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")
+  return start(["script", "-qec", quoted, "/dev/null"], options)
 }
+
+/** Types an answer to each question when it is shown. */
+export const answer = (
+  running: Running,
+  answers: ReadonlyArray<readonly [question: RegExp, keys: string]>
+): Effect.Effect<void> =>
+  Effect.forEach(
+    answers,
+    ([question, keys]) => Effect.zipRight(running.sees(question), Effect.sync(() => running.write(keys))),
+    { discard: true }
+  )
 
 /** Runs the command line to its end, with a text as standard input. */
 export const run = (args: ReadonlyArray<string>, options: Options & { readonly input?: string } = {}) =>
@@ -114,3 +153,12 @@ export const run = (args: ReadonlyArray<string>, options: Options & { readonly i
     running.end()
     return yield* running.ended
   }))
+
+/** Whether a process of this id runs. */
+export const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -38,7 +38,7 @@ const overHttp = (port: number, host: string) =>
 export const command = (after: ReadonlyArray<string>) =>
   Command.make("bridge", {
     ...Target.options,
-    port: Options.integer("port").pipe(
+    port: Target.port.pipe(
       Options.withDescription("Serves HTTP at this port, 0 for any free one"),
       Options.optional
     ),

@@ -1,14 +1,18 @@
 /**
  * The commands that send one request: `call` a tool, `read` a resource, get a `prompt`, `complete` an argument, and `ping`.
+ * `Words` reads arguments, `Questions` asks the user for those that are missing.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type { CallToolOptions } from "@effect-mcp/client/CallOptions"
+import type { ClientError } from "@effect-mcp/client/ClientError"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import type { ContentBlock } from "@effect-mcp/protocol/Content"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { CallToolResult } from "@effect-mcp/protocol/Tools"
+import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -21,8 +25,11 @@ import * as Questions from "../Questions.js"
 import * as Session from "../Session.js"
 import * as Words from "../Words.js"
 
-const words = (name: string, description: string) =>
-  Args.text({ name }).pipe(Args.withDescription(`The server, unless it stands after --; ${description}`), Args.repeated)
+const words = (name: string, more?: string) =>
+  Args.text({ name }).pipe(
+    Args.withDescription(`The server, unless it stands after --${more === undefined ? "" : `; ${more}`}`),
+    Args.repeated
+  )
 
 const out = Options.directory("out").pipe(
   Options.withDescription("A folder for the bytes of images, audio and blobs"),
@@ -76,6 +83,30 @@ export const showResult = (result: CallToolResult, folder: Option.Option<string>
     if (isError === true) return yield* refused("The tool reported an error")
   })
 
+const named = <A extends { readonly name: string }>(
+  kind: string,
+  word: string | undefined,
+  entries: Stream.Stream<A, ClientError>
+) =>
+  Effect.gen(function*() {
+    if (word === undefined) return yield* usage(`Name the ${kind}; \`inspect\` lists the ${kind}s of a server`)
+    const all = Chunk.toReadonlyArray(yield* Stream.runCollect(entries))
+    return all.find(({ name }) => name === word) ??
+      (yield* Words.unknown(kind, word, all.map(({ name }) => name)))
+  })
+
+/** The tool of this name. */
+export const findTool = (client: ClientSessionService, name: string | undefined) => named("tool", name, client.tools)
+
+/** The arguments that words give, with the user's answers for required ones that the words leave out. */
+export const argumentsOf = (schema: JsonObject, words: ReadonlyArray<string>, output: OutputService) =>
+  Effect.gen(function*() {
+    const given = yield* Words.toObject(words, schema)
+    const args = output.interactive ? yield* Questions.complete(schema, given, "required") : given
+    yield* Words.requireAll(schema, args)
+    return args
+  })
+
 const call = (after: ReadonlyArray<string>) =>
   Command.make("call", {
     ...Session.options,
@@ -87,19 +118,9 @@ const call = (after: ReadonlyArray<string>) =>
   }, ({ out, words, ...given }) =>
     Session.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
       Effect.gen(function*() {
-        if (name === undefined) {
-          return yield* usage("Name the tool; `inspect` lists the tools of a server")
-        }
-        const tool = yield* Effect.option(Stream.runHead(Stream.filter(client.tools, (tool) =>
-          tool.name === name)))
-        const schema = Option.match(Option.flatten(tool), {
-          onNone: (): JsonObject => ({}),
-          onSome: ({ inputSchema }) =>
-            inputSchema as JsonObject
-        })
-        const given = yield* Words.toObject(rest, schema)
-        const args = output.interactive ? yield* Questions.complete(schema, given, "required") : given
-        const result = yield* Effect.ensuring(client.callTool(name, args, progressOf(output)), output.status())
+        const tool = yield* findTool(client, name)
+        const args = yield* argumentsOf(tool.inputSchema as JsonObject, rest, output)
+        const result = yield* Effect.ensuring(client.callTool(tool.name, args, progressOf(output)), output.status())
         yield* showResult(result, out, output)
       }))).pipe(Command.withDescription("Calls a tool"))
 
@@ -126,13 +147,7 @@ const prompt = (after: ReadonlyArray<string>) =>
     ({ words, ...given }) =>
       Session.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
         Effect.gen(function*() {
-          if (name === undefined) {
-            return yield* usage("Name the prompt; `inspect` lists the prompts of a server")
-          }
-          const found = yield* Effect.option(
-            Stream.runHead(Stream.filter(client.prompts, (prompt) => prompt.name === name))
-          )
-          const { arguments: known = [] } = Option.getOrElse(Option.flatten(found), () => ({ arguments: [] }))
+          const { arguments: known = [], name: found } = yield* named("prompt", name, client.prompts)
           const schema: JsonObject = {
             properties: Object.fromEntries(known.map(({ description, name }) => [
               name,
@@ -140,12 +155,11 @@ const prompt = (after: ReadonlyArray<string>) =>
             ])),
             required: known.filter(({ required }) => required === true).map(({ name }) => name)
           }
-          const given = yield* Words.toObject(rest, schema)
-          const args = output.interactive ? yield* Questions.complete(schema, given, "required") : given
+          const args = yield* argumentsOf(schema, rest, output)
           const texts = Object.fromEntries(
             Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? value : ofJson(value)])
           )
-          const result = yield* client.getPrompt(name, texts)
+          const result = yield* client.getPrompt(found, texts)
           const text = result.messages.map(({ content, role }) =>
             `${output.paint("bold", `${role}:`)} ${ofBlock(content)}`
           )
@@ -184,7 +198,7 @@ const complete = (after: ReadonlyArray<string>) =>
 const ping = (after: ReadonlyArray<string>) =>
   Command.make(
     "ping",
-    { ...Session.options, words: words("server", "nothing else") },
+    { ...Session.options, words: words("server") },
     ({ words, ...given }) =>
       Session.use(given, words, after, ({ client, output }) =>
         Effect.gen(function*() {

@@ -10,9 +10,9 @@ import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Effect from "effect/Effect"
-import * as PubSub from "effect/PubSub"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import * as SubscriptionRef from "effect/SubscriptionRef"
 import { usage } from "../Failure.js"
 import { layer as outputLayer, Output } from "../Output.js"
 import * as Session from "../Session.js"
@@ -32,34 +32,45 @@ export const command = (after: ReadonlyArray<string>) =>
       if (program === undefined) return yield* usage("Write the command line of the server after --")
       const files = yield* FileSystem.FileSystem
       const { note } = yield* Output
-      const changes = yield* PubSub.sliding<string>(1)
+      const changes = yield* SubscriptionRef.make(0)
       yield* Stream.mergeAll(
         (watch.length === 0 ? ["."] : watch).map((path) => files.watch(path, { recursive: true })),
-        {
-          concurrency: "unbounded"
-        }
+        { concurrency: "unbounded" }
       ).pipe(
         Stream.filter(({ path }) => !IGNORED.test(path)),
         Stream.debounce("200 millis"),
-        Stream.runForEach(({ path }) => Effect.zipRight(note(`${path} has changed`), PubSub.publish(changes, path))),
+        Stream.runForEach(({ path }) =>
+          Effect.zipRight(
+            note(`${path} has changed: the server is launched anew`),
+            SubscriptionRef.update(changes, (count) => count + 1)
+          )
+        ),
         Effect.catchAll((error) => note(`Changes are not seen: ${error.message}`)),
         Effect.forkScoped
       )
+      // The count of changes at the last launch.
+      let launched = 0
+      const changed = Stream.runHead(Stream.filter(changes.changes, (count) => count > launched))
       const inner = StdioClient.connector({ command: program, args, stderr: "inherit" })
       // A change ends the connection to the server, and the proxy connects again.
       const restarting = Connector.make(
-        program,
+        "server",
         Effect.gen(function*() {
-          const transport = yield* inner.connect
-          const next = yield* Stream.fromPubSub(changes, { scoped: true })
-          const { run: _, ...rest } = transport
-          return { ...rest, incoming: Stream.interruptWhen(transport.incoming, Stream.runHead(next)) }
+          launched = yield* changes
+          const { run: _, ...transport } = yield* inner.connect
+          return { ...transport, incoming: Stream.interruptWhen(transport.incoming, changed) }
         })
       )
-      const server = McpServer.layer(
-        Session.info,
-        Proxy.layer(restarting, { reconnect: Schedule.spaced("500 millis") })
-      )
+      // A server that has ended by itself would end again: only a change helps.
+      const reconnect = Schedule.modifyDelayEffect(Schedule.forever, () =>
+        Effect.flatMap(changes, (count) =>
+          count > launched
+            ? Effect.succeed("50 millis" as const)
+            : note("The server has ended. It is launched again when a file changes").pipe(
+              Effect.zipRight(changed),
+              Effect.as("50 millis" as const)
+            )))
+      const server = McpServer.layer(Session.info, Proxy.layer(restarting, { reconnect }))
       yield* Effect.provide(overStdio, server)
     }).pipe(Effect.scoped, Effect.provide(outputLayer(false)))).pipe(
       Command.withDescription("Launches a server anew when its files change, while the host stays connected")

@@ -94,7 +94,7 @@ export const command = Command.make("init", {
     yield* note([
       "",
       paint("bold", "Next:"),
-      `  cd ${at}`,
+      `  cd ${/^[\w./-]+$/.test(at) ? at : JSON.stringify(at)}`,
       "  npm install",
       "  npm test",
       "  npm run build",

@@ -1,5 +1,6 @@
 /**
- * `inspect`: what a server is and what it has, as tables; with a name, everything about one entry, with its schemas.
+ * `inspect`: what a server is and what it has, as tables; with a name, everything about one entry, with its schemas. Every page of
+ * every list is read.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

@@ -6,15 +6,16 @@ import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import type { FileSystem } from "@effect/platform/FileSystem"
 import type { ClientError } from "@effect-mcp/client/ClientError"
+import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type { Task } from "@effect-mcp/protocol/Tasks"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type Failure, usage } from "../Failure.js"
+import { part } from "../Help.js"
 import { type OutputService, plain } from "../Output.js"
 import * as Session from "../Session.js"
-import * as Words from "../Words.js"
-import { showResult } from "./Call.js"
+import { argumentsOf, findTool, showResult } from "./Call.js"
 
 const show = (output: OutputService) => (task: Task) =>
   output.result(
@@ -24,21 +25,21 @@ const show = (output: OutputService) => (task: Task) =>
     }`
   )
 
-const words = (description: string) =>
-  Args.text({ name: "server and more" }).pipe(
-    Args.withDescription(`The server, unless it stands after --; ${description}`),
+const words = (name: string, more?: string) =>
+  Args.text({ name }).pipe(
+    Args.withDescription(`The server, unless it stands after --${more === undefined ? "" : `; ${more}`}`),
     Args.repeated
   )
 
 const ofTask = (
   after: ReadonlyArray<string>,
-  name: string,
+  name: "watch" | "result" | "cancel",
   description: string,
   work: (context: Session.Context, taskId: string) => Effect.Effect<void, Failure | ClientError, FileSystem>
 ) =>
   Command.make(
     name,
-    { ...Session.options, words: words("the id of the task") },
+    { ...Session.options, words: words("server and task", "the id of the task") },
     ({ words, ...given }) =>
       Session.use(given, words, after, (context) => {
         const [taskId] = context.words
@@ -49,12 +50,16 @@ const ofTask = (
 const start = (after: ReadonlyArray<string>) =>
   Command.make(
     "start",
-    { ...Session.options, words: words("the tool and its arguments, as those of `call`") },
+    {
+      ...Session.options,
+      words: words("server, tool and arguments", "the tool and its arguments, as those of `call`")
+    },
     ({ words, ...given }) =>
       Session.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
         Effect.gen(function*() {
-          if (name === undefined) return yield* usage("Name the tool")
-          const task = yield* client.tasks.start(name, yield* Words.toObject(rest, {}))
+          const tool = yield* findTool(client, name)
+          const args = yield* argumentsOf(tool.inputSchema as JsonObject, rest, output)
+          const task = yield* client.tasks.start(tool.name, args)
           if (Option.isSome(task.taskId)) return yield* output.result({ taskId: task.taskId.value }, task.taskId.value)
           yield* output.note("The server ran the tool at once, without a task")
           yield* showResult(yield* task.result, Option.none(), output)
@@ -64,28 +69,47 @@ const start = (after: ReadonlyArray<string>) =>
 const list = (after: ReadonlyArray<string>) =>
   Command.make(
     "list",
-    { ...Session.options, words: words("nothing else") },
+    { ...Session.options, words: words("server") },
     ({ words, ...given }) =>
       Session.use(given, words, after, ({ client, output }) => Stream.runForEach(client.tasks.list(), show(output)))
   ).pipe(
     Command.withDescription("Lists the tasks of a server of 2025-11-25")
   )
 
-export const command = (after: ReadonlyArray<string>) =>
-  Command.make("tasks").pipe(
-    Command.withDescription("Starts, watches and cancels tasks"),
-    Command.withSubcommands([
-      start(after),
-      list(after),
-      ofTask(after, "watch", "Prints the status of a task until the task ends", ({ client, output }, taskId) =>
-        Effect.flatMap(client.tasks.attach(taskId), ({ status }) =>
-          Stream.runForEach(status, show(output)))),
-      ofTask(after, "result", "Waits for the result of a task", ({ client, output }, taskId) =>
-        Effect.flatMap(client.tasks.attach(taskId), ({ result }) =>
-          Effect.flatMap(result, (value) =>
-            showResult(value, Option.none(), output)))),
-      ofTask(after, "cancel", "Cancels a task", ({ client, output }, taskId) =>
-        Effect.flatMap(client.tasks.attach(taskId), ({ cancel }) =>
-          Effect.zipRight(cancel, output.result({ taskId }, `${plain(taskId)} is cancelled`))))
-    ])
+/** The command, and the pages of its parts. */
+export const commands = (after: ReadonlyArray<string>) => {
+  const first = start(after)
+  const all = list(after)
+  const watch = ofTask(
+    after,
+    "watch",
+    "Prints the status of a task until the task ends",
+    ({ client, output }, taskId) =>
+      Effect.flatMap(client.tasks.attach(taskId), ({ status }) => Stream.runForEach(status, show(output)))
   )
+  const result = ofTask(
+    after,
+    "result",
+    "Waits for the result of a task",
+    ({ client, output }, taskId) =>
+      Effect.flatMap(
+        client.tasks.attach(taskId),
+        ({ result }) => Effect.flatMap(result, (value) => showResult(value, Option.none(), output))
+      )
+  )
+  const cancel = ofTask(
+    after,
+    "cancel",
+    "Cancels a task",
+    ({ client, output }, taskId) =>
+      Effect.flatMap(
+        client.tasks.attach(taskId),
+        ({ cancel }) => Effect.zipRight(cancel, output.result({ taskId }, `${plain(taskId)} is cancelled`))
+      )
+  )
+  const command = Command.make("tasks").pipe(
+    Command.withDescription("Starts, watches and cancels tasks"),
+    Command.withSubcommands([first, all, watch, result, cancel])
+  )
+  return [command, [part(first), part(all), part(watch), part(result), part(cancel)]] as const
+}

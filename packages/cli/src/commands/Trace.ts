@@ -13,8 +13,9 @@ import { createWriteStream } from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import { Transform } from "node:stream"
-import { refused, usage } from "../Failure.js"
+import { Failure, refused, usage } from "../Failure.js"
 import { layer as outputLayer, Output, type OutputService, plain } from "../Output.js"
+import { port } from "../Target.js"
 
 type Direction = "sent" | "received"
 
@@ -105,9 +106,17 @@ const lines = (see: (line: string) => void): Transform => {
 }
 
 const ofPipe = (program: string, args: ReadonlyArray<string>, { say, see }: Tracer) =>
-  Effect.async<number, ReturnType<typeof refused>>((resume) => {
+  Effect.async<number, Failure>((resume) => {
     const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] })
-    child.once("error", (error) => resume(Effect.fail(refused(`Cannot launch ${program}: ${error.message}`))))
+    const closed = Effect.async<void>((resume) => {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) resume(Effect.void)
+      else child.once("exit", () => resume(Effect.void))
+    })
+    child.once(
+      "error",
+      ({ message }) =>
+        resume(Effect.fail(new Failure({ kind: "connect", message: `Cannot launch ${program}: ${message}` })))
+    )
     child.once("close", (code, signal) => {
       say(`The server has ended: ${signal ?? `code ${code}`}`)
       resume(Effect.succeed(code ?? 1))
@@ -115,7 +124,12 @@ const ofPipe = (program: string, args: ReadonlyArray<string>, { say, see }: Trac
     process.stdin.pipe(lines((line) => see("sent", line))).pipe(child.stdin)
     child.stdout.pipe(lines((line) => see("received", line))).pipe(process.stdout)
     child.stdin.on("error", () => {})
-    return Effect.sync(() => void child.kill())
+    const kill = (signal: NodeJS.Signals) =>
+      Effect.zipRight(
+        Effect.sync(() => void child.kill(signal)),
+        Effect.timeoutOption(Effect.interruptible(closed), "2 seconds")
+      )
+    return Effect.zipRight(kill("SIGTERM"), kill("SIGKILL"))
   })
 
 /** The data of an event stream: its messages. */
@@ -173,7 +187,7 @@ const forward = (to: URL, { say, see }: Tracer): Http.RequestListener => (reques
 }
 
 const ofUrl = (to: URL, port: number, tracer: Tracer) =>
-  Effect.async<never, ReturnType<typeof refused>>((resume) => {
+  Effect.async<never, Failure>((resume) => {
     const server = Http.createServer(forward(to, tracer))
     server.once("error", (error) => resume(Effect.fail(refused(error.message))))
     server.listen(port, "127.0.0.1", () => {
@@ -191,7 +205,7 @@ export const command = (after: ReadonlyArray<string>) =>
   Command.make("trace", {
     json: Options.boolean("json").pipe(Options.withDescription("Prints each message as one line of JSON, whole")),
     output: Options.file("output").pipe(Options.withDescription("A file for the messages"), Options.optional),
-    port: Options.integer("port").pipe(
+    port: port.pipe(
       Options.withDescription("Where to listen in place of a URL"),
       Options.withDefault(0)
     ),

@@ -1,6 +1,6 @@
-import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { program } from "./host.js"

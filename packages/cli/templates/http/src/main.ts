@@ -1,5 +1,5 @@
-import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as HttpServer from "@effect-mcp/node/HttpServer"
 import { Config, Effect, Layer } from "effect"
 import { Server } from "./server.js"
 

@@ -1,11 +1,13 @@
+import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as InProcess from "@effect-mcp/server/InProcess"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Server } from "../src/server.js"
 
 const call = (city: string) =>
-  Effect.scoped(Effect.flatMap(Client.make(InProcess.fromLayer(Server)), (client) => client.callTool("forecast", { city })))
+  Effect.scoped(
+    Effect.flatMap(Client.make(InProcess.fromLayer(Server)), (client) => client.callTool("forecast", { city }))
+  )
 
 describe("The tool forecast", () => {
   it.effect("knows Oslo", () =>

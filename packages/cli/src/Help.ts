@@ -1,0 +1,97 @@
+/**
+ * The pages of `--help`: what a command does, its words, its options and its parts, one line each and without colors, so that
+ * a page can be read in a pipe and searched. Descriptions stand beside the options in the modules of the commands.
+ */
+import * as CliConfig from "@effect/cli/CliConfig"
+import * as Command from "@effect/cli/Command"
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import { uncolored } from "./Output.js"
+
+/** A command with its page, and the commands below it. */
+export interface Part {
+  readonly name: string
+  readonly help: HelpDoc.HelpDoc
+  readonly parts: ReadonlyArray<Part>
+}
+
+export const part = <Name extends string, R, E, A>(
+  command: Command.Command<Name, R, E, A>,
+  parts: ReadonlyArray<Part> = []
+): Part => ({
+  name: [...Command.getNames(command)].join(),
+  help: Command.getHelp(command, CliConfig.defaultConfig),
+  parts
+})
+
+const textOf = (doc: HelpDoc.HelpDoc): string => uncolored(HelpDoc.toAnsiText(doc)).trim()
+
+/** What the library says of every value of a type, and what the form of an option says already. */
+const OBVIOUS =
+  /^(A user-defined piece|An existing|A file|A directory|A true or false|An integer|One of the following|This (setting|option|argument)) ?/
+
+const blocks = (doc: HelpDoc.HelpDoc): ReadonlyArray<HelpDoc.HelpDoc> =>
+  doc._tag === "Sequence" ? [...blocks(doc.left), ...blocks(doc.right)] : [doc]
+
+/** Options that every command has by itself. */
+const BUILT_IN = /^(--completions|--log-level|--wizard|--version|-h, --help)/
+
+const rowsOf = (doc: HelpDoc.HelpDoc): ReadonlyArray<readonly [string, string]> =>
+  blocks(doc).flatMap((block) =>
+    block._tag === "DescriptionList"
+      ? block.definitions.map(([span, about]) =>
+        [
+          textOf(HelpDoc.p(span)).replace(/^\((.*)\)$/, "$1").replace(/ 0 - \d+$/, ""),
+          blocks(about).map(textOf).filter((text) => text !== "" && !OBVIOUS.test(text)).join(" ")
+        ] as const
+      )
+      : []
+  ).filter(([name]) => !BUILT_IN.test(name))
+
+const table = (title: string, rows: ReadonlyArray<readonly [string, string]>): ReadonlyArray<string> => {
+  const width = Math.min(30, Math.max(0, ...rows.map(([name]) => name.length)))
+  const lines = rows.map(([name, about]) =>
+    name.length > width ? `  ${name}\n  ${" ".repeat(width)}  ${about}` : `  ${name.padEnd(width)}  ${about}`
+  )
+  return rows.length === 0 ? [] : ["", `${title}:`, ...lines.map((line) => line.trimEnd())]
+}
+
+const about = ({ help }: Part): string => {
+  const paragraph = blocks(help).find(HelpDoc.isParagraph)
+  return paragraph === undefined ? "" : textOf(paragraph)
+}
+
+/** The page of the command that the words name, the program itself among them. */
+export const page = (root: Part, words: ReadonlyArray<string>): string => {
+  const path = [root]
+  for (const word of words) {
+    const next = path.at(-1)?.parts.find(({ name }) => name === word)
+    if (next === undefined) break
+    path.push(next)
+  }
+  const part = path.at(-1) ?? root
+  const rows = rowsOf(part.help)
+  const args = rows.filter(([name]) => name.startsWith("<"))
+  const options = rows.filter(([name]) => name.startsWith("-"))
+  const { parts } = part
+  const usage = [
+    ...path.map(({ name }) => name),
+    ...(parts.length > 0 ? ["<command>"] : []),
+    ...(options.length > 0 ? ["[options]"] : []),
+    ...args.map(([name]) => name)
+  ]
+  return [
+    about(part),
+    "",
+    `Usage: ${usage.join(" ")}`,
+    ...table("Words", args),
+    ...table("Commands", parts.map((one) => [one.name, about(one)])),
+    ...table("Options", options),
+    ...(parts.length === 0 ? [] : ["", `\`${path.map(({ name }) => name).join(" ")} <command> --help\` says more.`]),
+    ...(part === root
+      ? [
+        "`--version` prints the version, `--completions bash` (or zsh, fish) a completion script for the shell.",
+        "Guide: https://github.com/effect-mcp/effect-mcp/blob/main/docs/cli.md"
+      ]
+      : [])
+  ].join("\n")
+}

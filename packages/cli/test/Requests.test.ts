@@ -1,0 +1,174 @@
+/**
+ * The commands that send a request, in a pipe, to servers of ours in both eras: results, JSON, exit codes, and sentences about bad input.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { info } from "../src/Session.js"
+import { folder, ours, run, start } from "./Program.js"
+
+const forecast = ["--", ...ours("stdio")]
+const everything = ["--", ...ours("everything")]
+const [node = "", stdio = ""] = ours("stdio")
+
+describe("The command line", () => {
+  it.live("has the version of its package, and pages of help without colors", () =>
+    Effect.gen(function*() {
+      const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
+      assert.deepStrictEqual([version, (yield* run(["--version"])).out], [info.version, `${version}\n`])
+      const [all, one, tasks, bash] = yield* Effect.forEach(
+        [[], ["call", "--help"], ["tasks"], ["--completions", "bash"]],
+        (args) => run(args),
+        { concurrency: 2 }
+      )
+      assert.match(all!.out, /Usage: effect-mcp <command>[^]*inspect +Shows[^]*init +Writes/)
+      assert.match(one!.out, /Usage: effect-mcp call \[options\] <server[^]*--json +Prints results as lines of JSON/)
+      assert.match(tasks!.out, /Usage: effect-mcp tasks <command>\n[^]*watch +Prints/)
+      assert.notInclude(all!.out + one!.out + tasks!.out, "\u001b")
+      assert.match(bash!.out, /complete -F \S+ .*effect-mcp/)
+    }))
+
+  it.live("shows what a server is and has, in both eras and over HTTP", () =>
+    Effect.gen(function*() {
+      const modern = yield* run(["inspect", ...forecast])
+      assert.match(modern.out, /revision 2026-07-28 \(modern\)/)
+      assert.match(modern.out, /Tools \(1\)\n\s+forecast\(city: string\)\s+Tomorrow's temperature/)
+      assert.notInclude(modern.out, "\u001b")
+      const server = yield* start(ours("everything", "--http"))
+      const [, url = ""] = yield* server.sees(/at (http\S+)/)
+      const legacy = yield* run(["inspect", url, "--revision", "2025-06-18"])
+      assert.match(
+        legacy.out,
+        /2025-06-18 \(legacy\)[^]*One of each[^]*Tools \(\d+\)[^]*Resources[^]*Resource templates[^]*Prompts/
+      )
+    }).pipe(Effect.scoped))
+
+  it.live("prints JSON for programs", () =>
+    Effect.gen(function*() {
+      const { err, out } = yield* run(["inspect", "--json", ...forecast])
+      const { tools, version } = JSON.parse(out)
+      assert.deepStrictEqual([version, tools[0].name, err], ["2026-07-28", "forecast", ""])
+      const one = yield* run(["inspect", "forecast", ...forecast])
+      assert.strictEqual(JSON.parse(one.out).inputSchema.type, "object")
+      const ping = yield* run(["ping", "--json", "--revision", "2025-11-25", ...forecast])
+      assert.strictEqual(JSON.parse(ping.out).version, "2025-11-25")
+    }))
+
+  it.live("calls a tool with words that its schema reads", () =>
+    Effect.gen(function*() {
+      const call = (...args: ReadonlyArray<string>) => run(["call", ...args])
+      assert.deepStrictEqual(JSON.parse((yield* call("forecast", "city=Oslo", ...forecast)).out), { celsius: -4 })
+      assert.deepStrictEqual(JSON.parse((yield* call("forecast", `{"city":"Rome"}`, ...forecast)).out), { celsius: 17 })
+      const { out } = yield* run(["call", "forecast", "-", "--json", ...forecast], { input: `{"city":"Oslo"}` })
+      assert.deepStrictEqual(JSON.parse(out).structuredContent, { celsius: -4 })
+      const slept = yield* call("slow_compute", "seconds=0.1", "label=1", ...everything)
+      assert.strictEqual(slept.out, "1 took 0.1 seconds\n")
+    }))
+
+  it.live("reads resources, gets prompts, completes arguments, and pings, in both eras", () =>
+    Effect.gen(function*() {
+      for (const revision of ["2025-11-25", "2026-07-28"]) {
+        const [read, prompt, complete, template, ping] = yield* Effect.forEach([
+          ["read", "test://template/7/data"],
+          ["prompt", "test_prompt_with_arguments", "arg1=a", "arg2=b"],
+          ["complete", "test_prompt_with_arguments", "arg1=par"],
+          ["complete", "test://template/{id}/data", "id=1"],
+          ["ping"]
+        ], (args) =>
+          run([...args, "--revision", revision, ...everything]), { concurrency: 2 })
+        assert.strictEqual(JSON.parse(read!.out).id, "7")
+        assert.strictEqual(prompt!.out, "user: Prompt with arguments: arg1='a', arg2='b'\n")
+        assert.deepStrictEqual([complete!.out, template!.out], ["paris\npark\nparty\n", "123\n124\n"])
+        assert.match(ping!.out, /everything answered in \d+ ms/)
+      }
+    }))
+
+  it.live("says by its exit code what has failed, and what to do in a sentence", () =>
+    Effect.gen(function*() {
+      const cases: ReadonlyArray<readonly [code: number, sentence: RegExp, ...args: ReadonlyArray<string>]> = [
+        [
+          1,
+          /There is no forecast for Atlantis.*\n[^]*The tool reported an error/,
+          "call",
+          "forecast",
+          "city=Atlantis",
+          ...forecast
+        ],
+        [2, /no tool "forecats"\. Did you mean "forecast"\?/, "call", "forecats", "city=Oslo", ...forecast],
+        [2, /no tool "none"\. It has: forecast/, "call", "none", ...forecast],
+        [2, /An argument is missing: city \(string\)/, "call", "forecast", ...forecast],
+        [2, /"city" is no argument: write name=text/, "call", "forecast", "city", ...forecast],
+        [2, /The value of "city" is not JSON: \{/, "call", "forecast", "city:={", ...forecast],
+        [2, /The argument is not JSON/, "call", "forecast", "{city", ...forecast],
+        [
+          2,
+          /"seconds", which must be number, is not JSON: soon/,
+          "call",
+          "slow_compute",
+          "seconds=soon",
+          ...everything
+        ],
+        [2, /Name the tool; `inspect` lists/, "call", ...forecast],
+        [1, /The server has no resources/, "read", "file:///none", ...forecast],
+        [2, /Invalid subcommand/, "nonsense"],
+        [2, /There is no option --nonsense/, "call", "--nonsense", ...forecast],
+        [2, /No server is called "unknown": no mcpServers file was found/, "inspect", "unknown"],
+        [2, /'none\.json' must exist/, "inspect", "--config", "none.json", "x"],
+        [2, /Name the server/, "ping"],
+        [3, /there is no such program on its PATH/, "ping", "--", "nonesuch"],
+        [3, /"false" exited with code 1/, "ping", "--", "false"],
+        [3, /connect ECONNREFUSED 127\.0\.0\.1:9\n/, "ping", "http://127.0.0.1:9"],
+        [3, /an invalid URL/, "ping", "http://127.0.0.1:99999/mcp"],
+        [4, /timed out|in time/i, "call", "test_sleep", "seconds=20", "--timeout", "1", ...everything]
+      ]
+      yield* Effect.scoped(Effect.gen(function*() {
+        const cwd = yield* folder
+        const ran = yield* Effect.forEach(cases, ([, , ...args]) => run(args, { cwd }), { concurrency: 3 })
+        for (const [index, [code, sentence]] of cases.entries()) {
+          const { code: given, err, out } = ran[index]!
+          assert.match(out + err, sentence)
+          assert.strictEqual(given, code, err)
+        }
+      }))
+    }))
+
+  it.scopedLive("reaches a server by its name in a file", () =>
+    Effect.gen(function*() {
+      const cwd = yield* folder
+      const server = { command: "${NODE}", args: [stdio] }
+      writeFileSync(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { weather: server } }))
+      mkdirSync(join(cwd, ".vscode"))
+      const servers = { code: { type: "stdio", ...server } }
+      writeFileSync(join(cwd, ".vscode", "mcp.json"), JSON.stringify({ servers }))
+      for (const name of ["weather", "code"]) {
+        assert.match((yield* run(["call", name, "forecast", "city=Oslo"], { cwd, env: { NODE: node } })).out, /-4/)
+      }
+      const { err } = yield* run(["inspect", "wether"], { cwd })
+      assert.match(err, /No server is called "wether": the files have weather, code/)
+    }))
+
+  it.scopedLive("writes what is not text to files", () =>
+    Effect.gen(function*() {
+      const cwd = yield* folder
+      const { out } = yield* run(["read", "test://static-binary", "--out", cwd, ...everything])
+      assert.match(out, /\[image\/png, \d+ bytes, test:\/\/static-binary\]/)
+      assert.strictEqual(readFileSync(join(cwd, "1.png")).subarray(1, 4).toString(), "PNG")
+    }))
+
+  it.live("asks nothing in a pipe: a server that needs a person hears that there is none", () =>
+    Effect.gen(function*() {
+      for (const revision of ["2025-11-25", "2026-07-28"]) {
+        const { code, err, out } = yield* run([
+          "call",
+          "test_elicitation",
+          "message=Who",
+          "--revision",
+          revision,
+          ...everything
+        ])
+        assert.strictEqual(code, 1)
+        assert.match(out + err, /elicitation/i)
+      }
+    }))
+})
