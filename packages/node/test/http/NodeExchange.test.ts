@@ -326,7 +326,7 @@ describe("the head of a stream", () => {
         let writes = 0
         const { port } = yield* listening((request, response) => {
           for (const name of ["_write", "_writev"] as const) {
-            const own: (...args: Array<unknown>) => unknown = Reflect.get(request.socket, name)
+            const own = Reflect.get(request.socket, name) as unknown as (...args: Array<unknown>) => unknown
             Reflect.set(request.socket, name, (...args: Array<unknown>) => {
               writes++
               return own.apply(request.socket, args)
