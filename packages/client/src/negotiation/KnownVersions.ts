@@ -3,13 +3,16 @@
  * era again. A remembered revision is a hint: the client probes a server again that refuses the hint, and a server that has
  * ended, unless the server has ended because of the probe.
  *
- * Without a service of its own, a client remembers by connector. A group also remembers by origin.
+ * A group remembers by origin, and so do all clients of one `HttpClient`. Other clients remember by connector.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */
+import { HttpClient } from "@effect/platform/HttpClient"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
 import type { Version } from "@effect-mcp/protocol/Version"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 
 export interface KnownVersionsService {
   readonly of: (connector: Connector<unknown>) => Version | undefined
@@ -41,19 +44,35 @@ const make = (memoryOf: (connector: Connector<unknown>) => readonly [Memory, unk
   }
 })
 
-const byConnector = (): KnownVersionsService => {
-  const known = new WeakMap<object, Known>() as unknown as Memory
-  return make((connector) => [known, connector])
-}
-
-export class KnownVersions extends Context.Reference<KnownVersions>()(
-  "@effect-mcp/client/negotiation/KnownVersions",
-  { defaultValue: (): KnownVersionsService => byConnector() }
-) {}
+/** How many origins are remembered. */
+const MAX_ORIGINS = 1000
 
 /** Connectors of one origin share what is known. */
 export const byOrigin = (): KnownVersionsService => {
   const known = new Map<string, Known>()
-  const others = new WeakMap<object, Known>() as unknown as Memory
-  return make((connector) => connector.origin === undefined ? [others, connector] : [known as Memory, connector.origin])
+  return make((connector) => {
+    if (connector.origin === undefined) return [ofConnectors, connector]
+    if (known.size > MAX_ORIGINS) known.delete(known.keys().next().value!)
+    return [known as Memory, connector.origin]
+  })
 }
+
+const ofConnectors = new WeakMap<object, Known>() as unknown as Memory
+const byConnector = make((connector) => [ofConnectors, connector])
+const byClient = new WeakMap<HttpClient, KnownVersionsService>()
+
+/** What a client remembers that connects in this context. */
+export const current: Effect.Effect<KnownVersionsService> = Effect.gen(function*() {
+  const ofGroup = yield* Effect.serviceOption(KnownVersions)
+  const http = yield* Effect.serviceOption(HttpClient)
+  if (Option.isSome(ofGroup)) return ofGroup.value
+  if (Option.isNone(http)) return byConnector
+  const known = byClient.get(http.value) ?? byOrigin()
+  byClient.set(http.value, known)
+  return known
+})
+
+export class KnownVersions extends Context.Tag("@effect-mcp/client/negotiation/KnownVersions")<
+  KnownVersions,
+  KnownVersionsService
+>() {}

@@ -32,7 +32,7 @@ import * as Decoding from "../session/Decoding.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Openings from "../session/Opening.js"
-import { KnownVersions } from "./KnownVersions.js"
+import * as KnownVersions from "./KnownVersions.js"
 
 /** How long the client waits for the answer to a probe before it sends `initialize`, too. */
 const PROBE_TIMEOUT = Duration.seconds(5)
@@ -82,7 +82,7 @@ export const connect = <R>(
     const scope = yield* Edition.childOf(yield* Effect.scope)
     const transport = yield* Scope.extend(connector.connect, scope)
     const opening = yield* Scope.extend(Openings.open(transport, LegacyMethodTable.notifications, options), scope)
-    const known = yield* KnownVersions
+    const known = yield* KnownVersions.current
     yield* Scope.addFinalizer(
       scope,
       Effect.sync(() => {
@@ -254,7 +254,7 @@ export const connect = <R>(
     )
 
   const negotiate = Effect.gen(function*() {
-    const known = yield* KnownVersions
+    const known = yield* KnownVersions.current
     const reached = yield* open
     const { opening } = reached
     const expected = prior?.version ?? known.of(connector)

@@ -274,6 +274,23 @@ describe("A client of both eras over HTTP", () => {
       yield* away.http.quiet
     }))
 
+  it.scoped("SHOULD look for the era once for all connectors of an origin that share an `HttpClient`", () =>
+    Effect.gen(function*() {
+      const { client, http, probe } = yield* probing()
+      yield* failure(400, -32601, "Method not found")(probe)
+      yield* initialized(http)
+      yield* Fiber.join(client)
+      const second = yield* connecting(http)
+      yield* initialized(http)
+      assert.strictEqual((yield* Fiber.join(second)).era, "legacy")
+      // Another client knows nothing of it, nor does this one of another origin.
+      const other = yield* probing()
+      yield* discovered(other.probe)
+      assert.strictEqual((yield* Fiber.join(other.client)).era, "modern")
+      yield* connecting(http, {}, Remote.connector("http://other.test/mcp", { standalone: false }))
+      yield* http.expect("server/discover")
+    }))
+
   it.scoped("looks for the era once for all connections of the connector", () =>
     Effect.gen(function*() {
       const http = yield* ScriptedServer.make()
