@@ -29,7 +29,7 @@ export interface RequestOptions extends SendOptions {
   readonly timeout?: Duration.DurationInput | undefined
   /** Whether each progress notification restarts the timeout, also without `onProgress`. Default: false. */
   readonly resetTimeoutOnProgress?: boolean | undefined
-  /** The longest wait in total, whatever progress arrives. Default: no limit. */
+  /** The longest wait in total, whatever progress arrives. Default: a day with `resetTimeoutOnProgress`, else no limit. */
   readonly maxTotalTimeout?: Duration.DurationInput | undefined
   /**
    * Runs for each progress notification, one after another, all before the call returns. The callback is interrupted with

@@ -33,7 +33,11 @@ export const since = (
       if (passed === 0) return Effect.succeed(options)
       const [millis, total] = [limit(), totalOf(options)]
       return passed < Math.min(millis, total)
-        ? Effect.succeed({ ...options, timeout: millis - passed, maxTotalTimeout: total - passed })
+        ? Effect.succeed({
+          ...options,
+          timeout: millis - passed,
+          maxTotalTimeout: total === Infinity ? options?.maxTotalTimeout : total - passed
+        })
         : Effect.fail(new RequestTimeout({ method, millis: Math.min(millis, total) }))
     }
   }

@@ -40,6 +40,9 @@ const MAX_TEXT = 16 * 1024 * 1024
 /** How many notifications may wait for a slow progress callback; the oldest are dropped. */
 export const MAX_PROGRESS = 256
 
+/** How long progress can keep a call waiting whose options name no `maxTotalTimeout`, in milliseconds: a day. */
+const MAX_TOTAL = 86_400_000
+
 /** Sends a message at once; `false` when the transport is closed. */
 type Send = (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
 
@@ -164,14 +167,19 @@ export class Calls {
     resume: (exit: CallExit) => void
   ): Call | undefined {
     const millis = options?.timeout === undefined ? this.defaultTimeoutMillis : Deadlines.millis(options.timeout)
-    const total = options?.maxTotalTimeout === undefined ? Infinity : Deadlines.millis(options.maxTotalTimeout)
+    const resetOnProgress = options?.resetTimeoutOnProgress === true
+    const total = options?.maxTotalTimeout !== undefined
+      ? Deadlines.millis(options.maxTotalTimeout)
+      // SHOULD always enforce a maximum timeout, whatever progress arrives (2025-11-25 basic/lifecycle#timeouts)
+      : resetOnProgress && millis !== Infinity
+      ? Math.max(millis, MAX_TOTAL)
+      : Infinity
     if (this.closed !== undefined || millis <= 0 || total <= 0) {
       resume(Effect.fail(this.closed ?? new RequestTimeout({ method, millis: 0 })))
       return undefined
     }
     const now = millis === Infinity && total === Infinity ? 0 : this.deadlines.now()
     const id = ++this.lastId
-    const resetOnProgress = options?.resetTimeoutOnProgress === true
     const call: Call = {
       id,
       method,

@@ -170,6 +170,20 @@ describe("resetTimeoutOnProgress", () => {
       }))
   }
 
+  it.scoped("SHOULD not keep a call for ever: a day, unless the call says otherwise", () =>
+    Effect.gen(function*() {
+      const one = yield* calling({ timeout: "1 hour", resetTimeoutOnProgress: true })
+      const other = yield* calling({ timeout: "1 hour", resetTimeoutOnProgress: true, maxTotalTimeout: Infinity })
+      for (let hour = 1; hour <= 24; hour++) {
+        assert.isFalse(yield* one.over)
+        yield* TestClock.adjust("59 minutes")
+        yield* one.progress(hour)
+        yield* other.progress(hour)
+      }
+      yield* endOf(one, 23.6 * 3_600_000, 24 * 3_600_000)
+      assert.isFalse(yield* other.over)
+    }))
+
   it.scoped("is not the default: progress alone does not restart the timeout", () =>
     Effect.gen(function*() {
       const call = yield* calling({ timeout: 100, onProgress: () => Effect.void })
