@@ -140,7 +140,45 @@ ${table(head, servers.map(rowOf))}
 What a server does with \`server/discover\`, the first request of a client that knows neither the server nor its era.
 
 ${table(["What it does", "What we do", "Tested over"], contactsOf({ pipes, urls }))}
+
+## Where this library follows advice in part
+
+The specification advises these with SHOULD. The library leaves the rest to the application, where it would cost every program more than it
+gives to the few that need it.
+
+${table(["Advice", "What we do", "What you can do"], ADVICE)}
 `
+
+/** What the specification advises, what holds of it by default, and how an application has the rest. */
+const ADVICE = [
+  [
+    `progress and log messages have a limit of their rate ([rule](${specification()}basic/utilities/progress))`,
+    "A stream holds at most 256 messages, and 16 Mi characters, that the client has not read; then the handler is suspended, so that a " +
+    "client gets no more than it reads. A client that is slow to handle progress keeps the newest 256. Progress of a task is written once " +
+    "at a time. There is no limit per second: a message that was dropped, or that delays its handler, is worse for most servers",
+    "send fewer, with `Stream.throttle` or `Effect.when`, or run as a task"
+  ],
+  [
+    `a client keeps what it knows of a server's era ([rule](${specification("2026-07-28")}basic/versioning))`,
+    "It is kept for all connectors of one origin that use one `HttpClient`, for all servers of a group by origin or command, and otherwise " +
+    "for a connector. Another connector to the same command may send a probe of its own: it launches another process",
+    "make the connector once, or name the era with `versions`"
+  ],
+  [
+    `a client starts a server again that has ended, and opens its subscriptions again ([rule](${
+      specification("2026-07-28")
+    }basic/transports#stdio))`,
+    "A `ClientSessionGroup` with `reconnect`, `ConfiguredServers` and a proxy do both. A client alone ends with its connection, and says so in " +
+    "`ended`: an application that has one server decides itself what is lost with it",
+    "a group of one server, or `Effect.retry` around the scope of the client"
+  ],
+  [
+    `a server bounds what one client can hold ([rule](${specification()}basic/utilities/tasks))`,
+    "Limits are those of a user. Clients without a user cannot be told apart over HTTP, so they share one user's limits: `maxRunning` of " +
+    "tasks, and the size that the `TaskStore` gives to one owner",
+    "an `authenticator` that tells clients apart, if only by address"
+  ]
+]
 
 const main = async () => {
   const text = pageOf(await readTable())

@@ -124,7 +124,10 @@ export interface HttpLimits {
  * @category models
  */
 export interface TaskLimits {
-  /** How many tasks of one principal run at the same time; further calls are refused. Default: 64. */
+  /**
+   * How many tasks of one principal run at the same time; further calls are refused. All clients without a principal count as one.
+   * Default: 64.
+   */
   readonly maxRunning?: number | undefined
   /** The longest that a client can have a task stored. A task that still runs then is interrupted. Default: 1 day. */
   readonly maxTtl?: Duration.DurationInput | undefined
