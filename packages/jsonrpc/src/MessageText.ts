@@ -33,14 +33,21 @@ export interface Limits {
  * @category utils
  */
 export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
-  const incoming = parseWithin(text, limits)
+  const { maxDepth, maxNodes = Json.MAX_NODES, maxResponseNodes = Json.MAX_RESPONSE_NODES } = limits
+  const incoming = text.length <= 2 * Math.min(maxNodes, maxResponseNodes)
+    ? parseAny(text, maxDepth)
+    : parseLong(text, maxDepth, maxNodes, maxResponseNodes)
   if (text.length > SHORT && !Message.isMalformed(incoming)) lengths.set(incoming, text.length)
   return incoming
 }
 
-const parseWithin = (text: string, limits: Limits): Message.Incoming => {
-  const { maxDepth, maxNodes = Json.MAX_NODES, maxResponseNodes = Json.MAX_RESPONSE_NODES } = limits
-  if (text.length <= 2 * Math.min(maxNodes, maxResponseNodes)) return parseAny(text, maxDepth)
+/** A text that may have too many values. */
+const parseLong = (
+  text: string,
+  maxDepth: number | undefined,
+  maxNodes: number,
+  maxResponseNodes: number
+): Message.Incoming => {
   const { id, kind } = MessageOutline.read(text)
   const max = kind === "response" ? maxResponseNodes : maxNodes
   if (Json.holdsMoreThan(text, max)) return tooMany(kind ?? (id === undefined ? "request" : "unknown"), max, id)

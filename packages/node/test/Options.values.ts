@@ -100,6 +100,8 @@ const http = {
   health: { maxLag: "1 second" },
   responses: "json",
   limits: {
+    bodyTimeout: "2 minutes",
+    maxIncompleteBytes: 1_000_000,
     maxBodyBytes: 1_000_000,
     maxDepth: 64,
     maxNodes: 1_000_000,

@@ -177,5 +177,5 @@ export const eraOfMessage = (
   if (method === "initialize") return "legacy"
   const meta = params?._meta
   if (typeof meta === "object" && meta !== null && Object.hasOwn(meta, VERSION_KEY)) return "modern"
-  return header !== undefined && DATE.test(header) && isAtLeast(header, modern[0]) ? "modern" : "legacy"
+  return header !== undefined && DATE.test(header) && header >= modern[0] ? "modern" : "legacy"
 }

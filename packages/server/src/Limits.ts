@@ -72,6 +72,16 @@ export interface ServerLimits {
 export interface HttpLimits {
   /** The largest body, in bytes; a larger one is answered with 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
+  /**
+   * How long a client may take for a body, before it is answered with 408 and its connection is closed; at the latest after twice
+   * this time. Default: 1 minute.
+   */
+  readonly bodyTimeout?: Duration.DurationInput | undefined
+  /**
+   * How many bytes all bodies together may take that have not come completely. Then the oldest one is answered with 503, and its
+   * connection is closed. Default: 128 MiB.
+   */
+  readonly maxIncompleteBytes?: number | undefined
   /** How deep the JSON of a message may nest; a deeper message is answered with 400. Default: 64 levels. */
   readonly maxDepth?: number | undefined
   /** How many values a request or a notification may hold, nested ones included, before it gets a 400. Default: 100,000. */
@@ -164,6 +174,7 @@ export const ofServer = (limits: ServerLimits = {}): Resolved<ServerLimits> =>
  * @internal
  */
 export interface ResolvedHttpLimits extends Resolved<HttpLimits> {
+  readonly bodyTimeout: number
   readonly stallTimeout: number
   readonly sessionIdleTimeout: number
 }
@@ -172,6 +183,8 @@ export interface ResolvedHttpLimits extends Resolved<HttpLimits> {
 export const ofHttp = (limits: HttpLimits = {}): ResolvedHttpLimits => {
   const resolved = resolve(limits, {
     maxBodyBytes: 4 * 1024 * 1024,
+    bodyTimeout: "1 minute",
+    maxIncompleteBytes: 128 * 1024 * 1024,
     maxDepth: Json.MAX_DEPTH,
     maxNodes: Json.MAX_NODES,
     maxResponseNodes: Json.MAX_RESPONSE_NODES,
@@ -186,6 +199,7 @@ export const ofHttp = (limits: HttpLimits = {}): ResolvedHttpLimits => {
   return {
     ...resolved,
     capacity: Math.max(1, resolved.capacity),
+    bodyTimeout: Deadlines.millis(resolved.bodyTimeout),
     stallTimeout: Deadlines.millis(resolved.stallTimeout),
     sessionIdleTimeout: Deadlines.millis(resolved.sessionIdleTimeout)
   }

@@ -172,6 +172,8 @@ const health = {
 } satisfies Every<HttpOptions.HealthOptions>
 
 const httpLimits = {
+  bodyTimeout: "2 minutes",
+  maxIncompleteBytes: 1_000_000,
   maxBodyBytes: 1_000_000,
   maxDepth: 64,
   maxNodes: 1_000_000,

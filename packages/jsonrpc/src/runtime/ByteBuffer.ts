@@ -7,10 +7,12 @@
  */
 
 export class ByteBuffer {
-  size = 0
-  private bytes: Uint8Array | undefined
+  size: number
+  protected bytes: Uint8Array | undefined
 
-  constructor(private readonly maxBytes: number) {}
+  constructor(readonly maxBytes: number) {
+    this.size = 0
+  }
 
   /** Adds as much of a piece as fits. `false` when more bytes than fit have arrived. */
   add(piece: Uint8Array): boolean {

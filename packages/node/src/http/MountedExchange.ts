@@ -3,6 +3,7 @@
  * may have read the body. `NodeHandler` makes an exchange for each request.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type { OpenBody } from "@effect-mcp/server/unstable/Body"
 import { type BodyFault, pathOf } from "@effect-mcp/server/unstable/HttpExchange"
 import type { Open } from "@effect-mcp/server/unstable/OpenExchanges"
 import type * as Context from "effect/Context"
@@ -37,15 +38,15 @@ export class MountedExchange extends NodeExchange implements Open {
     return pathOf(this.mounted.originalUrl ?? this.url)
   }
 
-  override body(maxBytes: number, then: (body: string | BodyFault) => void): void {
+  override body(into: OpenBody, then: (body: string | BodyFault) => void): void {
     const { mounted } = this
     // Some parsers set an empty body for a type that they do not read.
     const body = this.given?.body ?? (mounted.readableDidRead ? mounted.body : undefined)
-    if (body !== undefined) return then(textOf(body, maxBytes))
+    if (body !== undefined) return then(textOf(body, into.maxBytes))
     if (mounted.readableDidRead) return then({ fault: "taken" })
     if (mounted.readableEnded) return then("")
     this.isReading = true
-    super.body(maxBytes, (body) => {
+    super.body(into, (body) => {
       this.isReading = false
       then(body)
     })

@@ -57,8 +57,8 @@ export class NodeExchange implements HttpExchange {
     return this.response.destroyed || this.response.closed
   }
 
-  body(maxBytes: number, then: (body: string | BodyFault) => void): void {
-    Body.readNode(this.request, maxBytes, (body) =>
+  body(into: Body.OpenBody, then: (body: string | BodyFault) => void): void {
+    Body.readNode(this.request, into, (body) =>
       then(
         !(body instanceof Uint8Array)
           ? body

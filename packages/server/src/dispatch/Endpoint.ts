@@ -14,14 +14,14 @@ import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import type { Caller, Principal, Refuses } from "../Authenticator.js"
 import { Dispatcher } from "../Dispatcher.js"
+import { Bodies, OpenBody } from "../http/Body.js"
 import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
 import * as Health from "../http/Health.js"
-import { type Headers, type HttpExchange, pathOf, repeated } from "../http/HttpExchange.js"
+import { type Headers, type HttpExchange, MAX_DISCARDED, pathOf, repeated } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpOptions } from "../HttpOptions.js"
-import type { HttpRefusal } from "../HttpRefusal.js"
 import * as HttpContext from "../legacy/HttpContext.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
 import * as Authentication from "../runtime/Authentication.js"
@@ -90,6 +90,7 @@ type User = Principal | undefined
  */
 class Stages implements Endpoint {
   private readonly documents: ReadonlyMap<string, string>
+  private readonly bodies: Bodies
   private readonly draining: Draining.Draining
   private readonly transports: HttpTransports.HttpTransports
   private isClosing = false
@@ -106,6 +107,7 @@ class Stages implements Endpoint {
     const { nodes, options } = context
     const texts = Object.entries(entrances.documents ?? {}).map(([path, one]) => [path, JSON.stringify(one)] as const)
     this.documents = new Map([...texts, ...options.documents ?? []])
+    this.bodies = new Bodies(options.limits, context.sweeper)
     this.draining = Draining.make({
       timeout: options.drainTimeout ?? (nodes === undefined ? 0 : Draining.TIMEOUT),
       hasOthers: nodes !== undefined,
@@ -160,7 +162,8 @@ class Stages implements Endpoint {
     if (this.draining.hasBegun && (method === "GET" || target.toOwner(exchange) !== undefined)) {
       return Refusal.send(exchange, Refusal.closing)
     }
-    this.user(exchange, target)
+    if (this.entrances.authenticate === undefined) this.headers(exchange, target, undefined)
+    else this.user(exchange, target)
   }
 
   /** A request that arrived at another node: that node has checked what comes before the user. */
@@ -189,6 +192,7 @@ class Stages implements Endpoint {
     if (waiting) exchange.onGone(() => waiting && interrupt())
   }
 
+  /** What the headers of a POST alone decide. */
   private headers(exchange: HttpExchange, target: ServedPath, user: User): void {
     // Closing may have begun while the user was found.
     if (this.isClosing) return Refusal.send(exchange, Refusal.closing)
@@ -197,7 +201,19 @@ class Stages implements Endpoint {
       if (refused !== undefined) return this.refuse(exchange, refused)
     } else {
       const { maxBodyBytes } = this.context.options.limits
-      const refusal = refusalOfPost(exchange.headers, target.responses, maxBodyBytes)
+      const { headers } = exchange
+      // Node removes the last coding, which must be chunked, and leaves the others to us.
+      const coding = headers["transfer-encoding"]
+      const length = Number(headers["content-length"] ?? 0)
+      const refusal = target.responses !== undefined && MediaType.formOf(headers.accept, target.responses) === undefined
+        ? Refusal.notAcceptable("application/json or text/event-stream")
+        : coding !== undefined && coding.trim().toLowerCase() !== "chunked"
+        ? Refusal.unsupportedTransferCoding
+        : !MediaType.isJson(headers)
+        ? Refusal.unsupportedMediaType
+        : length > maxBodyBytes
+        ? Refusal.tooLarge(maxBodyBytes, length - maxBodyBytes > MAX_DISCARDED)
+        : undefined
       if (refusal !== undefined) return Refusal.send(exchange, refusal)
     }
     if (!this.owner(exchange, target, user)) this.body(exchange, target, user, false)
@@ -231,9 +247,11 @@ class Stages implements Endpoint {
   }
 
   private read(exchange: HttpExchange, then: (body: string) => void): void {
-    const { maxBodyBytes } = this.context.options.limits
-    exchange.body(maxBodyBytes, (body) => {
-      if (typeof body !== "string") return Refusal.send(exchange, Refusal.ofBody(body, maxBodyBytes))
+    const reading = new OpenBody(this.bodies)
+    exchange.onGone(() => reading.end())
+    exchange.body(reading, (body) => {
+      reading.end()
+      if (typeof body !== "string") return Refusal.send(exchange, Refusal.ofBody(body, reading.maxBytes))
       then(body)
     })
   }
@@ -319,22 +337,6 @@ const UNKEPT =
 
 const LATE = "Closing the HTTP endpoint does not wait longer for its sessions: a handler or the release of a session " +
   "layer has not ended within closeTimeout"
-
-/** The refusal of a POST that its headers alone decide. */
-const refusalOfPost = (
-  headers: Headers,
-  responses: ServedPath["responses"],
-  maxBodyBytes: number
-): HttpRefusal | undefined => {
-  if (responses !== undefined && MediaType.formOf(headers.accept, responses) === undefined) {
-    return Refusal.notAcceptable("application/json or text/event-stream")
-  }
-  // Node removes the last coding, which must be chunked, and leaves the others to us.
-  const coding = headers["transfer-encoding"]
-  if (coding !== undefined && coding.trim().toLowerCase() !== "chunked") return Refusal.unsupportedTransferCoding
-  if (!MediaType.isJson(headers)) return Refusal.unsupportedMediaType
-  return Number(headers["content-length"] ?? 0) > maxBodyBytes ? Refusal.tooLarge(maxBodyBytes) : undefined
-}
 
 const callerOf = (exchange: HttpExchange): Extract<Caller, { readonly _tag: "Http" }> => {
   const { encrypted, headers, method, moved, path, remoteAddress, services, url } = exchange

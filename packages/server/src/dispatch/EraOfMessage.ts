@@ -21,9 +21,8 @@ import { quotable } from "../runtime/HandlerName.js"
 /** `header` is the `MCP-Protocol-Version` of an HTTP request. */
 export const of = (message: Request | Notification, versions: ReadonlyArray<string>, header?: string): Version.Era => {
   if (Version.eraOfMessage(message, header) === "legacy") {
-    return isModernInitialize(message, header)
-      ? "modern"
-      : "legacy"
+    // Over HTTP, a client that also sends the header of a modern revision is modern: it has no method `initialize`.
+    return header !== undefined && Version.isModern(header) && namedBy(message) === header ? "modern" : "legacy"
   }
   const named = namedBy(message)
   return typeof named === "string" && Version.isLegacy(named) && versions.includes(named) ? "legacy" : "modern"
@@ -76,10 +75,6 @@ export const refusedByLegacy = (
     ? undefined
     : new UnsupportedVersion({ requested: quotable(requested), supported: versions })
 }
-
-// Over HTTP, a client that also sends the header of a modern revision is modern: it has no method `initialize`.
-const isModernInitialize = (message: Request | Notification, header: string | undefined): boolean =>
-  header !== undefined && Version.isModern(header) && namedBy(message) === header
 
 const namedBy = ({ params }: Request | Notification): unknown =>
   (params?._meta as Record<string, unknown> | null | undefined)?.[Version.VERSION_KEY]

@@ -70,9 +70,9 @@ export class AppExchange implements HttpExchange, Owner {
     return Effect.interruptible(Effect.onInterrupt(this.step(handle), () => Effect.sync(this.gone)))
   }
 
-  body(maxBytes: number, then: (body: string | BodyFault) => void): void {
+  body(into: Body.OpenBody, then: (body: string | BodyFault) => void): void {
     this.reading.add(this)
-    this.next!(Effect.flatMap(read(this.request, maxBytes), (body) => {
+    this.next!(Effect.flatMap(read(this.request, into), (body) => {
       this.reading.delete(this)
       return this.step(() => then(body))
     }))
@@ -202,19 +202,19 @@ class PulledBody implements Source {
   }
 }
 
-const read = (request: HttpServerRequest, maxBytes: number): Effect.Effect<string | BodyFault> => {
+const read = (request: HttpServerRequest, into: Body.OpenBody): Effect.Effect<string | BodyFault> => {
   const source = request.source as Request | Body.NodeBody
   // A body that middleware has read is in the platform's memory.
   return source instanceof Request && source.bodyUsed
     ? Effect.match(request.arrayBuffer, {
       onFailure: (): BodyFault => ({ fault: "taken" }),
-      onSuccess: (body) => body.byteLength > maxBytes ? { fault: "size" } : Body.text(body)
+      onSuccess: (body) => body.byteLength > into.maxBytes ? { fault: "size" } : Body.text(body)
     })
     : Effect.async((resume) => {
       const then = (body: string | BodyFault): void => resume(Effect.succeed(body))
-      if (source instanceof Request) return Effect.sync(Body.read(source, maxBytes, then))
+      if (source instanceof Request) return Effect.sync(Body.read(source, into, then))
       if (source.readableDidRead) return then({ fault: "taken" })
-      Body.readNode(source, maxBytes, (body) => then(Body.text(body)))
+      Body.readNode(source, into, (body) => then(Body.text(body)))
     })
 }
 

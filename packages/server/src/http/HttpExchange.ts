@@ -7,15 +7,16 @@
  * besides its handler's.
  */
 import type * as Context from "effect/Context"
+import type { OpenBody } from "./Body.js"
 
 /** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
 /**
- * Why a body was not read: it is too large, it is not UTF-8, it cannot be read, or another reader has taken it, such as a body
- * parser of the application.
+ * Why a body was not read: it is too large, it is not UTF-8, it cannot be read, another reader has taken it, such as a body
+ * parser of the application, it did not come in time, or all incomplete bodies were too large together.
  */
-export type BodyFault = { readonly fault: "size" | "encoding" | "unreadable" | "taken" }
+export type BodyFault = { readonly fault: "size" | "encoding" | "unreadable" | "taken" | "time" | "sum" }
 
 export interface HttpExchange {
   readonly method: string
@@ -44,7 +45,7 @@ export interface HttpExchange {
   /** Whether the client has disconnected: nothing reaches it any more. */
   readonly isGone: boolean
   /** Reads the body, once. Calls back at most once, and never when the client disconnects meanwhile. */
-  readonly body: (maxBytes: number, then: (body: string | BodyFault) => void) => void
+  readonly body: (into: OpenBody, then: (body: string | BodyFault) => void) => void
   /** Sends a complete answer, if the client is still connected. */
   readonly reply: (status: number, headers: Headers, body: string) => void
   /** Begins an answer in pieces. The headers leave at once; the reader is called only after this returns. */

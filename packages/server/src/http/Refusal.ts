@@ -52,6 +52,9 @@ export const of = (refuses: Refuses, era: Version.Era): HttpRefusal => {
 export const make = (status: number, code: number, message: string, headers?: Headers): HttpRefusal =>
   new HttpRefusal({ status, headers, error: { code, message } })
 
+/** The client may send the rest of a body that was not read: nobody would read it. */
+const CLOSED: Headers = { connection: "close" }
+
 export const badRequest = (message: string): HttpRefusal =>
   make(400, JsonRpcError.INVALID_REQUEST, `Bad Request: ${message}`)
 
@@ -73,8 +76,28 @@ export const methodNotAllowed = (method: string, allow: string): HttpRefusal =>
 export const notAcceptable = (types: string): HttpRefusal =>
   make(406, JsonRpcError.UNAVAILABLE, `Not Acceptable: the Accept header must list ${types}`)
 
-export const tooLarge = (maxBytes: number): HttpRefusal =>
-  make(413, JsonRpcError.UNAVAILABLE, `Payload Too Large: the body may have ${maxBytes} bytes`)
+/** `isEndless`: the rest of the body is too much to be read and dropped. */
+export const tooLarge = (maxBytes: number, isEndless = false): HttpRefusal =>
+  make(
+    413,
+    JsonRpcError.UNAVAILABLE,
+    `Payload Too Large: the body may have ${maxBytes} bytes`,
+    isEndless ? CLOSED : undefined
+  )
+
+const tooSlow: HttpRefusal = make(
+  408,
+  JsonRpcError.UNAVAILABLE,
+  "Request Timeout: the body of the request did not come in time",
+  CLOSED
+)
+
+const tooManyBytes: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: too much of requests that are not complete is held, and this one has not run; try again",
+  { "retry-after": "1", ...CLOSED }
+)
 
 export const unsupportedMediaType: HttpRefusal = make(
   415,
@@ -86,7 +109,7 @@ export const unsupportedTransferCoding: HttpRefusal = make(
   400,
   JsonRpcError.UNAVAILABLE,
   "Bad Request: the only Transfer-Encoding that the server reads is chunked",
-  { connection: "close" }
+  CLOSED
 )
 
 export const repeatedHeader = (name: string): HttpRefusal => badRequest(`the ${name} header is repeated`)
@@ -113,6 +136,10 @@ export const ofBody = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal 
       return unreadable
     case "taken":
       return taken
+    case "time":
+      return tooSlow
+    case "sum":
+      return tooManyBytes
   }
 }
 
@@ -120,7 +147,7 @@ export const closing: HttpRefusal = make(
   503,
   JsonRpcError.UNAVAILABLE,
   "Service Unavailable: the server is closing",
-  { "retry-after": "1", connection: "close" }
+  { "retry-after": "1", ...CLOSED }
 )
 
 /** Where several nodes serve an endpoint: no node has the request. */

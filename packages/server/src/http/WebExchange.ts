@@ -57,10 +57,10 @@ export class WebExchange implements HttpExchange, Owner {
     return this.stopReading !== undefined
   }
 
-  body(maxBytes: number, then: (body: string | BodyFault) => void): void {
+  body(into: Body.OpenBody, then: (body: string | BodyFault) => void): void {
     if (this.done) return
     let answered = false
-    const stop = Body.read(this.request, maxBytes, (body) => {
+    const stop = Body.read(this.request, into, (body) => {
       answered = true
       this.stopReading = undefined
       then(body)

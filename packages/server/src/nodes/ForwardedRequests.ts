@@ -231,7 +231,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     this.sending = new SerialQueue({ runtime })
   }
 
-  body(_maxBytes: number, then: (body: string | BodyFault) => void): void {
+  body(_into: unknown, then: (body: string | BodyFault) => void): void {
     if (!this.done) then(this.request.body ?? "")
   }
 

@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { Bodies, OpenBody } from "../../src/http/Body.js"
 import type { HttpExchange, Reader, Writer } from "../../src/http/HttpExchange.js"
 
 /** An exchange, and the response that it makes once `handle` has run. */
@@ -14,6 +15,12 @@ export interface Exchanging {
 export type Exchange = (init?: RequestInit, url?: string) => Exchanging
 
 export const ignoring: Reader = { drained: () => {}, gone: () => {} }
+
+/** A body that may have so many bytes, and may come when it likes. */
+export const opened = (maxBodyBytes: number): OpenBody =>
+  new OpenBody(
+    new Bodies({ maxBodyBytes, bodyTimeout: Infinity, maxIncompleteBytes: Infinity }, { now: () => 0, watch: () => {} })
+  )
 
 const text = (answer: Effect.Effect<Response>) =>
   Effect.flatMap(answer, (response) => Effect.promise(() => response.text()))
@@ -73,12 +80,12 @@ export const contract = (name: string, exchange: Exchange): void => {
       Effect.gen(function*() {
         const { answer, one } = exchange({ method: "POST", body: "héllo" })
         assert.strictEqual(
-          yield* text(answer(() => one.body(100, (body) => one.reply(200, {}, String(body))))),
+          yield* text(answer(() => one.body(opened(100), (body) => one.reply(200, {}, String(body))))),
           "héllo"
         )
         for (const [content, fault] of [["x".repeat(101), "size"], [Uint8Array.of(0xff), "encoding"]] as const) {
           const { answer, one } = exchange({ method: "POST", body: content })
-          const answered = answer(() => one.body(100, (body) => one.reply(200, {}, JSON.stringify(body))))
+          const answered = answer(() => one.body(opened(100), (body) => one.reply(200, {}, JSON.stringify(body))))
           assert.deepStrictEqual(JSON.parse(yield* text(answered)), { fault })
         }
       }))
@@ -93,7 +100,7 @@ export const contract = (name: string, exchange: Exchange): void => {
         const { answer, one } = exchange({ method: "POST", body, duplex: "half" } as RequestInit)
         let read = 0
         const answered = answer(() =>
-          one.body(10_000, (body) => {
+          one.body(opened(10_000), (body) => {
             read = sent
             one.reply(200, {}, JSON.stringify(body))
           })

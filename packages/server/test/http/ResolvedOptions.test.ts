@@ -12,6 +12,8 @@ describe("ResolvedOptions", () => {
       handshakeTimeout: 30_000,
       sessionIdPrefix: "",
       limits: {
+        bodyTimeout: 60_000,
+        maxIncompleteBytes: 134_217_728,
         maxBodyBytes: 4_194_304,
         maxDepth: 64,
         maxNodes: 100_000,

@@ -10,6 +10,7 @@ import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
 import type { Cause, Layer, Scope } from "effect"
 import { Effect } from "effect"
 import * as Endpoint from "../../src/dispatch/Endpoint.js"
+import type { OpenBody } from "../../src/http/Body.js"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "../../src/http/HttpExchange.js"
 import { PIECE } from "../../src/http/HttpExchange.js"
 import { until } from "../Serving.js"
@@ -44,7 +45,7 @@ export class TestExchange implements HttpExchange {
     return this.url.split("?")[0]!
   }
 
-  body(maxBytes: number, then: (body: string | BodyFault) => void): void {
+  body({ maxBytes }: OpenBody, then: (body: string | BodyFault) => void): void {
     this.read = true
     then(typeof this.content === "string" && this.content.length > maxBytes ? { fault: "size" } : this.content)
   }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { getEventListeners } from "node:events"
 import { PIECE } from "../../src/http/HttpExchange.js"
 import { WebExchange } from "../../src/http/WebExchange.js"
-import { contract, pull, streaming } from "./ExchangeContract.js"
+import { contract, opened, pull, streaming } from "./ExchangeContract.js"
 
 const exchange = (init: RequestInit = {}, url = "http://localhost/a/b?c=d") => {
   let settle!: (response: Response) => void
@@ -47,7 +47,7 @@ describe("WebExchange", () => {
         let gone = 0
         let got = 0
         exchanging.one.onGone(() => gone++)
-        if (when === "reading") exchanging.one.body(100, () => got++)
+        if (when === "reading") exchanging.one.body(opened(100), () => got++)
         const stream = when === "streaming" ? yield* streaming(exchanging) : undefined
         abort.abort()
         if (stream !== undefined) assert.isUndefined(yield* pull(stream.body))
@@ -153,7 +153,7 @@ describe("WebExchange", () => {
         if (how === "text") yield* Effect.promise(() => request.text())
         else request.body!.getReader()
         let got: unknown
-        one.body(100, (body) => got = body)
+        one.body(opened(100), (body) => got = body)
         assert.deepStrictEqual(got, { fault: "taken" })
       }
     }))
@@ -162,7 +162,7 @@ describe("WebExchange", () => {
     Effect.gen(function*() {
       const body = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) })
       const { answer, one } = exchange({ method: "POST", body, duplex: "half" } as RequestInit)
-      const response = yield* answer(() => one.body(100, (body) => one.reply(400, {}, JSON.stringify(body))))
+      const response = yield* answer(() => one.body(opened(100), (body) => one.reply(400, {}, JSON.stringify(body))))
       assert.deepStrictEqual(yield* Effect.promise(() => response.json()), { fault: "unreadable" })
     }))
 
@@ -176,7 +176,7 @@ describe("WebExchange", () => {
         }
       })
       const { answer, one } = exchange({ method: "POST", body, duplex: "half" } as RequestInit)
-      const response = yield* answer(() => one.body(100, (body) => one.reply(200, {}, String(body))))
+      const response = yield* answer(() => one.body(opened(100), (body) => one.reply(200, {}, String(body))))
       assert.strictEqual(yield* Effect.promise(() => response.text()), "h€llo")
     }))
 })

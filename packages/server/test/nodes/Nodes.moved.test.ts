@@ -73,8 +73,8 @@ const requests = {
 class SlowBody extends TestExchange {
   private arrive: (() => void) | undefined
 
-  override body(maxBytes: number, then: Parameters<TestExchange["body"]>[1]): void {
-    this.arrive = () => super.body(maxBytes, then)
+  override body(...args: Parameters<TestExchange["body"]>): void {
+    this.arrive = () => super.body(...args)
   }
 
   readonly arrives = Effect.zipRight(until(() => this.arrive !== undefined), Effect.sync(() => this.arrive!()))

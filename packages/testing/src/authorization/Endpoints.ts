@@ -5,10 +5,10 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc8414
  */
-import * as Body from "@effect-mcp/server/unstable/Body"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Jose from "jose"
 import type { AuthorizationRequest, Fault, Options, Received } from "../AuthorizationServerOptions.js"
 import * as BoundedMemory from "./BoundedMemory.js"
@@ -145,11 +145,10 @@ export const make = (issuer: string, options: Options): Endpoints => {
 }
 
 const read = (request: Request): Effect.Effect<string | undefined> =>
-  Effect.async((resume) => {
-    const stop = Body.read(request, MAX_BODY, (body) =>
-      resume(Effect.succeed(typeof body === "string" ? body : undefined)))
-    return Effect.sync(stop)
-  })
+  Effect.map(
+    Effect.option(Effect.tryPromise(() => request.text())),
+    (text) => Option.getOrUndefined(Option.filter(text, ({ length }) => length <= MAX_BODY))
+  )
 
 const headersOf = ({ headers }: Request): Readonly<Record<string, string>> => {
   const all: Record<string, string> = {}
