@@ -73,7 +73,9 @@ export const request = <M extends AnyMethod, Handled extends Effect.Effect<Resul
   const handle = handler as (params: any) => Effect.Effect<any, Feature.Fails, ContextOf<Handled>>
   return "extension" in one
     ? withSchemas(own(one.name, revisionsOf(one)), one, handle, one)
-    : register(one, (params, _, name) => answered(name, () => handle(params)))
+    // Some clients send an empty cursor for the first page.
+    : register(one, (params, _, name) =>
+      answered(name, () => handle(params.cursor === "" ? { ...params, cursor: undefined } : params)))
 }
 
 /**

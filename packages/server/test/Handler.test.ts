@@ -37,6 +37,8 @@ describe("A method of the specification", () => {
     Effect.gen(function*() {
       const peer = yield* connect()
       assert.deepStrictEqual(yield* names(peer), ["tool after undefined"])
+      const first = yield* ask(peer, "tools/list", { cursor: "" })
+      assert.strictEqual((first.tools as ReadonlyArray<any>)[0].name, "tool after undefined")
       const { tools } = yield* ask(peer, "tools/list", { cursor: "x" })
       assert.deepInclude(tools, {
         name: "tool after x",

@@ -18,6 +18,7 @@ import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Logging from "@effect-mcp/protocol/Logging"
 import { type HeaderMismatch, MissingClientCapability } from "@effect-mcp/protocol/McpError"
 import * as McpError from "@effect-mcp/protocol/McpError"
+import type * as Method from "@effect-mcp/protocol/Method"
 import * as Caching from "@effect-mcp/protocol/modern/Caching"
 import type { DiscoverResult } from "@effect-mcp/protocol/modern/Discover"
 import { decode, type Envelope } from "@effect-mcp/protocol/modern/Envelope"
@@ -37,6 +38,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { Refuses } from "../Authenticator.js"
@@ -156,6 +158,14 @@ export class ModernServe extends MessageServer<RequestFacts> {
     return unseen === undefined
       ? mismatch
       : Route.served(Effect.flatMap(unseen, (unknown) => Effect.fail(unknown ?? mismatch)))
+  }
+
+  /** SHOULD ignore unexpected responses: a response is read when its key is asked for. */
+  protected override mended({ method: name, params = {} }: Request, method: Method.Request) {
+    const { inputResponses } = params
+    if (!InputRequired.methods.has(name) || !Predicate.isRecord(inputResponses)) return undefined
+    const decoded = method.decodeParams({ ...params, inputResponses: undefined })
+    return Either.map(decoded, (read: {}) => ({ ...read, inputResponses }))
   }
 
   protected override served(session: ModernSession, params: any, served: Route.Served): Route.Served {

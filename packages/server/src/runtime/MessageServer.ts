@@ -50,6 +50,9 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
   /** The outcome of a request that failed before any code of the application ran. */
   protected abstract refused(exit: Exit.Exit<unknown, unknown>, error: Refuses): Outcome
 
+  /** The decoded parameters of a request that does not conform to its schema, where the era accepts them; else `undefined`. */
+  protected mended?(request: Request, method: Method.Request): ReturnType<Method.Request["decodeParams"]> | undefined
+
   /** What follows the release of what a handler has acquired. */
   protected released?(client: F, released: Effect.Effect<void> | undefined): Effect.Effect<void> | undefined
 
@@ -73,7 +76,8 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
         : this.refuse(client, request, incoming, refusal, route)
     }
     return this.work(client, request, incoming, route, (session) => {
-      const params = route.method.decodeParams(request.params)
+      const decoded = route.method.decodeParams(request.params)
+      const params = Either.isLeft(decoded) ? this.mended?.(request, route.method) ?? decoded : decoded
       if (Either.isLeft(params)) return Route.failed(ofIssue(params.left.issue))
       const served = route.serve(params.right, session, request.params)
       return this.served?.(session, params.right, served) ?? served

@@ -223,6 +223,24 @@ describe("Responses", () => {
       }
     }).pipe(Effect.provide(serve(asking(confirm("Sure?"))))))
 
+  it.scoped("that are unexpected SHOULD be ignored, whatever they are: without state, with one, and by a tool that asks nothing", () =>
+    Effect.gen(function*() {
+      const peer = yield* connect
+      const odd = { a: 1, b: null, c: { any: 1 }, d: "text", constructor: [] }
+      const first = yield* ask(peer, { inputResponses: odd })
+      assert.deepStrictEqual(questions(first), ["Sure?"])
+      const { inputResponses, requestState } = retry(first, () => accept)
+      const second = yield* ask(peer, { requestState, inputResponses: { ...odd, ...inputResponses } })
+      assert.strictEqual(text(second), `{"sure":true}`)
+      const [key] = Object.keys(inputResponses)
+      for (const malformed of [12345, null, { action: "perhaps" }]) {
+        const retried = { name: "ask", requestState, inputResponses: { [key!]: malformed } }
+        assert.strictEqual((yield* error(peer, "tools/call", retried, { capabilities })).code, -32602)
+      }
+      const other = yield* error(peer, "tools/call", { name: 1, inputResponses: odd }, { capabilities })
+      assert.include(other.message, "name")
+    }).pipe(Effect.provide(serve(asking(confirm("Sure?"))))))
+
   it.scoped("that are null count as absent: the question is asked again", () =>
     Effect.gen(function*() {
       const peer = yield* connect
