@@ -11,7 +11,7 @@ import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import type * as Stream from "effect/Stream"
 
 /**
- * How many values wait for a slow listener before it loses the oldest.
+ * How many values wait for a slow listener before it loses the oldest; fewer when they have more than 16 Mi characters.
  *
  * @category constants
  */

@@ -15,7 +15,8 @@ export type Update<A> =
   | { readonly _tag: "Result"; readonly result: A }
 
 /**
- * How many updates wait for a slow reader before it loses the oldest. The result is never lost.
+ * How many updates wait for a slow reader before it loses the oldest; fewer when they have more than 16 Mi characters. The result is
+ * never lost.
  *
  * @category constants
  */
@@ -39,7 +40,9 @@ export const make = <A, E, R>(
 ): Stream.Stream<Update<A>, E, R> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const updates = Outbox.make<Update<A>, E>(CAPACITY)
-    const result = call((progress) => Effect.sync(() => updates.unsafeSlide({ _tag: "Progress", progress })))
+    const result = call((progress) =>
+      Effect.sync(() => updates.unsafeSlide({ _tag: "Progress", progress }, progress.message?.length))
+    )
     yield* Effect.forkScoped(Effect.onExit(
       Effect.map(result, (result) => void updates.unsafeSlide({ _tag: "Result", result })),
       (exit) => Effect.sync(() => updates.end(exit))

@@ -171,6 +171,25 @@ describe("a progress callback", () => {
       assert.deepStrictEqual(gate.passed, [0, ...Array.from({ length: 256 }, (_, i) => 745 + i)])
     }))
 
+  it.scoped("has 16 Mi characters at most while it waits for a slow callback, whatever its size", () =>
+    Effect.gen(function*() {
+      for (const length of [100_000, 400_000, 3_000_000]) {
+        const gate = yield* gated
+        const call = yield* calling(gate.callback)
+        const message = "x".repeat(length)
+        for (let progress = 0; progress <= 256; progress++) {
+          call.receive(Message.notification("notifications/progress", { progressToken: 1, progress, message }))
+        }
+        call.receive(Message.success(1, {}))
+        yield* gate.open
+        yield* Fiber.join(call.fiber)
+        const waited = (gate.passed.length - 1) * length
+        assert.isAtMost(waited, 16 * 1024 * 1024)
+        assert.isAbove(waited, 16 * 1024 * 1024 - length)
+        assert.strictEqual(gate.passed.at(-1), 256)
+      }
+    }))
+
   const interrupted = Effect.gen(function*() {
     const gone = yield* Deferred.make<void>()
     const came: Array<number> = []

@@ -5,6 +5,8 @@
  */
 import { type Diagnostic, log } from "@effect-mcp/jsonrpc/Diagnostic"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
 import type { LoggingMessage } from "@effect-mcp/protocol/Logging"
 import type * as Method from "@effect-mcp/protocol/Method"
@@ -54,7 +56,9 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
       let isOver = false
       const diagnostics = new Broadcast<Diagnostic>()
       const report = (diagnostic: Diagnostic): Effect.Effect<void> =>
-        Effect.suspend(() => diagnostics.publish(diagnostic) ? Effect.void : log(diagnostic))
+        Effect.suspend(() =>
+          diagnostics.publish(diagnostic, () => Json.stringify(diagnostic)?.length) ? Effect.void : log(diagnostic)
+        )
       const logs = new Decoded("notifications/message", decoders["notifications/message"])
       const updates = new Decoded("notifications/resources/updated", decoders["notifications/resources/updated"])
       const completed = new Decoded(
@@ -73,9 +77,10 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
           const id = notification.params?.elicitationId
           // MUST ignore ids that are unknown, or completed already (2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation)
           if (notification.method === completed.method && typeof id === "string" && !open.delete(id)) return undefined
-          notifications.publish(notification)
-          byMethod.get(notification.method)?.publish(notification)
-          const problem = decoded.get(notification.method)?.publishParams(notification.params)
+          const sizeOf = () => MessageText.lengthOf(notification)
+          notifications.publish(notification, sizeOf)
+          byMethod.get(notification.method)?.publish(notification, sizeOf)
+          const problem = decoded.get(notification.method)?.publishParams(notification.params, sizeOf)
           return problem === undefined ? undefined : report(problem)
         },
         report,
@@ -125,9 +130,9 @@ class Broadcast<A> {
     return this.listeners.size > 0
   }
 
-  /** Whether there is a listener. */
-  publish(value: A): boolean {
-    for (const listener of this.listeners) listener.unsafeSlide(value)
+  /** Whether there is a listener. The size of the value, in characters, is asked for when values wait. */
+  publish(value: A, sizeOf: () => number | undefined): boolean {
+    for (const listener of this.listeners) listener.unsafeSlide(value, listener.size > 0 ? sizeOf() : 0)
     return this.hasListeners
   }
 
@@ -160,10 +165,10 @@ class Decoded<A> extends Broadcast<A> {
   }
 
   /** The result is what is wrong with the parameters. */
-  publishParams(params: unknown): Diagnostic | undefined {
+  publishParams(params: unknown, sizeOf: () => number): Diagnostic | undefined {
     if (!this.hasListeners) return undefined
     const { problem, value } = Decoding.decodeParams(this.method, this.decoder, params)
-    if (value !== undefined) this.publish(value)
+    if (value !== undefined) this.publish(value, sizeOf)
     return problem
   }
 }

@@ -122,7 +122,7 @@ export const make = ({ check, era, list, timeLeft, tools, watch }: Options): Rem
       const reported = yield* Effect.forkScoped(Stream.runForEach(arrived.stream, told(onProgress)))
       const value = yield* run((token) => {
         stop?.()
-        stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one))
+        stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one, one.message?.length))
       })
       arrived.end(Exit.void)
       yield* Fiber.join(reported)
@@ -147,7 +147,7 @@ export const make = ({ check, era, list, timeLeft, tools, watch }: Options): Rem
     progress: token === undefined ? Stream.empty : Stream.unwrapScoped(Effect.gen(function*() {
       const { poll } = yield* using(taskId, open)
       const arrived = progressOutbox()
-      const stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one))
+      const stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one, one.message?.length))
       yield* Effect.addFinalizer(() => Effect.sync(stop))
       yield* Effect.forkScoped(Effect.onExit(Effect.asVoid(poll.ended), (exit) => Effect.sync(() => arrived.end(exit))))
       return arrived.stream

@@ -53,6 +53,33 @@ describe("The notifications of a hub", () => {
       assert.deepStrictEqual(numbers(yield* Fiber.join(slow)), [0, ...range(1001 - 256, 1001)])
     }))
 
+  for (const name of ["notifications", "logs", "diagnostics"] as const) {
+    it.scoped(`have 16 Mi characters at most while they wait for a slow listener, and one more, whatever their size: ${name}`, () =>
+      Effect.gen(function*() {
+        for (const length of [100_000, 400_000, 3_000_000]) {
+          const { end, publish, report, streams } = yield* make
+          const wake = yield* Deferred.make<void>()
+          const taken = yield* Deferred.make<void>()
+          const stream: Stream.Stream<unknown> = streams[name]
+          const slow = yield* waiting(Stream.runCollect(
+            Stream.tap(stream, () => Effect.zipRight(Deferred.succeed(taken, undefined), Deferred.await(wake)))
+          ))
+          const text = "x".repeat(length)
+          const send = name === "diagnostics"
+            ? report(Diagnostic.UnknownResponse({ response: Message.success(1, { text }), late: false }))
+            : Effect.sync(() => publish(Message.notification("notifications/message", { level: "info", data: text })))
+          yield* send
+          yield* Deferred.await(taken)
+          for (let n = 0; n < 256; n++) yield* send
+          yield* end
+          yield* Deferred.succeed(wake, undefined)
+          const received = Chunk.size(yield* Fiber.join(slow)) * length
+          assert.isBelow(received, 16 * 1024 * 1024 + 2 * length)
+          assert.isAbove(received, 16 * 1024 * 1024 - 2 * length)
+        }
+      }))
+  }
+
   it.scoped("end after the last one; a later listener gets none", () =>
     Effect.gen(function*() {
       const { end, publish, streams: { diagnostics, logs, notifications } } = yield* make

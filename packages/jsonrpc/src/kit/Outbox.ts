@@ -6,7 +6,7 @@
  * A class with mutable fields, because every message passes here, Effect's `Queue` can neither exceed its capacity nor end
  * with an exit, and the reader of its `Mailbox` can miss a value that arrives between two of its steps. When test/kit/Outbox
  * passes on a queue of Effect, this part can be deleted. `values` are the values that wait, in order; `reader` is set while
- * the writer waits for a value; once `exit` is set no value is added.
+ * the writer waits for a value; once `exit` is set no value is added. `text` is the sum of `sizes`, those of the values of `unsafeSlide`.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -19,11 +19,16 @@ import * as EventLoop from "./EventLoop.js"
 /** How many values may wait before `offer` suspends, by default. */
 export const CAPACITY = 256
 
+/** How many characters the values may have that wait for a slow reader, where the oldest are dropped. One value may have more. */
+export const MAX_TEXT = 16 * 1024 * 1024
+
 export class Outbox<in out A, in out E = never> {
   private values: Array<A> = []
   private readonly suspended = new Set<() => void>()
   private reader: (() => void) | undefined
   private exit: Exit.Exit<void, E> | undefined
+  private sizes: Array<number> | undefined
+  private text = 0
 
   constructor(readonly capacity: number) {}
 
@@ -56,9 +61,18 @@ export class Outbox<in out A, in out E = never> {
     return true
   }
 
-  /** Adds the value; when the outbox is full, drops the oldest value first. `false` when the outbox has ended. */
-  unsafeSlide(value: A): boolean {
-    if (this.isFull) this.values.shift()
+  /**
+   * Adds the value, which has so many characters; when the outbox is full, or holds more than `MAX_TEXT`, drops the oldest values
+   * first. `false` when the outbox has ended.
+   */
+  unsafeSlide(value: A, size = 0): boolean {
+    const sizes = this.sizes ??= []
+    while (this.values.length > 0 && (this.isFull || this.text + size > MAX_TEXT)) {
+      this.values.shift()
+      this.text -= sizes.shift() ?? 0
+    }
+    sizes.push(size)
+    this.text += size
     return this.unsafeOffer(value)
   }
 
@@ -84,6 +98,8 @@ export class Outbox<in out A, in out E = never> {
     const taken = this.values
     if (taken.length > 0) {
       this.values = []
+      this.sizes = undefined
+      this.text = 0
       this.wakeSuspended()
     }
     return taken

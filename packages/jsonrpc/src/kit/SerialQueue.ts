@@ -11,6 +11,7 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Edition from "./Edition.js"
+import { MAX_TEXT } from "./Outbox.js"
 
 type Make = () => Effect.Effect<void> | undefined
 
@@ -19,6 +20,7 @@ interface Task {
   readonly key: unknown
   readonly then: (() => void) | undefined
   readonly runtime: Edition.Services
+  readonly size: number
 }
 
 export interface Options {
@@ -27,7 +29,7 @@ export interface Options {
   /** How many tasks may wait before the queue is full. Default: any number. */
   readonly capacity?: number | undefined
   /**
-   * What happens when more tasks wait: `drop` drops the oldest task, an effect replaces all waiting tasks. Default: all tasks
+   * What happens when more tasks wait: `drop` drops the oldest task, also when those that wait have too much text, an effect replaces all waiting tasks. Default: all tasks
    * are kept, and the code that adds tasks looks at `isFull`. A task that was dropped or replaced never calls `then`.
    */
   readonly surplus?: "drop" | Effect.Effect<void> | undefined
@@ -47,6 +49,7 @@ export class SerialQueue {
   private readonly runtime: Edition.Services
   private readonly capacity: number
   private readonly surplus: Options["surplus"]
+  private text = 0
 
   constructor({ capacity = Infinity, onIdle, runtime = Edition.defaultServices, surplus }: Options = {}) {
     this.runtime = Edition.interruptible(runtime)
@@ -75,17 +78,17 @@ export class SerialQueue {
 
   /**
    * Makes and runs the effect when all before it have ended, then calls `then`, also when the effect has failed. Without an effect
-   * there is no fiber. Neither `make` nor `then` may throw.
+   * there is no fiber. Neither `make` nor `then` may throw. A task without a key may have a `size`, in characters.
    */
-  add(make: Make, then?: () => void, key?: unknown): void {
-    this.push({ make, key, then, runtime: this.runtime }, Edition.runFork)
+  add(make: Make, then?: () => void, key?: unknown, size = 0): void {
+    this.push({ make, key, then, runtime: this.runtime, size }, Edition.runFork)
   }
 
   /** Adds a task for the context of the caller, who does not wait: the task begins when other fibers have had their turn. */
   fork(effect: Effect.Effect<void>, key?: unknown): Effect.Effect<void> {
     return Effect.map(
       Edition.services,
-      (runtime) => this.push({ make: () => effect, key, then: undefined, runtime }, Edition.runForkLater)
+      (runtime) => this.push({ make: () => effect, key, then: undefined, runtime, size: 0 }, Edition.runForkLater)
     )
   }
 
@@ -108,12 +111,15 @@ export class SerialQueue {
     if (this.isStopped) return
     const waiting = this.waiting ??= new Map()
     waiting.set(task.key ?? task, task)
+    this.text += task.size
     if (!this.isRunning) return this.run(runFork)
-    if (waiting.size <= this.capacity || this.surplus === undefined) return
-    if (this.surplus === "drop") return void this.take()
-    const surplus = this.surplus
-    this.clear()
-    this.push({ make: () => surplus, key: "surplus", then: undefined, runtime: task.runtime }, runFork)
+    const { surplus } = this
+    if (surplus === "drop") {
+      while (waiting.size > this.capacity || (this.text > MAX_TEXT && waiting.size > 1)) this.take()
+    } else if (surplus !== undefined && waiting.size > this.capacity) {
+      this.clear()
+      this.push({ make: () => surplus, key: "surplus", then: undefined, runtime: task.runtime, size: 0 }, runFork)
+    }
   }
 
   private run(runFork: typeof Edition.runFork): void {
@@ -147,6 +153,7 @@ export class SerialQueue {
     // One iterator for all: a new one would pass the tasks that were removed each time.
     const task = (this.order ??= waiting.values()).next().value as Task
     waiting.delete(task.key ?? task)
+    this.text -= task.size
     if (waiting.size === 0) this.order = undefined
     this.wake()
     return task
@@ -154,6 +161,7 @@ export class SerialQueue {
 
   private clear(): void {
     this.waiting?.clear()
+    this.text = 0
     this.order = undefined
     this.wake()
   }

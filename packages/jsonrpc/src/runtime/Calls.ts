@@ -37,7 +37,7 @@ const RUNNING = 64
 /** How many characters the requests beyond `RUNNING` may have together: a peer with our defaults lets them wait. */
 const MAX_TEXT = 16 * 1024 * 1024
 
-/** How many notifications may wait for a slow progress callback; the oldest are dropped. */
+/** How many notifications may wait for a slow progress callback; the oldest are dropped, also when their texts are too long together. */
 export const MAX_PROGRESS = 256
 
 /** How long progress can keep a call waiting whose options name no `maxTotalTimeout`, in milliseconds: a day. */
@@ -309,7 +309,8 @@ export class Calls {
     if (call === undefined || progress === undefined) return false
     if (call.resetOnProgress) call.deadline = this.deadlines.now() + call.millis
     if (call.delivery === undefined) return call.resetOnProgress
-    call.delivery.add(() => delivered(call.options!.onProgress!, progress))
+    const size = progress.message?.length
+    call.delivery.add(() => delivered(call.options!.onProgress!, progress), undefined, undefined, size)
     return true
   }
 

@@ -213,7 +213,7 @@ const taskProgressOf = (): TaskProgress => {
         const reported = yield* Effect.forkScoped(Stream.runForEach(arrived.stream, report))
         const value = yield* call((token) => {
           tokens.push(token)
-          listeners.set(token, (progress) => void arrived.unsafeSlide(progress))
+          listeners.set(token, (progress) => void arrived.unsafeSlide(progress, progress.message?.length))
         })
         arrived.end(Exit.void)
         yield* Fiber.join(reported)
