@@ -1,11 +1,14 @@
-// What a user installs: packs every library, looks at the tarballs with publint and attw, installs them into an empty project
-// without this repository, and there runs a server as ESM, as CommonJS and bundled, and checks the types under `nodenext` and
-// `bundler` with `skipLibCheck: false`. `--dry-run` also asks npm what it would publish. Needs a build (`npm run build`).
+// What a user installs: writes and packs every library as flat.mjs does for a release, looks at the tarballs with publint and
+// attw, installs them into an empty project without this repository, and there runs a server as ESM, as CommonJS and bundled, and
+// checks the types under `nodenext` and `bundler` with `skipLibCheck: false`. `--dry-run` also asks npm what it would publish.
+// Needs a build (`npm run build`).
 import { build } from "esbuild"
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { release, writeRelease } from "./flat.mjs"
 import { readWorkspace, root } from "./workspace.mjs"
 
 const temporary = mkdtempSync(join(tmpdir(), "effect-mcp-packages-"))
@@ -33,10 +36,13 @@ const run = (what, command, args, { cwd = root, expected, input } = {}) => {
 const done = (what) => console.log(`ok   ${what}`)
 
 const packages = readWorkspace(root).packages.filter(({ library }) => library)
+done(await writeRelease())
 const tarballs = join(temporary, "tarballs")
 mkdirSync(tarballs)
 for (const { path } of packages) {
-  run(`pack ${path}`, npm, ["pack", "--silent", "--pack-destination", tarballs, `./${path}`])
+  run(`pack ${path}`, npm, ["pack", "--silent", "--pack-destination", tarballs, `./${path}`], {
+    cwd: join(root, release)
+  })
 }
 const files = readdirSync(tarballs).sort().map((name) => join(tarballs, name))
 if (files.length !== packages.length) throw new Error(`${packages.length} packages made ${files.length} tarballs`)
@@ -270,6 +276,39 @@ for (
   run(`types under ${moduleResolution}`, process.execPath, [tool("typescript/bin/tsc"), "-p", "."], { cwd: project })
   done(`the types of ${everything.length} public modules are right under ${moduleResolution}, libraries checked`)
 }
+
+// Each module exports what its compiled source exports, and what is one value there is one value here: no service exists twice.
+const exported = packages.flatMap(({ manifest, path }) =>
+  Object.entries(manifest.exports).filter(([, target]) => target.import?.includes("/dist/")).map(([name, target]) => [
+    manifest.name + name.slice(1),
+    pathToFileURL(join(root, path, target.import)).href
+  ])
+)
+write(
+  "identities.mjs",
+  `const flatOf = new Map()
+const pathOf = new Map()
+for (const [path, source] of ${JSON.stringify(exported)}) {
+  const [flat, compiled] = [await import(path), await import(source)]
+  for (const name of new Set([...Object.keys(flat), ...Object.keys(compiled)])) {
+    const [one, other] = [flat[name], compiled[name]]
+    if (typeof one !== typeof other) throw new Error(path + " differs in " + name)
+    if (typeof one !== "function" || path.split("/").length < 3) continue
+    if (flatOf.has(other) ? flatOf.get(other) !== one : pathOf.has(one)) {
+      throw new Error(path + ": " + name + " is not what it is as " + pathOf.get(flatOf.get(other) ?? one))
+    }
+    flatOf.set(other, one)
+    pathOf.set(one, path)
+  }
+}
+console.log(pathOf.size + " values")
+`
+)
+run("compare the flat modules with the compiled ones", process.execPath, ["identities.mjs"], {
+  cwd: project,
+  expected: /[1-9]\d{2,} values/
+})
+done(`${exported.length} modules export what their sources export, and each value once`)
 
 const hidden = spawnSync(
   process.execPath,

@@ -94,13 +94,6 @@ export const fixed = (
   }
 }
 
-/**
- * One random key.
- *
- * @internal
- */
-export const random = (): SealKeysService => fixed([Redacted.make(crypto.getRandomValues(new Uint8Array(32)))])
-
 const bytesOf = (secret: Redacted.Redacted<string | Uint8Array>): Uint8Array => {
   const value = Redacted.value(secret)
   const bytes = typeof value === "string" ? utf8.encode(value) : value

@@ -65,8 +65,10 @@ export const make = <E>(
     yield* warnOfTasks(registry, versions)
     const tasks = TaskRunner.of(registry)
     const limits = Limits.ofServer(options.limits)
+    // Made when it is first needed: Node loads its cryptography then, and most servers never seal.
+    const random = yield* SealKeys.memory({ every: Infinity })
     const sealKeys = options.stateSecrets === undefined
-      ? Option.getOrElse(yield* Effect.serviceOption(SealKeys.SealKeys), SealKeys.random)
+      ? Option.getOrElse(yield* Effect.serviceOption(SealKeys.SealKeys), () => random)
       : SealKeys.fixed(options.stateSecrets)
     const authentication = options.authenticator === undefined ? undefined : yield* Effect.mapInputContext(
       Authentication.make(options.authenticator),

@@ -63,7 +63,7 @@ const routes = (
       tasks: undefined,
       limits,
       cache: undefined,
-      sealKeys: SealKeys.random(),
+      sealKeys: Effect.runSync(SealKeys.memory()),
       inputSchema: () => undefined,
       unseenTool: () => undefined
     }
