@@ -5,9 +5,9 @@
  * `DecompressionStream` does not know stays compressed.
  */
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 
 /** The formats by the name of the header, and the bytes that they begin with. */
@@ -23,15 +23,18 @@ export const bytesOf = (response: HttpClientResponse.HttpClientResponse): Stream
   const known = encoding === undefined ? undefined : formats.get(encoding.trim().toLowerCase())
   if (known === undefined || typeof DecompressionStream === "undefined") return response.stream
   const [format, ...magic] = known
-  return Stream.unwrapScoped(Effect.map(
-    Stream.peel(response.stream, Sink.head<Uint8Array>()),
-    ([first, rest]) => {
-      const bytes = Option.toArray(first)
-      const whole = Stream.concat(Stream.fromIterable(bytes), rest)
-      const isCompressed = magic.every((byte, at) => bytes[0]?.[at] === byte)
-      return isCompressed ? decompressed(format, whole) : whole
-    }
-  ))
+  return Stream.unwrapScoped(Effect.gen(function*() {
+    // `Stream.peel` would read the first bytes, too, and add 20 kB to the bundle of an application.
+    const pull = yield* Stream.toPull(response.stream)
+    const first = yield* Effect.catchAll(
+      pull,
+      Option.match({ onNone: () => Effect.succeed(Chunk.empty<Uint8Array>()), onSome: Effect.fail })
+    )
+    const whole = Stream.concat(Stream.fromChunk(first), Stream.repeatEffectChunkOption(pull))
+    const [bytes] = first
+    const isCompressed = magic.every((byte, at) => bytes?.[at] === byte)
+    return isCompressed ? decompressed(format, whole) : whole
+  }))
 }
 
 const decompressed = (

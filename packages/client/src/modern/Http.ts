@@ -18,7 +18,6 @@ import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Answer from "../http/Answer.js"
@@ -141,23 +140,22 @@ export class ModernHttp implements Sender {
     response: Response
   ): Effect.Effect<Message.Response, LocalError> {
     return Events.fromResponse(response, this.connection.settings).pipe(
-      Stream.mapEffect((event) => {
+      Stream.mapConcatEffect((event) => {
         if (event instanceof Sse.TooLarge) {
           return Effect.fail(broken(`an event has more than ${event.maxEventBytes} bytes`))
         }
         if (event.data === undefined || event.data === "") {
-          return Effect.succeedNone
+          return Effect.succeed([])
         }
         const given = MessageText.parse(event.data, this.connection.settings)
         const incoming = Message.isMalformed(given) ? Batch.unwrapped(given) : given
         if (Answer.isAnswer(incoming, id)) {
-          return Effect.succeedSome(incoming)
+          return Effect.succeed([incoming])
         }
         return Answer.isMalformed(incoming, id)
           ? Effect.fail(Answer.unreadable(method, incoming.message))
-          : Effect.as(this.connection.reader.deliver(incoming), Option.none())
+          : Effect.as(this.connection.reader.deliver(incoming), [])
       }),
-      Stream.filterMap(identity),
       Stream.runHead,
       Effect.flatMap(Option.match({
         onNone: () => Effect.fail(broken("the stream ended before it")),
