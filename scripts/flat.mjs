@@ -14,7 +14,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, write
 import { dirname, join, posix, relative, sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import { rollup } from "rollup"
-import { readWorkspace, root, scope } from "./workspace.mjs"
+import { commands, readWorkspace, root, scope } from "./workspace.mjs"
 
 /** What ordinary programs import. Two modules that the same programs load stand in the same chunk of their package. */
 const PROGRAMS = {
@@ -284,6 +284,18 @@ export const writeRelease = async () => {
     const exports = { ...manifest.exports, ...chunks }
     writeFileSync(join(to, path, "package.json"), `${JSON.stringify({ ...manifest, exports }, null, 2)}\n`)
     symlinkSync(join("../..", path), join(to, "node_modules", scope, name))
+  }
+  // Programs are bundles of the sources.
+  for (const { files, manifest, name, path } of readWorkspace(root).packages) {
+    if (!commands.includes(name)) continue
+    const from = join(root, path)
+    if (files.includes("bundle.mjs")) await import(pathToFileURL(join(from, "bundle.mjs")).href)
+    cpSync(from, join(to, path), {
+      recursive: true,
+      filter: (file) => isCopied(relative(from, file).split(sep).join("/"))
+    })
+    const { devDependencies: _, scripts: __, ...published } = manifest
+    writeFileSync(join(to, path, "package.json"), `${JSON.stringify(published, null, 2)}\n`)
   }
   // What `changeset publish` reads.
   writeFileSync(

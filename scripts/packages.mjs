@@ -1,7 +1,7 @@
-// What a user installs: writes and packs every library as flat.mjs does for a release, looks at the tarballs with publint and
+// What a user installs: writes and packs every published package as flat.mjs does for a release, looks at the tarballs with publint and
 // attw, installs them into an empty project without this repository, and there runs a server as ESM, as CommonJS and bundled, and
-// checks the types under `nodenext` and `bundler` with `skipLibCheck: false`. `--dry-run` also asks npm what it would publish.
-// Needs a build (`npm run build`).
+// checks the types under `nodenext` and `bundler` with `skipLibCheck: false`. Then writes a project of each template with the packed
+// command line, and there runs tests, build and server. `--dry-run` also asks npm what it would publish. Needs a build (`npm run build`).
 import { build } from "esbuild"
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { release, writeRelease } from "./flat.mjs"
-import { readWorkspace, root } from "./workspace.mjs"
+import { programs, readWorkspace, root, scope } from "./workspace.mjs"
 
 const temporary = mkdtempSync(join(tmpdir(), "effect-mcp-packages-"))
 process.on("exit", () => rmSync(temporary, { recursive: true, force: true }))
@@ -35,21 +35,27 @@ const run = (what, command, args, { cwd = root, expected, input } = {}) => {
 
 const done = (what) => console.log(`ok   ${what}`)
 
-const packages = readWorkspace(root).packages.filter(({ library }) => library)
+const published = readWorkspace(root).packages.filter(({ name }) => !programs.includes(name))
+const packages = published.filter(({ library }) => library)
 done(await writeRelease())
 const tarballs = join(temporary, "tarballs")
 mkdirSync(tarballs)
-for (const { path } of packages) {
+for (const { path } of published) {
   run(`pack ${path}`, npm, ["pack", "--silent", "--pack-destination", tarballs, `./${path}`], {
     cwd: join(root, release)
   })
 }
-const files = readdirSync(tarballs).sort().map((name) => join(tarballs, name))
-if (files.length !== packages.length) throw new Error(`${packages.length} packages made ${files.length} tarballs`)
-done(`${files.length} tarballs packed`)
+const tarball = ({ manifest: { name, version } }) =>
+  join(tarballs, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`)
+const all = published.map(tarball)
+const files = packages.map(tarball)
+if (readdirSync(tarballs).length !== all.length) throw new Error(`${all.length} packages made other tarballs`)
+done(`${all.length} tarballs packed`)
 
-for (const file of files) {
+for (const file of all) {
   run(`publint ${file}`, process.execPath, [tool("publint/src/cli.js"), "run", file, "--strict"])
+}
+for (const file of files) {
   run(`attw ${file}`, process.execPath, [
     tool("@arethetypeswrong/cli/dist/index.js"),
     file,
@@ -185,12 +191,7 @@ const managers = {
     }
   }
 }
-const tarballOf = Object.fromEntries(
-  packages.map(({ manifest }) => {
-    const name = `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`
-    return [manifest.name, `file:${files.find((file) => file.endsWith(name))}`]
-  })
-)
+const tarballOf = Object.fromEntries(packages.map((one) => [one.manifest.name, `file:${tarball(one)}`]))
 for (const [manager, { exec, files: extra = {}, overrides, version }] of Object.entries(managers)) {
   for (const [role, { packages: own, program: source }] of Object.entries(roles)) {
     const cwd = join(temporary, `${role}-${manager.replace(/\W/g, "-")}`)
@@ -324,8 +325,40 @@ if (!/ERR_PACKAGE_PATH_NOT_EXPORTED/.test(hidden.stderr)) {
 }
 done("a hidden module cannot be imported")
 
+// The command line as `npx` installs it, and as `npm create` runs it; then a project of each template, in one installation.
+const tools = join(temporary, "tools")
+const projects = join(temporary, "projects")
+mkdirSync(tools)
+mkdirSync(projects)
+writeFileSync(join(tools, "package.json"), JSON.stringify({ name: "tools", private: true }))
+const ofCommands = published.filter(({ library }) => !library).map(tarball)
+run("install the command line", npm, ["install", "--no-audit", "--no-fund", "--silent", ...ofCommands], { cwd: tools })
+const installed = readdirSync(join(tools, "node_modules", scope.slice(0, -1))).sort()
+if (installed.join() !== "cli,create") throw new Error(`The command line installs ${installed.join()}`)
+const bin = (name) => join(tools, "node_modules", ".bin", name)
+const templates = ["stdio", "http", "host"]
+for (const template of templates) {
+  run(`write a ${template}`, bin("create-effect-mcp"), [template, "--template", template], {
+    cwd: projects,
+    expected: /^Written: /
+  })
+}
+writeFileSync(
+  join(projects, "package.json"),
+  JSON.stringify({ name: "projects", private: true, workspaces: templates, overrides: tarballOf })
+)
+run("install the projects", npm, ["install", "--no-audit", "--no-fund", "--silent"], { cwd: projects })
+for (const template of templates) {
+  const cwd = join(projects, template)
+  run(`build a ${template}`, npm, ["run", "build"], { cwd })
+  run(`test a ${template}`, npm, ["test"], { cwd, expected: /Test Files +1 passed/ })
+}
+const server = ["--", process.execPath, join(projects, "stdio", "dist", "main.js")]
+run("call the stdio server", bin("effect-mcp"), ["call", "forecast", "city=Oslo", ...server], { expected: /-4/ })
+done("the command line installs alone, and the projects of its templates are built, tested and called")
+
 if (process.argv.includes("--dry-run")) {
-  for (const file of files) {
+  for (const file of all) {
     run(`publish ${file}`, npm, ["publish", "--dry-run", "--provenance=false", "--silent", file])
   }
   done("npm would publish every tarball")

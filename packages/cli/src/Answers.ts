@@ -19,9 +19,12 @@ import * as Questions from "./Questions.js"
 
 const declined = { action: "decline" } as const
 
-/** A question whose user has left it, or given a value of the wrong kind, is declined. */
-const orDecline = <A, R>(answer: Effect.Effect<A, QuitException | Failure, R>) =>
-  Effect.catchAll(answer, () => Effect.succeed(declined))
+/** Ctrl+C in a question ends the command, as it does elsewhere; a value of the wrong kind takes the place of no answer. */
+const or = <B>(otherwise: B) => <A, R>(answer: Effect.Effect<A, QuitException | Failure, R>) =>
+  Effect.catchAll(answer, (error) =>
+    error._tag === "QuitException"
+      ? Effect.zipRight(Effect.sync(() => process.kill(process.pid, "SIGINT")), Effect.never)
+      : Effect.succeed(otherwise))
 
 /** Shows one question of a server after another. */
 const atTerminal = (output: OutputService) => {
@@ -37,7 +40,7 @@ const atTerminal = (output: OutputService) => {
           if (!accepted) return declined
           const content = yield* Questions.complete(requestedSchema as unknown as JsonObject, {}, "all")
           return { action: "accept", content: content as ElicitContent } as const
-        }).pipe(orDecline)
+        }).pipe(or(declined))
       )
     ),
     Features.urlElicitation(({ message, url }) =>
@@ -48,7 +51,7 @@ const atTerminal = (output: OutputService) => {
           return (yield* Prompt.confirm({ message: "Have you opened it?", initial: false }))
             ? "accept" as const
             : "decline" as const
-        }).pipe(Effect.catchAll(() => Effect.succeed("decline" as const)))
+        }).pipe(or("decline" as const))
       )
     ),
     Features.sampling(({ messages, systemPrompt }) =>
@@ -60,7 +63,7 @@ const atTerminal = (output: OutputService) => {
             yield* shown(`${role}:`, block.type === "text" ? block.text : `[${block.type}]`)
           }
         }
-        const text = yield* Effect.orElseSucceed(Prompt.text({ message: "Your answer as the model" }), () => "")
+        const text = yield* or("")(Prompt.text({ message: "Your answer as the model" }))
         return { role: "assistant", model: "a person", content: { type: "text", text } } as const
       }))
     )

@@ -134,6 +134,12 @@ export const atTerminal = (args: ReadonlyArray<string>, options: Options = {}) =
   return start(["script", "-qec", quoted, "/dev/null"], options)
 }
 
+/** The URL of a server with every kind of feature. */
+export const everythingAt: Effect.Effect<string, never, Scope.Scope> = Effect.flatMap(
+  Effect.suspend(() => start(ours("everything", "--http"))),
+  (server) => Effect.map(server.sees(/at (http\S+)/), ([, url = ""]) => url)
+)
+
 /** Types an answer to each question when it is shown. */
 export const answer = (
   running: Running,

@@ -6,10 +6,9 @@ import { Effect } from "effect"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { info } from "../src/Session.js"
-import { folder, ours, run, start } from "./Program.js"
+import { everythingAt, folder, ours, run } from "./Program.js"
 
 const forecast = ["--", ...ours("stdio")]
-const everything = ["--", ...ours("everything")]
 const [node = "", stdio = ""] = ours("stdio")
 
 describe("The command line", () => {
@@ -35,8 +34,7 @@ describe("The command line", () => {
       assert.match(modern.out, /revision 2026-07-28 \(modern\)/)
       assert.match(modern.out, /Tools \(1\)\n\s+forecast\(city: string\)\s+Tomorrow's temperature/)
       assert.notInclude(modern.out, "\u001b")
-      const server = yield* start(ours("everything", "--http"))
-      const [, url = ""] = yield* server.sees(/at (http\S+)/)
+      const url = yield* everythingAt
       const legacy = yield* run(["inspect", url, "--revision", "2025-06-18"])
       assert.match(
         legacy.out,
@@ -62,21 +60,25 @@ describe("The command line", () => {
       assert.deepStrictEqual(JSON.parse((yield* call("forecast", `{"city":"Rome"}`, ...forecast)).out), { celsius: 17 })
       const { out } = yield* run(["call", "forecast", "-", "--json", ...forecast], { input: `{"city":"Oslo"}` })
       assert.deepStrictEqual(JSON.parse(out).structuredContent, { celsius: -4 })
-      const slept = yield* call("slow_compute", "seconds=0.1", "label=1", ...everything)
+      const slept = yield* call("slow_compute", "seconds=0.1", "label=1", "--", ...ours("everything"))
       assert.strictEqual(slept.out, "1 took 0.1 seconds\n")
     }))
 
-  it.live("reads resources, gets prompts, completes arguments, and pings, in both eras", () =>
+  it.scopedLive("reads resources, gets prompts, completes arguments, and pings, in both eras", () =>
     Effect.gen(function*() {
+      const url = yield* everythingAt
       for (const revision of ["2025-11-25", "2026-07-28"]) {
-        const [read, prompt, complete, template, ping] = yield* Effect.forEach([
-          ["read", "test://template/7/data"],
-          ["prompt", "test_prompt_with_arguments", "arg1=a", "arg2=b"],
-          ["complete", "test_prompt_with_arguments", "arg1=par"],
-          ["complete", "test://template/{id}/data", "id=1"],
-          ["ping"]
-        ], (args) =>
-          run([...args, "--revision", revision, ...everything]), { concurrency: 2 })
+        const [read, prompt, complete, template, ping] = yield* Effect.forEach(
+          [
+            ["read", "test://template/7/data"],
+            ["prompt", "test_prompt_with_arguments", "arg1=a", "arg2=b"],
+            ["complete", "test_prompt_with_arguments", "arg1=par"],
+            ["complete", "test://template/{id}/data", "id=1"],
+            ["ping"]
+          ],
+          ([command = "", ...args]) => run([command, url, ...args, "--revision", revision]),
+          { concurrency: 2 }
+        )
         assert.strictEqual(JSON.parse(read!.out).id, "7")
         assert.strictEqual(prompt!.out, "user: Prompt with arguments: arg1='a', arg2='b'\n")
         assert.deepStrictEqual([complete!.out, template!.out], ["paris\npark\nparty\n", "123\n124\n"])
@@ -84,8 +86,10 @@ describe("The command line", () => {
       }
     }))
 
-  it.live("says by its exit code what has failed, and what to do in a sentence", () =>
+  it.scopedLive("says by its exit code what has failed, and what to do in a sentence", () =>
     Effect.gen(function*() {
+      const url = yield* everythingAt
+      const call = ["call", url] as const
       const cases: ReadonlyArray<readonly [code: number, sentence: RegExp, ...args: ReadonlyArray<string>]> = [
         [
           1,
@@ -95,21 +99,14 @@ describe("The command line", () => {
           "city=Atlantis",
           ...forecast
         ],
-        [2, /no tool "forecats"\. Did you mean "forecast"\?/, "call", "forecats", "city=Oslo", ...forecast],
-        [2, /no tool "none"\. It has: forecast/, "call", "none", ...forecast],
-        [2, /An argument is missing: city \(string\)/, "call", "forecast", ...forecast],
-        [2, /"city" is no argument: write name=text/, "call", "forecast", "city", ...forecast],
-        [2, /The value of "city" is not JSON: \{/, "call", "forecast", "city:={", ...forecast],
-        [2, /The argument is not JSON/, "call", "forecast", "{city", ...forecast],
-        [
-          2,
-          /"seconds", which must be number, is not JSON: soon/,
-          "call",
-          "slow_compute",
-          "seconds=soon",
-          ...everything
-        ],
-        [2, /Name the tool; `inspect` lists/, "call", ...forecast],
+        [2, /no tool "gret"\. Did you mean "greet"\?/, ...call, "gret", "name=Ada"],
+        [2, /no tool "nonesuch"\. It has: .*greet/, ...call, "nonesuch"],
+        [2, /An argument is missing: name \(string\)/, ...call, "greet"],
+        [2, /"name" is no argument: write name=text/, ...call, "greet", "name"],
+        [2, /The value of "name" is not JSON: \{/, ...call, "greet", "name:={"],
+        [2, /The argument is not JSON/, ...call, "greet", "{name"],
+        [2, /"seconds", which must be number, is not JSON: soon/, ...call, "slow_compute", "seconds=soon"],
+        [2, /Name the tool; `inspect` lists/, ...call],
         [1, /The server has no resources/, "read", "file:///none", ...forecast],
         [2, /Invalid subcommand/, "nonsense"],
         [2, /There is no option --nonsense/, "call", "--nonsense", ...forecast],
@@ -120,7 +117,7 @@ describe("The command line", () => {
         [3, /"false" exited with code 1/, "ping", "--", "false"],
         [3, /connect ECONNREFUSED 127\.0\.0\.1:9\n/, "ping", "http://127.0.0.1:9"],
         [3, /an invalid URL/, "ping", "http://127.0.0.1:99999/mcp"],
-        [4, /timed out|in time/i, "call", "test_sleep", "seconds=20", "--timeout", "1", ...everything]
+        [4, /timed out|in time/i, ...call, "test_sleep", "seconds=20", "--timeout", "1"]
       ]
       yield* Effect.scoped(Effect.gen(function*() {
         const cwd = yield* folder
@@ -148,27 +145,17 @@ describe("The command line", () => {
       assert.match(err, /No server is called "wether": the files have weather, code/)
     }))
 
-  it.scopedLive("writes what is not text to files", () =>
+  it.scopedLive("writes what is not text to files, and asks nothing in a pipe", () =>
     Effect.gen(function*() {
+      const url = yield* everythingAt
       const cwd = yield* folder
-      const { out } = yield* run(["read", "test://static-binary", "--out", cwd, ...everything])
+      const { out } = yield* run(["read", url, "test://static-binary", "--out", cwd])
       assert.match(out, /\[image\/png, \d+ bytes, test:\/\/static-binary\]/)
       assert.strictEqual(readFileSync(join(cwd, "1.png")).subarray(1, 4).toString(), "PNG")
-    }))
-
-  it.live("asks nothing in a pipe: a server that needs a person hears that there is none", () =>
-    Effect.gen(function*() {
       for (const revision of ["2025-11-25", "2026-07-28"]) {
-        const { code, err, out } = yield* run([
-          "call",
-          "test_elicitation",
-          "message=Who",
-          "--revision",
-          revision,
-          ...everything
-        ])
-        assert.strictEqual(code, 1)
-        assert.match(out + err, /elicitation/i)
+        const asked = yield* run(["call", url, "test_elicitation", "message=Who", "--revision", revision])
+        assert.strictEqual(asked.code, 1)
+        assert.match(asked.out + asked.err, /elicitation/i)
       }
     }))
 })

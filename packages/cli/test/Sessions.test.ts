@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { launch, ours, run, start } from "./Program.js"
+import { everythingAt, launch, ours, run } from "./Program.js"
 
 const eras = ["2025-11-25", "2026-07-28"]
 
@@ -11,8 +11,7 @@ describe("listen", () => {
   for (const revision of eras) {
     it.scopedLive(`prints what a server sends by itself until it is interrupted, at ${revision}`, () =>
       Effect.gen(function*() {
-        const server = yield* start(ours("everything", "--http"))
-        const [, url = ""] = yield* server.sees(/at (http\S+)/)
+        const url = yield* everythingAt
         const at = ["--revision", revision]
         const listening = yield* launch(["listen", url, "test://watched-resource", "--json", ...at])
         yield* listening.sees(/Listening to everything/)
@@ -35,23 +34,22 @@ describe("listen", () => {
 describe("tasks", () => {
   it.scopedLive("start, watch, result and cancel work on one task, in several runs", () =>
     Effect.gen(function*() {
-      const server = yield* start(ours("everything", "--http"))
-      const [, url = ""] = yield* server.sees(/at (http\S+)/)
+      const url = yield* everythingAt
       const tasks = (part: string, ...args: ReadonlyArray<string>) =>
         run(["tasks", part, url, ...args, "--revision", "2026-07-28"])
-      const started = yield* tasks("start", "slow_compute", "seconds=1", "label=Sum")
-      const id = started.out.trim()
+      const idOf = ({ out }: { readonly out: string }) => out.trim()
+      const id = idOf(yield* tasks("start", "slow_compute", "seconds=0.1", "label=Sum"))
       assert.match(id, /^\S+$/)
-      const watched = yield* tasks("watch", id)
-      assert.match(watched.out, new RegExp(`${id} working\\b[^]*${id} completed`))
-      assert.strictEqual((yield* tasks("result", id)).out, "Sum took 1 seconds\n")
+      assert.strictEqual((yield* tasks("result", id)).out, "Sum took 0.1 seconds\n")
       const failed = yield* tasks("start", "failing_job")
       const result = yield* tasks("result", failed.out.trim())
       assert.match(result.out, /The job failed/)
       assert.strictEqual(result.code, 1)
-      const long = (yield* tasks("start", "slow_compute", "seconds=60")).out.trim()
+      const long = idOf(yield* tasks("start", "slow_compute", "seconds=600"))
+      const watching = yield* launch(["tasks", "watch", url, long, "--revision", "2026-07-28"])
+      yield* watching.sees(/ working/)
       assert.match((yield* tasks("cancel", long)).out, /is cancelled/)
-      assert.match((yield* tasks("watch", long)).out, /cancelled/)
+      assert.match((yield* watching.ended).out, new RegExp(`${long} working\\b[^]*${long} cancelled`))
       const gone = yield* tasks("result", "none")
       assert.strictEqual(gone.code, 1)
       assert.match(gone.err, /does not have the task "none"/)

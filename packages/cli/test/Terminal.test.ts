@@ -3,10 +3,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { answer, atTerminal, isAlive, ours, uncolored } from "./Program.js"
+import { answer, atTerminal, everythingAt, isAlive, ours, uncolored } from "./Program.js"
 
 const forecast = ["--", ...ours("stdio")]
-const everything = ["--", ...ours("everything")]
 const eras = ["2025-11-25", "2026-07-28"]
 
 describe("At a terminal", () => {
@@ -17,7 +16,7 @@ describe("At a terminal", () => {
       const { code, out } = yield* running.ended
       assert.match(uncolored(out), /"celsius": -4/)
       assert.strictEqual(code, 0)
-      const number = yield* atTerminal(["call", "slow_compute", ...everything])
+      const number = yield* atTerminal(["call", "slow_compute", "--", ...ours("everything")])
       yield* answer(number, [[/seconds/, "soon\r"], [/must be number/, "\b\b\b\b0.1\r"]])
       assert.match((yield* number.ended).out, /The computation took 0\.1 seconds/)
     }))
@@ -25,8 +24,8 @@ describe("At a terminal", () => {
   for (const revision of eras) {
     it.scopedLive(`the user answers what a server asks of its user and of its model, at ${revision}`, () =>
       Effect.gen(function*() {
-        const at = (...args: ReadonlyArray<string>) =>
-          atTerminal(["call", ...args, "--revision", revision, ...everything])
+        const url = yield* everythingAt
+        const at = (...args: ReadonlyArray<string>) => atTerminal(["call", url, ...args, "--revision", revision])
         const form = yield* at("test_elicitation", "message=Who are you?")
         yield* answer(form, [
           [/The server asks: Who are you\?[^]*Answer\?/, "y"],
@@ -45,7 +44,8 @@ describe("At a terminal", () => {
 
   it.scopedLive("choices are lists, and defaults are offered", () =>
     Effect.gen(function*() {
-      const choices = yield* atTerminal(["call", "test_elicitation_sep1330_enums", ...everything])
+      const url = yield* everythingAt
+      const choices = yield* atTerminal(["call", url, "test_elicitation_sep1330_enums"])
       yield* answer(choices, [
         [/Answer\?/, "y"],
         [/untitledSingle[^]*option1/, "\r"],
@@ -56,7 +56,7 @@ describe("At a terminal", () => {
       ])
       const { out } = yield* choices.ended
       assert.match(out, /"untitledSingle":"option1","titledSingle":"value2","legacyEnum":"opt1"/)
-      const defaults = yield* atTerminal(["call", "test_elicitation_sep1034_defaults", ...everything])
+      const defaults = yield* atTerminal(["call", url, "test_elicitation_sep1034_defaults"])
       yield* answer(defaults, [
         [/Answer\?/, "y"],
         [/name[^\n]*John/, "\r"],
@@ -70,7 +70,7 @@ describe("At a terminal", () => {
 
   it.scopedLive("progress is a bar, and NO_COLOR means no colors, questions included", () =>
     Effect.gen(function*() {
-      const bar = yield* atTerminal(["call", "test_tool_with_progress", ...everything])
+      const bar = yield* atTerminal(["call", "test_tool_with_progress", "--", ...ours("everything")])
       assert.match((yield* bar.ended).out, /\[#{12}-{12}\] 50 % Completed step 50 of 100/)
       const colored = yield* atTerminal(["inspect", ...forecast])
       assert.include((yield* colored.ended).out, "\u001b[1m")
@@ -81,7 +81,7 @@ describe("At a terminal", () => {
       assert.notMatch(out, /\p{Cc}\[[\d;]*m/u)
     }))
 
-  it.scopedLive("Ctrl+C ends the command and its server, in a question and in a call", () =>
+  it.scopedLive("Ctrl+C ends the command and its server, in its own questions and in those of the server", () =>
     Effect.gen(function*() {
       const asking = yield* atTerminal(["call", "forecast", ...forecast])
       yield* answer(asking, [[/city/, "\u0003"]])
@@ -90,8 +90,8 @@ describe("At a terminal", () => {
       const [node = "", server = ""] = ours("everything")
       const calling = yield* atTerminal([
         "call",
-        "test_sleep",
-        "seconds=60",
+        "test_elicitation",
+        "message=Who",
         "--",
         node,
         "--input-type=module",
@@ -100,8 +100,7 @@ describe("At a terminal", () => {
         server
       ])
       const [, pid] = yield* calling.sees(/pid (\d+)/)
-      yield* Effect.sleep("700 millis")
-      calling.write("\u0003")
+      yield* answer(calling, [[/Answer\?/, "\u0003"]])
       assert.strictEqual((yield* calling.ended).code, 130)
       assert.isFalse(isAlive(Number(pid)))
     }))

@@ -70,7 +70,7 @@ export const command = (after: ReadonlyArray<string>) =>
               Effect.zipRight(changed),
               Effect.as("50 millis" as const)
             )))
-      const server = McpServer.layer(Session.info, Proxy.layer(restarting, { reconnect }))
+      const server = McpServer.layer(Session.info, Proxy.layer(restarting, { reconnect, connectTimeout: "1 minute" }))
       yield* Effect.provide(overStdio, server)
     }).pipe(Effect.scoped, Effect.provide(outputLayer(false)))).pipe(
       Command.withDescription("Launches a server anew when its files change, while the host stays connected")
