@@ -3,7 +3,7 @@
 // checks the types under `nodenext` and `bundler` with `skipLibCheck: false`. Then writes a project of each template with the packed
 // command line, and there runs tests, build and server. `--dry-run` also asks npm what it would publish. Needs a build (`npm run build`).
 import { build } from "esbuild"
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -191,7 +191,7 @@ const managers = {
     }
   }
 }
-const tarballOf = Object.fromEntries(packages.map((one) => [one.manifest.name, `file:${tarball(one)}`]))
+const tarballOf = Object.fromEntries(published.map((one) => [one.manifest.name, `file:${tarball(one)}`]))
 for (const [manager, { exec, files: extra = {}, overrides, version }] of Object.entries(managers)) {
   for (const [role, { packages: own, program: source }] of Object.entries(roles)) {
     const cwd = join(temporary, `${role}-${manager.replace(/\W/g, "-")}`)
@@ -353,8 +353,36 @@ for (const template of templates) {
   run(`build a ${template}`, npm, ["run", "build"], { cwd })
   run(`test a ${template}`, npm, ["test"], { cwd, expected: /Test Files +1 passed/ })
 }
-const server = ["--", process.execPath, join(projects, "stdio", "dist", "main.js")]
-run("call the stdio server", bin("effect-mcp"), ["call", "forecast", "city=Oslo", ...server], { expected: /-4/ })
+const stdio = join(projects, "stdio")
+run("inspect the stdio server", npm, ["run", "inspect"], { cwd: stdio, expected: /forecast\(city: string\)/ })
+for (const server of [[process.execPath, join(stdio, "dist", "main.js")], [npm, "run", "--silent", "dev"]]) {
+  run("call the stdio server", bin("effect-mcp"), ["call", "forecast", "city=Oslo", "--cwd", stdio, "--", ...server], {
+    cwd: stdio,
+    expected: /-4/
+  })
+}
+const http = spawn(process.execPath, ["dist/main.js"], {
+  cwd: join(projects, "http"),
+  env: { ...process.env, PORT: "0" },
+  stdio: ["ignore", "pipe", "inherit"]
+})
+process.on("exit", () => http.kill())
+const url = await new Promise((resolve, reject) => {
+  let seen = ""
+  http.stdout.on("data", (data) => {
+    seen += data
+    const [, url] = /Listening at (http[^\s"]+)/.exec(seen) ?? []
+    if (url !== undefined) resolve(url)
+  })
+  http.once("close", (code) => reject(new Error(`the HTTP server of the template ended with ${code}: ${seen}`)))
+})
+run("call the HTTP server", bin("effect-mcp"), ["call", url, "forecast", "city=Rome"], { expected: /17/ })
+http.removeAllListeners("close")
+http.kill()
+const host = join(projects, "host")
+const weather = { command: process.execPath, args: [join(stdio, "dist", "main.js")] }
+writeFileSync(join(host, "servers.json"), JSON.stringify({ mcpServers: { weather } }))
+run("start the host", npm, ["start"], { cwd: host, expected: /forecast \(weather\): Tomorrow's temperature/ })
 done("the command line installs alone, and the projects of its templates are built, tested and called")
 
 if (process.argv.includes("--dry-run")) {
