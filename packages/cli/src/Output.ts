@@ -66,7 +66,7 @@ export const layer = (json: boolean): Layer.Layer<Output> =>
       json,
       interactive: !json && stdin.isTTY === true && stdout.isTTY === true,
       // A terminal of unknown size has 0 columns.
-      width: stdout.columns || 100,
+      width: stdout.isTTY === true ? stdout.columns || 100 : Infinity,
       paint: (style, text) => color ? `\u001b[${CODES[style]}m${text}\u001b[0m` : text,
       result: (value, text) => print(stdout, json ? JSON.stringify(value) : text),
       note: (text) => print(stderr, isColored(stderr) ? text : uncolored(text)),

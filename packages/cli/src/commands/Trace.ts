@@ -163,8 +163,15 @@ const whole = (see: (text: string) => void): Transform => {
 
 const forward = (to: URL, { say, see }: Tracer): Http.RequestListener => (request, response) => {
   const { "accept-encoding": ___, connection: _, host: __, ...headers } = request.headers
+  // Servers of 2024-11-05 have a second path.
+  const [path = "/", base] = [request.url, "http://127.0.0.1"] as const
+  if (!URL.canParse(path, base)) return void response.writeHead(400).end()
+  const url = new URL(to)
+  const { pathname, search } = new URL(path, base)
+  url.pathname = pathname
+  url.search = search
   const upstream = (to.protocol === "https:" ? Https : Http).request(
-    to,
+    url,
     { method: request.method, headers },
     (answer) => {
       const { statusCode = 502 } = answer
@@ -193,7 +200,7 @@ const ofUrl = (to: URL, port: number, tracer: Tracer) =>
     server.listen(port, "127.0.0.1", () => {
       const address = server.address()
       const own = typeof address === "object" && address !== null ? address.port : port
-      tracer.say(`Connect the host to http://127.0.0.1:${own}${to.pathname}`)
+      tracer.say(`Connect the host to http://127.0.0.1:${own}${to.pathname}${to.search}`)
     })
     return Effect.sync(() => {
       server.close()
