@@ -34,6 +34,7 @@ const stages = [
   ["scripts", [node, ["--test", "--test-reporter=spec", ...selfTests]]],
   ["public API", script("api.mjs", "--check")],
   ["methods", script("methods.mjs", "--check")],
+  ["options", script("options.mjs", "--check")],
   ["deviations", script("deviations.mjs", "--check")],
   ["walk", script("walk.mjs", "--check")],
   ["size", script("size.mjs")],

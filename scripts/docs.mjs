@@ -4,10 +4,13 @@
 //
 // Blocks are written below packages/examples/build/docs, each on the lines that it has in its document, so that the
 // compiler's lines are the document's. A value that is not used is no error there; an import that is not used is.
+//
+// Checks the pages, too: see docs.pages.mjs.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import ts from "typescript"
+import { pages } from "./docs.pages.mjs"
 import { filesUnder, root } from "./workspace.mjs"
 
 const home = "packages/examples"
@@ -161,7 +164,8 @@ export const docs = (at = root) => {
   const { errors, modules, unchecked } = plan(documents(at))
   if (!existsSync(join(at, "README.md"))) errors.push({ path: "README.md", line: 1, column: 1, what: "missing" })
   const files = write(at, modules)
-  return { checked: modules, unchecked, errors: files.length === 0 ? errors : [...errors, ...compile(at, files)] }
+  const compiled = files.length === 0 ? [] : compile(at, files)
+  return { checked: modules, unchecked, errors: [...errors, ...pages(at), ...compiled] }
 }
 
 const main = () => {

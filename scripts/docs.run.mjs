@@ -1,17 +1,29 @@
-// Runs the code of the documents, which docs.mjs compiles: each module is loaded, and the client of README.md calls the server of
-// README.md. Tests are not run here: the package `testing` runs those of its guide and of the READMEs. Neither are mistakes that
+// Runs the code of the documents, which docs.mjs compiles: each module is loaded, the client of README.md calls the server of
+// README.md, and a program of a guide must print what its page says: "`npx tsc && node client.js` prints:" and the block after it,
+// where `…` stands for any text of one line. Tests are not run here: the package `testing` runs those of its guide and of the READMEs. Neither are mistakes that
 // the compiler must find, parts of programs with a value that is only declared, and programs that wait for a network or a person.
 // Run the build first.
 import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
-import { dirname } from "node:path"
+import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import ts from "typescript"
 import { modulesOf } from "./docs.mjs"
 import { root } from "./workspace.mjs"
 
-/** Programs of documents that end by themselves, with what they print. */
+/** Programs of documents that end by themselves, and whose output no document has. */
 const programs = [{ path: "README.md", name: "client.js" }]
+
+/** The programs of a document that it says the output of. */
+export const promised = (text) =>
+  Array.from(
+    text.matchAll(/`npx tsc && node (\S+\.js)`[^`]*?prints[^`]*?:\n\n```text\n([^]*?)```/g),
+    ([, name, prints]) => ({ name, prints: prints.trim() })
+  )
+
+/** Whether a program has printed what its document says. */
+export const isAsPromised = (prints, printed) =>
+  new RegExp(`^${prints.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("…", ".*")}$`).test(printed.trim())
 
 const compilerOptions = {
   module: ts.ModuleKind.ESNext,
@@ -47,15 +59,20 @@ const load = async (at) => {
       console.log(`${path}, ${name}: ${error}`)
     }
   }
-  for (const { name, path } of programs) {
+  const paths = [...new Set(modules.map(({ path }) => path))].filter((path) => path.endsWith(".md"))
+  const told = paths.flatMap((path) => promised(readFileSync(join(at, path), "utf8")).map((one) => ({ path, ...one })))
+  for (const { name, path, prints } of [...programs, ...told]) {
     const { file } = modules.find((one) => one.path === path && compiled(one.name) === name)
     const { status, stderr, stdout } = spawnSync(process.execPath, [name], {
       cwd: dirname(file),
       encoding: "utf8",
       timeout: 30_000
     })
-    if (status !== 0) failed++
-    console.log(`${path}: ${name} ended with ${status}\n${stdout}${stderr}`)
+    const isRight = status === 0 && (prints === undefined || isAsPromised(prints, stdout))
+    if (!isRight) failed++
+    console.log(`${path}: ${name} ended with ${status}`)
+    if (!isRight || prints === undefined) console.log(`${stdout}${stderr}`)
+    if (!isRight && prints !== undefined) console.log(`The document says:\n${prints}`)
   }
   const left = [...counts].filter(([kind]) => kind !== "module").map(([kind, count]) => `${count} ${kind}s`).join(", ")
   console.log(`${counts.get("module")} modules loaded, ${failed} failed; not run: ${left}`)

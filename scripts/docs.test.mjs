@@ -126,3 +126,72 @@ describe("code in documents", () => {
     assert.deepEqual(check({ "README.md": undefined }).errors, ["README.md:1:1 missing"])
   })
 })
+
+describe("the pages", () => {
+  const errorsOf = (files) => check(files).errors
+
+  it("have no dead link, wherever they stand", () => {
+    assert.deepEqual(
+      errorsOf({
+        "README.md":
+          "See [one](docs/one.md), [a folder](docs/decisions), [elsewhere](https://example.com/a.md) and [two](docs/two.md).\n",
+        "docs/one.md": "[Up](../README.md), [away](../../README.md)\n",
+        "docs/decisions/1.md": "[One](../one.md)\n",
+        "packages/one/README.md": [
+          "[one](https://github.com/effect-mcp/effect-mcp/blob/main/docs/one.md)",
+          "[two](https://github.com/effect-mcp/effect-mcp/blob/main/docs/two.md)",
+          ""
+        ].join("\n")
+      }),
+      ["README.md:1:101 dead link", "docs/one.md:1:28 dead link", "packages/one/README.md:2:7 dead link"]
+    )
+  })
+
+  it("have no dead anchor", () => {
+    const page = "# The `first` page: a start\n\n## What…\n\n## What…\n\n```sh\n# not this\n```\n"
+    assert.deepEqual(
+      errorsOf({
+        "README.md": "[a](docs/one.md#the-first-page-a-start) [b](docs/one.md#what-1) [c](docs/one.md#not-this)\n",
+        "docs/one.md": `${page}\n[a](#what) [b](#nowhere)\n`
+      }),
+      ["README.md:1:69 dead anchor", "docs/one.md:11:16 dead anchor"]
+    )
+  })
+
+  it("may show links in code", () => {
+    assert.deepEqual(errorsOf({ "README.md": "`[one](one.md)`\n\n```md\n[two](two.md)\n```\n" }), [])
+  })
+
+  const guide = (...pages) => ({
+    "docs/README.md": pages.map(([name]) => `[${name}](server/${name})`).join("\n"),
+    ...Object.fromEntries(
+      pages.map(([name, place, text = ""]) => [`docs/server/${name}`, `# Page\n\n${place}\n\n${text}`])
+    )
+  })
+
+  it("of a guide say where they stand", () => {
+    assert.deepEqual(
+      errorsOf(guide(
+        ["01-one.md", "> Page 1 of 2 · next: [two](02-two.md)"],
+        ["02-two.md", "> Page 2 of 2 · before: [one](01-one.md)"]
+      )),
+      []
+    )
+    assert.deepEqual(errorsOf(guide(["01-one.md", "> Page 1 of 2 · next: [two](03-two.md)"], ["03-two.md", "Two"])), [
+      "docs/server/03-two.md:1:1 the pages of a guide have numbers without a gap",
+      "docs/server/03-two.md:3:1 the line after the title must begin with \"> Page 2 of 2 \"",
+      "docs/server/03-two.md:3:1 the line after the title has no link to 01-one.md"
+    ])
+    assert.deepEqual(errorsOf({ ...guide(["01-one.md", "> Page 1 of 1 ·"]), "docs/README.md": "# Documentation\n" }), [
+      "docs/server/01-one.md:1:1 docs/README.md has no link to server/01-one.md"
+    ])
+  })
+
+  it("of a guide have at most 1,500 words, without code blocks", () => {
+    const page = (words, code) =>
+      guide(["01-one.md", "> Page 1 of 1 ·", `${"word ".repeat(words)}\n\n\`\`\`sh\n${code}\n\`\`\`\n`])
+    // The title has two words, the line after it six.
+    assert.deepEqual(errorsOf(page(1492, "word ".repeat(1000))), [])
+    assert.deepEqual(errorsOf(page(1493, "")), ["docs/server/01-one.md:1:1 the page has 1501 words"])
+  })
+})

@@ -138,7 +138,7 @@ await build({
 })
 answers("a server answers as one bundled file", "bundled.mjs")
 
-// The driver of Redis is a CommonJS module; the banner is that of docs/deployment.md.
+// The driver of Redis is a CommonJS module; the banner is that of docs/platform/01-one-process.md.
 await build({
   absWorkingDir: project,
   stdin: {

@@ -61,6 +61,7 @@ export interface Limits extends MessageText.Limits, Pick<LineFraming.Options, "m
 export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
   /** The name of a program on the `PATH`, or the path of a file. It is not passed to a shell. */
   readonly command: string
+  /** Its arguments. Default: none. */
   readonly args?: ReadonlyArray<string> | undefined
   /**
    * Variables for the server, in addition to those that it inherits; `undefined` removes an inherited one. It inherits only
@@ -85,6 +86,7 @@ export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
    * beyond ASCII is sent as escape sequences of JSON. The specification requires the default: UTF-8.
    */
   readonly encoding?: string | undefined
+  /** How long closing waits at each step of ending the server. */
   readonly closeTimeouts?: CloseTimeouts | undefined
   /** How much waits for the server, and how much the client takes of the server. */
   readonly limits?: Limits | undefined

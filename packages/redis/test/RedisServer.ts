@@ -49,9 +49,9 @@ export interface RedisProcess {
   readonly resume: Effect.Effect<void>
 }
 
-/** The line of the settings in docs/deployment.md that gives the nodes a user. */
+/** The line of the settings in docs/platform/07-redis-and-postgresql.md that gives the nodes a user. */
 const [line, name, password] = /^user (mcp) on >(\S+) .*$/m.exec(
-  readFileSync(new URL("../../../docs/deployment.md", import.meta.url), "utf8")
+  readFileSync(new URL("../../../docs/platform/07-redis-and-postgresql.md", import.meta.url), "utf8")
 )!
 
 /** The same place, for the user that the documentation gives the nodes. */

@@ -1,4 +1,4 @@
-// Runs the tests of the documents: those of docs/testing.md, of the package's README and of the README of the repository are tests of
+// Runs the tests of the documents: those of the guides, of the package's README and of the README of the repository are tests of
 // this file. `scripts/docs.mjs` compiles them.
 import { assert, describe, it } from "@effect/vitest"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -17,8 +17,11 @@ const programsOf = (path: string, name: string): ReadonlyArray<string> => {
 }
 
 const documents = [
-  ["docs/testing.md", "guide", 7],
-  ["packages/testing/README.md", "package", 1],
+  ["docs/testing.md", "package", 3],
+  ["docs/server/11-testing.md", "server", 3],
+  ["docs/host/12-testing.md", "host", 2],
+  ["docs/platform/02-protect-a-server.md", "platform", 1],
+  ["packages/testing/README.md", "readme", 1],
   ["README.md", "repository", 1]
 ] as const
 

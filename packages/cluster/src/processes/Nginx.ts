@@ -1,5 +1,5 @@
 /**
- * Debian's nginx as a load balancer in front of three nodes, with the configuration that `docs/deployment.md` has, and its access log.
+ * Debian's nginx as a load balancer in front of three nodes, with the configuration that `docs/platform/06-load-balancers.md` has, and its access log.
  * With affinity the requests of a session go to the node that has opened it while they can; without, to the nodes in turn.
  */
 import * as Effect from "effect/Effect"
@@ -41,7 +41,7 @@ export interface Options {
   readonly affinity: boolean
 }
 
-const DOCS = new URL("../../../../docs/deployment.md", import.meta.url)
+const DOCS = new URL("../../../../docs/platform/06-load-balancers.md", import.meta.url)
 
 const ACCESS = "access.log"
 

@@ -1,6 +1,6 @@
 /**
  * Tests of a handler, in both eras: the answers of the person are scripted, and minutes pass at once. They need no test runner
- * of their own: here they run with Node's; docs/testing.md has the same for vitest.
+ * of their own: here they run with Node's; docs/server/11-testing.md has the same for vitest.
  */
 import * as Client from "@effect-mcp/client/Client"
 import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
