@@ -31,6 +31,7 @@ export class RequestFacts implements ClientFacts {
   readonly logLevel: LoggingLevel | undefined
   readonly sessionScope = undefined
   readonly accepted = true
+  readonly services: Context.Context<never> | undefined
   /** The hints for caches that this result has. */
   hints: Hints | undefined
   hasEnded = false
@@ -50,10 +51,7 @@ export class RequestFacts implements ClientFacts {
     this.clientInfo = clientInfo
     this.clientCapabilities = capabilities
     this.logLevel = logLevel
-  }
-
-  get services(): Context.Context<never> | undefined {
-    return this.pipe?.services
+    this.services = pipe?.services
   }
 
   get clientKey(): object | string | undefined {
