@@ -300,7 +300,7 @@ export const writeRelease = async () => {
   // What `changeset publish` reads.
   writeFileSync(
     join(to, "package.json"),
-    JSON.stringify({ name: "release", private: true, workspaces: ["packages/*"] })
+    JSON.stringify({ name: "release", private: true, type: "module", workspaces: ["packages/*"] })
   )
   cpSync(join(root, ".changeset/config.json"), join(to, ".changeset/config.json"))
   return `${entries.size} entries in ${files.length} files in ${release}`

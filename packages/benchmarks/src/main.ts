@@ -3,7 +3,7 @@
  * that take turns, so that load on the machine affects all of them. Compare the ratios; the microseconds depend on the
  * machine.
  *
- * `nodes.ts` has the rows about the state that several nodes share.
+ * `nodes.ts` has the rows about the state that several nodes share, `startup.ts` the row about the start of a server.
  *
  * `--smoke` makes few calls: it checks that everything runs, and fails when a row of `nodes.ts` is far over its budget. Otherwise
  * each row over its budget ends with exit code 1.
@@ -12,6 +12,7 @@
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import * as nodes from "./nodes.js"
+import * as startup from "./startup.js"
 
 interface Row {
   readonly name: string
@@ -227,6 +228,7 @@ for (const row of rows) {
     )
   }
 }
+over = await startup.run({ text, smoke }) || over
 const nodesAreOver = await nodes.run({ text, smoke })
 // What a row has left behind, such as a connection, keeps no verdict waiting.
 process.exit(over || nodesAreOver ? 1 : 0)

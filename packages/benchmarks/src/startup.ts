@@ -1,0 +1,168 @@
+/**
+ * The row about the start of a server over stdio: the processor time and the memory of a process that starts, answers
+ * `initialize` and one call, and ends with its input; and the sizes of bundles. Ours is the packages as they are
+ * published, which `scripts/flat.mjs` writes. Beside them are the official SDKs, and programs that only import Effect:
+ * what no server on Effect can save.
+ */
+import { build, type Metafile } from "esbuild"
+import { spawn, spawnSync } from "node:child_process"
+import { copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+interface Start {
+  readonly milliseconds: number
+  readonly mebibytes: number
+}
+
+interface Subject {
+  readonly name: string
+  readonly file: string
+  /** Whether it is a server: its answers are checked. */
+  readonly answers: boolean
+}
+
+const NAME = "start of a server over stdio"
+
+/** The limits of our processor time, as multiples of others in the same round. */
+const BUDGETS = [
+  { own: "own", other: "effect", ratio: 1.55 },
+  { own: "own", other: "effect-modules", ratio: 1.35 },
+  { own: "own-bundled", other: "sdk2-bundled", ratio: 1.15 }
+]
+
+/** By how many MiB our process may be larger than that of the SDK, version 2. */
+const MORE_MEMORY = 22
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+const compiled = fileURLToPath(new URL("startup", import.meta.url))
+/** Inside of it, imports of our packages find those that are published. */
+const release = join(root, "build/release")
+const programs = join(release, "programs")
+
+const message = (value: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...value })}\n`
+
+const input = [
+  {
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1.0.0" } }
+  },
+  { method: "notifications/initialized" },
+  { id: 2, method: "tools/call", params: { name: "add", arguments: { a: 2, b: 3 } } }
+].map(message).join("")
+
+const start = ({ answers, file, name }: Subject): Promise<Start> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["--import", join(compiled, "report.js"), file], {
+      stdio: ["pipe", "pipe", "inherit", "pipe"],
+      timeout: 60_000,
+      killSignal: "SIGKILL"
+    })
+    const [stdin, stdout, , used] = child.stdio
+    let answered = ""
+    let report = ""
+    stdout!.on("data", (text: Buffer) => answered += text.toString())
+    used!.on("data", (text: Buffer) => report += text.toString())
+    stdin!.on("error", () => {})
+    stdin!.end(input)
+    child.on("close", (code) => {
+      const isRight = !answers || answered.includes("\"structuredContent\":{\"sum\":5}")
+      if (report === "" || !isRight) reject(new Error(`${name} has ended with ${code}, and said ${answered}`))
+      else resolve(JSON.parse(report) as Start)
+    })
+  })
+
+/** The modules of Effect that our packages and a program import, among those that a bundle is made of. */
+const modulesOfEffect = ({ inputs }: Metafile): ReadonlyArray<string> => [
+  ...new Set(
+    Object.entries(inputs).filter(([path]) => path.includes("release/")).flatMap(([, { imports }]) =>
+      imports.flatMap(({ original = "" }) => /^@?effect\//.test(original) ? [original] : [])
+    )
+  )
+]
+
+const importing = (name: string, modules: ReadonlyArray<string>): string => {
+  const file = join(programs, `${name}.js`)
+  const names = modules.map((_, index) => `M${index}`)
+  const imports = modules.map((module, index) => `import * as ${names[index]} from ${JSON.stringify(module)}\n`)
+  writeFileSync(file, `${imports.join("")}if ([${names}].includes(undefined)) process.exitCode = 1\n`)
+  return file
+}
+
+const bundle = async (file: string, platform: "browser" | "node" = "node") => {
+  const outfile = file.replace(/\.js$/, ".bundle.mjs").replace(compiled, programs)
+  const { metafile } = await build({
+    entryPoints: [file],
+    outfile,
+    bundle: true,
+    platform,
+    format: "esm",
+    minify: true,
+    logLevel: "error",
+    metafile: true
+  })
+  return { file: outfile, metafile, kilobytes: statSync(outfile).size / 1000 }
+}
+
+const median = (values: ReadonlyArray<number>): number => [...values].sort((a, b) => a - b)[values.length >> 1]!
+
+/** Runs the row; whether it is over its budget. */
+export const run = async ({ smoke, text }: { readonly smoke: boolean; readonly text: string }): Promise<boolean> => {
+  if (!NAME.includes(text)) return false
+  const { status } = spawnSync(process.execPath, [join(root, "scripts/flat.mjs")], {
+    stdio: ["ignore", "ignore", "inherit"]
+  })
+  if (status !== 0) throw new Error(`scripts/flat.mjs has ended with ${status}`)
+  mkdirSync(programs)
+  for (const name of ["own", "browser"]) copyFileSync(join(compiled, `${name}.js`), join(programs, `${name}.js`))
+  const own = join(programs, "own.js")
+  const [sdk1, sdk2] = [join(compiled, "sdk1.js"), join(compiled, "sdk2.js")]
+  const bundles = {
+    own: await bundle(own),
+    sdk1: await bundle(sdk1),
+    sdk2: await bundle(sdk2),
+    browser: await bundle(join(programs, "browser.js"), "browser")
+  }
+  const modules = modulesOfEffect(bundles.own.metafile)
+  const subjects: ReadonlyArray<Subject> = [
+    { name: "own", file: own, answers: true },
+    { name: "effect", file: importing("effect", ["effect/Effect", "effect/Layer", "effect/Schema"]), answers: false },
+    { name: "effect-modules", file: importing("effect-modules", modules), answers: false },
+    { name: "sdk1", file: sdk1, answers: true },
+    { name: "sdk2", file: sdk2, answers: true },
+    { name: "own-bundled", file: bundles.own.file, answers: true },
+    { name: "sdk1-bundled", file: bundles.sdk1.file, answers: true },
+    { name: "sdk2-bundled", file: bundles.sdk2.file, answers: true },
+    { name: "node", file: importing("node", []), answers: false }
+  ]
+  const starts = new Map<string, Array<Start>>(subjects.map(({ name }) => [name, []]))
+  for (let round = 0; round < (smoke ? 1 : 15); round++) {
+    for (const subject of subjects) starts.get(subject.name)!.push(await start(subject))
+  }
+  console.log(`\n${NAME}: processor time, the lowest and the highest of it, memory`)
+  for (const [name, all] of starts) {
+    const times = all.map(({ milliseconds }) => milliseconds)
+    const [middle, least, most] = [median(times), Math.min(...times), Math.max(...times)].map((ms) => ms.toFixed(0))
+    const memory = median(all.map(({ mebibytes }) => mebibytes)).toFixed(0)
+    console.log(`  ${name.padEnd(16)} ${middle!.padStart(5)} ms (${least} to ${most}), ${memory.padStart(4)} MiB`)
+  }
+  let over = false
+  const judge = (what: string, now: number, budget: number) => {
+    const isOver = !smoke && now > budget
+    over ||= isOver
+    console.log(`  ${what.padEnd(42)} ${now.toFixed(2).padStart(6)}  ${isOver ? "OVER" : "within"} ${budget}`)
+  }
+  for (const { other, own, ratio } of BUDGETS) {
+    const others = starts.get(other)!
+    // Both times of a ratio come from the same round.
+    const ratios = starts.get(own)!.map(({ milliseconds }, round) => milliseconds / others[round]!.milliseconds)
+    judge(`${own} in times of ${other}`, median(ratios), ratio)
+  }
+  const memoryOf = (name: string) => median(starts.get(name)!.map(({ mebibytes }) => mebibytes))
+  judge("MiB of own beyond sdk2", memoryOf("own") - memoryOf("sdk2"), MORE_MEMORY)
+  for (const [name, { kilobytes }] of Object.entries(bundles)) {
+    console.log(`  bundle of ${name.padEnd(12)} ${kilobytes.toFixed(0).padStart(5)} kB`)
+  }
+  return over
+}

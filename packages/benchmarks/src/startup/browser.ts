@@ -1,0 +1,15 @@
+/**
+ * A client for a browser, to see how many bytes it adds to a page. It is bundled, and does not run.
+ */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as Client from "@effect-mcp/client/Client"
+import * as Remote from "@effect-mcp/client/Remote"
+import * as Effect from "effect/Effect"
+
+const sum = Effect.flatMap(Client.Client, (client) => client.callTool("add", { a: 2, b: 3 }))
+
+void sum.pipe(
+  Effect.provide(Client.layer(Remote.connector(new URL("https://mcp.example.com/mcp")))),
+  Effect.provide(FetchHttpClient.layer),
+  Effect.runPromise
+)
