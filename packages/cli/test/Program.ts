@@ -131,7 +131,9 @@ export const launch = (args: ReadonlyArray<string>, options: Options = {}) => st
 /** Starts the command line at a pseudo-terminal; what it prints is standard output. */
 export const atTerminal = (args: ReadonlyArray<string>, options: Options = {}) => {
   const quoted = cli(...args).map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")
-  return start(["script", "-qec", quoted, "/dev/null"], options)
+  // util-linux and the BSDs have different programs of this name.
+  const script = process.platform === "linux" ? ["-qec", quoted, "/dev/null"] : ["-q", "/dev/null", ...cli(...args)]
+  return start(["script", ...script], options)
 }
 
 /** The URL of a server with every kind of feature. */

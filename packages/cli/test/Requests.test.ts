@@ -64,10 +64,10 @@ describe("The command line", () => {
       assert.strictEqual(slept.out, "1 took 0.1 seconds\n")
     }))
 
-  it.scopedLive("reads resources, gets prompts, completes arguments, and pings, in both eras", () =>
-    Effect.gen(function*() {
-      const url = yield* everythingAt
-      for (const revision of ["2025-11-25", "2026-07-28"]) {
+  for (const revision of ["2025-11-25", "2026-07-28"]) {
+    it.scopedLive(`reads resources, gets prompts, completes arguments, and pings, at ${revision}`, () =>
+      Effect.gen(function*() {
+        const url = yield* everythingAt
         const [read, prompt, complete, template, ping] = yield* Effect.forEach(
           [
             ["read", "test://template/7/data"],
@@ -83,8 +83,8 @@ describe("The command line", () => {
         assert.strictEqual(prompt!.out, "user: Prompt with arguments: arg1='a', arg2='b'\n")
         assert.deepStrictEqual([complete!.out, template!.out], ["paris\npark\nparty\n", "123\n124\n"])
         assert.match(ping!.out, /everything answered in \d+ ms/)
-      }
-    }))
+      }))
+  }
 
   it.scopedLive("says by its exit code what has failed, and what to do in a sentence", () =>
     Effect.gen(function*() {

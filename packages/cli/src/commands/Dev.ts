@@ -13,6 +13,8 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import { statSync } from "node:fs"
+import { dirname } from "node:path"
 import { usage } from "../Failure.js"
 import { layer as outputLayer, Output } from "../Output.js"
 import * as Session from "../Session.js"
@@ -20,10 +22,18 @@ import { overStdio } from "./Bridge.js"
 
 const IGNORED = /(^|[/\\])(node_modules|\.[^./\\][^/\\]*)([/\\]|$)/
 
+/** The folder of the first file among the arguments: `dist` for `node dist/main.js`. A whole project has too many files to watch. */
+const folderOf = (args: ReadonlyArray<string>): string => {
+  const file = args.find((arg) => statSync(arg, { throwIfNoEntry: false })?.isFile() === true)
+  return file === undefined ? "." : dirname(file)
+}
+
 export const command = (after: ReadonlyArray<string>) =>
   Command.make("dev", {
     watch: Options.directory("watch", { exists: "yes" }).pipe(
-      Options.withDescription("A folder whose changes launch the server anew; this folder by default"),
+      Options.withDescription(
+        "A folder whose changes launch the server anew; by default that of the first file in the command line"
+      ),
       Options.repeated
     )
   }, ({ watch }) =>
@@ -34,7 +44,7 @@ export const command = (after: ReadonlyArray<string>) =>
       const { note } = yield* Output
       const changes = yield* SubscriptionRef.make(0)
       yield* Stream.mergeAll(
-        (watch.length === 0 ? ["."] : watch).map((path) => files.watch(path, { recursive: true })),
+        (watch.length === 0 ? [folderOf(args)] : watch).map((path) => files.watch(path, { recursive: true })),
         { concurrency: "unbounded" }
       ).pipe(
         Stream.filter(({ path }) => !IGNORED.test(path)),
@@ -66,7 +76,7 @@ export const command = (after: ReadonlyArray<string>) =>
         Effect.flatMap(changes, (count) =>
           count > launched
             ? Effect.succeed("50 millis" as const)
-            : note("The server has ended. It is launched again when a file changes").pipe(
+            : note("The server does not run. It is launched again when a file changes").pipe(
               Effect.zipRight(changed),
               Effect.as("50 millis" as const)
             )))
