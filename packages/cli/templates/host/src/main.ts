@@ -1,4 +1,4 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import { Effect, Layer } from "effect"
@@ -9,4 +9,4 @@ const Servers = Layer.unwrapEffect(
   Effect.sync(() => ConfiguredServers.layer(JSON.parse(readFileSync("servers.json", "utf8"))))
 )
 
-program.pipe(Effect.provide(Servers), Effect.provide(NodeHttpClient.layerUndici), NodeRuntime.runMain)
+program.pipe(Effect.provide(Servers), Effect.provide(FetchHttpClient.layer), NodeRuntime.runMain)
