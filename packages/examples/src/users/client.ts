@@ -15,7 +15,7 @@ import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Console, Effect, Layer } from "effect"
 import { createServer } from "node:http"
-import { Notes, NotesLive, User } from "./server.js"
+import { Notes, NotesLive, User, Written } from "./server.js"
 
 const info = { name: "notes of users", version: "1.0.0" }
 
@@ -32,12 +32,16 @@ const WithTokens = McpServer.layer(info, NotesLive, {
       const user = users.get(headers.authorization)
       return user === undefined ? Effect.fail(HttpRefusal.unauthorized("Bearer")) : Effect.succeed(user)
     }
-  })
+  }),
+  session: Written.Live,
+  lifetime: "user"
 })
 
 /** The application has authenticated its users: the server takes them as they are. */
 const InApplication = McpServer.layer(info, NotesLive, {
-  authenticator: Authenticator.make(User, { id: ({ name }) => name })
+  authenticator: Authenticator.make(User, { id: ({ name }) => name }),
+  session: Written.Live,
+  lifetime: "user"
 })
 
 /** The user of a request, whom a cookie names. */
@@ -65,6 +69,8 @@ const main = Effect.gen(function*() {
   const bob = yield* connect(url, { authorization: "Bearer bob-token" })
   yield* ada.callTool("write", { text: "a note of Ada" })
   yield* bob.callTool("write", { text: "a note of Bob" })
+  const { content: [second] } = yield* ada.callTool("write", { text: "a second note of Ada" })
+  yield* Console.log(second)
   yield* Console.log("ada reads", (yield* ada.callTool("read")).structuredContent)
   yield* Console.log("bob counts", (yield* bob.callTool("count")).structuredContent)
 

@@ -17,6 +17,11 @@ export class Notes extends Context.Tag("users/Notes")<Notes, Ref.Ref<ReadonlyMap
   static readonly Live = Layer.effect(Notes, Ref.make<ReadonlyMap<string, ReadonlyArray<string>>>(new Map()))
 }
 
+/** How many notes a client has written: a service of its session, or of the session of its user where the transport has none. */
+export class Written extends Context.Tag("users/Written")<Written, Ref.Ref<number>>() {
+  static readonly Live = Layer.effect(Written, Ref.make(0))
+}
+
 const notesOf = (name: string) => Effect.map(Effect.flatMap(Notes, Ref.get), (all) => all.get(name) ?? [])
 
 const Write = Tool.make("write", { parameters: { text: Schema.String } })
@@ -32,7 +37,8 @@ export const NotesLive = Layer.mergeAll(
         yield* Notes,
         (all) => new Map(all).set(name, [...(all.get(name) ?? []), text])
       )
-      return `${name} has ${all.get(name)?.length} notes`
+      const written = yield* Ref.updateAndGet(yield* Written, (n) => n + 1)
+      return `${name} has ${all.get(name)?.length} notes, ${written} of this session`
     })),
   McpServer.tool(Read, () => Effect.flatMap(User, ({ name }) => notesOf(name))),
   McpServer.tool(Count, () =>

@@ -139,7 +139,7 @@ const ofUsers = (
   Effect.gen(function*() {
     yield* refuseNodes
     // It closes after the handlers have ended: the dispatcher is made later.
-    const all = yield* Release.scope("The session layer of users", closeTimeout)
+    const whole = yield* Release.scope("The session layer of users", closeTimeout)
     const deadlines = yield* Deadlines.make(RESOLUTION)
     const services = yield* Edition.services
     const idleTimeout = Deadlines.millis(limits.userSessionIdleTimeout)
@@ -154,19 +154,19 @@ const ofUsers = (
     }
     /** Ends an idle session where there is no room for another one of the user; `false` when all of them are in use. */
     const makeRoom = (user: string): boolean => {
-      const own = Array.from(sessions.values()).filter((session) => session.user === user)
-      if (own.length < MAX_SESSIONS_PER_USER && sessions.size < MAX_SESSIONS) return true
-      const candidates = own.length < MAX_SESSIONS_PER_USER ? Array.from(sessions.values()) : own
-      const oldest = candidates.find(({ uses }) => uses === 0)
+      const all = [...sessions.values()]
+      const own = all.filter((session) => session.user === user)
+      const crowd = own.length >= MAX_SESSIONS_PER_USER ? own : all.length >= MAX_SESSIONS ? all : undefined
+      const oldest = crowd?.find(({ uses }) => uses === 0)
       if (oldest !== undefined) end(oldest)
-      return oldest !== undefined
+      return crowd === undefined || oldest !== undefined
     }
     const enter = (key: string, user: string) =>
       Effect.suspend(() => {
         let session = sessions.get(key)
         if (session === undefined) {
           if (!makeRoom(user)) return Effect.fail(busy)
-          session = new UserSession(key, user, build, Effect.runSync(Edition.childOf(all)))
+          session = new UserSession(key, user, build, Effect.runSync(Edition.childOf(whole)))
         }
         sessions.delete(key)
         sessions.set(key, session)
