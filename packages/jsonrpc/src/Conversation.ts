@@ -17,7 +17,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { Diagnostic, log } from "./Diagnostic.js"
+import { Diagnostic, logger } from "./Diagnostic.js"
 import * as Deadlines from "./kit/Deadlines.js"
 import * as Edition from "./kit/Edition.js"
 import * as EventLoop from "./kit/EventLoop.js"
@@ -72,7 +72,7 @@ export interface Options {
   readonly maxPending?: number | undefined
   /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
   readonly closeTimeout?: Duration.DurationInput | undefined
-  /** Receives diagnostics; at most 64 run at once, further ones are dropped. Default: `Diagnostic.log`. */
+  /** Receives diagnostics; at most 64 run at once, further ones are dropped. Default: `Diagnostic.logger`. */
   readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
   /**
    * Whether input that is no message is only reported, unless it resembles a request with an id. A client sets this: a
@@ -197,7 +197,7 @@ class PassiveConversation implements Passive {
     private readonly transport: Transport.Sender,
     private readonly options: Options
   ) {
-    this.diagnostics = new Diagnostics(env.runtime, options.report ?? log)
+    this.diagnostics = new Diagnostics(env.runtime, options.report ?? logger())
     this.calls = new Calls.Calls(
       () => new Deadlines.Deadlines(env.runtime, env.clock),
       options.timeout === undefined ? Infinity : Deadlines.millis(options.timeout),

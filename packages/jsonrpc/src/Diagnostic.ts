@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { type ErrorObject, PARSE_ERROR } from "./JsonRpcError.js"
@@ -89,6 +90,32 @@ export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$
   Dropped: ({ count }) => Effect.logWarning(`${count} more diagnostics of this conversation are not reported`),
   Detached: ({ method }) => Effect.logWarning(`The handler of ${quoted(method)} did not stop in time and still runs`)
 })
+
+/**
+ * A `log` for the diagnostics of one peer, or of all. What peers cause is logged eight times a minute for each kind, then only the
+ * 16th time, the 32nd, and so on, with the number as the annotation `count`. Bugs of this side are logged each time.
+ *
+ * @category constructors
+ */
+export const logger = (): (diagnostic: Diagnostic) => Effect.Effect<void> => {
+  const kinds = new Map<Diagnostic["_tag"], { readonly since: number; count: number }>()
+  return (diagnostic) =>
+    OWN.has(diagnostic._tag) ? log(diagnostic) : Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      let kind = kinds.get(diagnostic._tag)
+      if (kind === undefined || now - kind.since >= MINUTE) kinds.set(diagnostic._tag, kind = { since: now, count: 0 })
+      const count = ++kind.count
+      if (count <= EACH) return log(diagnostic)
+      const isPowerOfTwo = (count & (count - 1)) === 0
+      return isPowerOfTwo ? Effect.annotateLogs(log(diagnostic), "count", count) : Effect.void
+    })
+}
+
+/** How many of one kind are logged in a minute, one by one. */
+const EACH = 8
+const MINUTE = 60_000
+
+/** The kinds that this side causes. */
+const OWN: ReadonlySet<Diagnostic["_tag"]> = new Set(["HandlerDied", "FlawedAnswer", "Detached"])
 
 const idOf = (id: Message.RequestId | null | undefined): string => shown(Json.stringify(id) ?? "undefined")
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Diagnostic, log } from "@effect-mcp/jsonrpc/Diagnostic"
+import { Diagnostic, log, logger } from "@effect-mcp/jsonrpc/Diagnostic"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import { Cause, Effect, HashMap, Logger, LogLevel } from "effect"
+import { Cause, Effect, HashMap, Logger, LogLevel, Option, TestClock } from "effect"
 
 /** The level and the text that a diagnostic logs. */
 const logged = (diagnostic: Diagnostic) =>
@@ -19,6 +19,29 @@ const logged = (diagnostic: Diagnostic) =>
     assert.strictEqual(lines.length, 1)
     return lines[0]!
   })
+
+describe("The log of a peer", () => {
+  it.effect("has few lines a minute for each kind that the peer causes, however many there are, with their number", () =>
+    Effect.gen(function*() {
+      const counts: Array<unknown> = []
+      const counting = Logger.make(({ annotations }) => {
+        counts.push(Option.getOrUndefined(HashMap.get(annotations, "count")))
+      })
+      const report = logger()
+      const send = (diagnostic: Diagnostic, times: number) =>
+        Effect.repeatN(report(diagnostic), times - 1).pipe(
+          Effect.provide(Logger.replace(Logger.defaultLogger, counting)),
+          Effect.map(() => counts.splice(0))
+        )
+      const malformed = Diagnostic.Malformed({ malformed: new Message.Malformed("unknown", -32700, "no") })
+      assert.lengthOf(yield* send(malformed, 500), 8 + 5)
+      assert.deepStrictEqual(yield* send(malformed, 50_000 - 500), [512, 1024, 2048, 4096, 8192, 16384, 32768])
+      assert.lengthOf(yield* send(Diagnostic.Overloaded({ method: "m", limit: 1 }), 2), 2)
+      assert.lengthOf(yield* send(Diagnostic.HandlerDied({ method: "m", cause: Cause.die("boom") }), 100), 100)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* send(malformed, 16), [...Array.from({ length: 8 }, () => undefined), 16])
+    }))
+})
 
 const cause = Cause.die(new Error("boom"))
 

@@ -3,7 +3,7 @@
  * are described in `Notifications`; the era supplies how parameters are decoded. Parameters that cannot be decoded, and
  * those that had to be mended, are reported when there is a listener.
  */
-import { type Diagnostic, log } from "@effect-mcp/jsonrpc/Diagnostic"
+import { type Diagnostic, logger } from "@effect-mcp/jsonrpc/Diagnostic"
 import type { Notification } from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
@@ -55,6 +55,7 @@ export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, 
       const byMethod = new Map<string, Broadcast<Notification>>()
       let isOver = false
       const diagnostics = new Broadcast<Diagnostic>()
+      const log = logger()
       const report = (diagnostic: Diagnostic): Effect.Effect<void> =>
         Effect.suspend(() =>
           diagnostics.publish(diagnostic, () => Json.stringify(diagnostic)?.length) ? Effect.void : log(diagnostic)

@@ -4,7 +4,8 @@
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import type { OpenBody } from "@effect-mcp/server/unstable/Body"
-import { type BodyFault, pathOf } from "@effect-mcp/server/unstable/HttpExchange"
+import * as Guard from "@effect-mcp/server/unstable/Guard"
+import { type BodyFault, type Headers, pathOf, repeated } from "@effect-mcp/server/unstable/HttpExchange"
 import type { Open } from "@effect-mcp/server/unstable/OpenExchanges"
 import type * as Context from "effect/Context"
 import { Buffer, isUtf8 } from "node:buffer"
@@ -27,7 +28,7 @@ export class MountedExchange extends NodeExchange implements Open {
       | { readonly body?: unknown; readonly context?: Context.Context<never> | undefined }
       | undefined
   ) {
-    super(mounted, answer)
+    super(mounted, answer, headersOf(mounted))
   }
 
   get services(): Context.Context<never> | undefined {
@@ -56,6 +57,13 @@ export class MountedExchange extends NodeExchange implements Open {
     this.answer.destroy()
   }
 }
+
+/** Node keeps only the first of some fields that were repeated. */
+const headersOf = ({ headers, originalUrl, rawHeaders, url }: Mounted): Headers => ({
+  ...headers as Headers,
+  host: Guard.hostOf(originalUrl ?? url!, headers.host),
+  ...repeated(rawHeaders)
+})
 
 /** The text of a body that the application has read: parsed, as a text, or as bytes. */
 const textOf = (body: unknown, maxBytes: number): string | BodyFault => {

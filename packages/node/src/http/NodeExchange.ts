@@ -16,7 +16,6 @@ import type { TLSSocket } from "node:tls"
 export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
-  readonly headers: Headers
   // The endpoint sets these four.
   added: Headers | undefined
   slowReaders: SlowReaders | undefined
@@ -26,11 +25,14 @@ export class NodeExchange implements HttpExchange {
   private isAnswered = false
   private onLeave: (() => void) | undefined
 
-  constructor(private readonly request: IncomingMessage, private readonly response: ServerResponse) {
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly response: ServerResponse,
+    // Only `set-cookie` would be an array, and clients do not send it.
+    readonly headers = request.headers as Headers
+  ) {
     this.method = request.method!
     this.url = request.url!
-    // Only `set-cookie` would be an array, and clients do not send it.
-    this.headers = request.headers as Headers
   }
 
   get rawHeaders(): ReadonlyArray<string> {

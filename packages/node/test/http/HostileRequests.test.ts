@@ -8,7 +8,7 @@ import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Layer, Logger } from "effect"
 import { act, ask, dial, info, open, until } from "../HttpFixture.js"
-import { shells } from "../Shells.js"
+import { shellsAndMounts } from "../Shells.js"
 
 const body = JSON.stringify(Message.request(1, "ping"))
 
@@ -28,7 +28,7 @@ const refusals = [
   new HttpRefusal.HttpRefusal({ status: 99, error: { code: -32000, message: "no" } })
 ]
 
-for (const [shell, start] of Object.entries(shells)) {
+for (const [shell, start] of Object.entries(shellsAndMounts)) {
   describe(`requests to ${shell}`, () => {
     /** The status of the first answer to this text; 0 when the connection is closed without one. */
     const statusOf = (port: number, text: string) =>
@@ -61,12 +61,40 @@ for (const [shell, start] of Object.entries(shells)) {
         assert.strictEqual(yield* send("host: a", json, session, version, version), 400)
         const both = yield* send("host: a", json, session, "authorization: a", "authorization: b")
         // A web request has them as one field: they are the credentials of another principal.
-        assert.strictEqual(both, shell === "a web handler" ? 404 : 400)
+        assert.strictEqual(both, shell === "a web handler" || shell === "Hono" ? 404 : 400)
         assert.strictEqual((yield* ask(url, Message.request(1, "ping"), digest)).status, 400)
         assert.match((yield* ask(url, Message.request(1, "ping"), digest)).json.error.message, /Mcp-Session-Id/)
       }).pipe(
         Effect.provide(identified(({ headers: { authorization } }) => Effect.succeed(authorization ?? "nobody")))
       ))
+
+    it.scopedLive("are refused when their absolute URI names a host that is not allowed, whatever the Host header is", () =>
+      Effect.gen(function*() {
+        const port = yield* start({})
+        const send = (uri: string, host: string) =>
+          statusOf(
+            port,
+            [`POST ${uri} HTTP/1.1`, `host: ${host}`, "accept: */*", json, length, "", body].join("\r\n")
+          )
+        const origin = yield* send("/mcp", "localhost")
+        assert.include([400, 404], origin)
+        assert.include([403, 404], yield* send("http://evil.example/mcp", "localhost"))
+        assert.include([origin, 404], yield* send(`http://127.0.0.1:${port}/mcp`, "localhost"))
+        assert.strictEqual(yield* send("/mcp", "evil.example"), 403)
+      }).pipe(Effect.provide(McpServer.layer(info, act(Effect.void)))))
+
+    it.scopedLive("are answered with 413, and their connection is closed, when they declare more than is read and dropped", () =>
+      Effect.gen(function*() {
+        const port = yield* start({ path: "/mcp" })
+        const { closed, socket, text: received } = yield* dial(port)
+        socket.write(
+          ["POST /mcp HTTP/1.1", "host: localhost", "accept: */*", json, "content-length: 5000000000", "", "{"].join(
+            "\r\n"
+          )
+        )
+        yield* until(closed)
+        assert.match(received(), /^HTTP\/1\.1 413 /)
+      }).pipe(Effect.provide(McpServer.layer(info, act(Effect.void)))))
 
     it.scopedLive("are answered with 500 when the authenticator refuses with a status or a header that HTTP does not have", () =>
       Effect.gen(function*() {

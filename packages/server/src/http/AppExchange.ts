@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Body from "./Body.js"
+import * as Guard from "./Guard.js"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 import { allHeaders, PIECE, repeated } from "./HttpExchange.js"
 import { type Owner, PulledWriter, type Source } from "./PulledWriter.js"
@@ -45,7 +46,10 @@ export class AppExchange implements HttpExchange, Owner {
     const { rawHeaders } = request.source as { readonly rawHeaders?: ReadonlyArray<string> }
     this.rawHeaders = rawHeaders
     const joined = rawHeaders === undefined ? undefined : repeated(rawHeaders)
-    this.headers = joined === undefined ? hostOf(request) : { ...request.headers, ...joined }
+    const host = Guard.hostOf(request.originalUrl, request.headers.host)
+    this.headers = joined === undefined && host === request.headers.host
+      ? request.headers
+      : { ...request.headers, host, ...joined }
   }
 
   get isLocal(): boolean | undefined {
@@ -216,13 +220,6 @@ const read = (request: HttpServerRequest, into: Body.OpenBody): Effect.Effect<st
       if (source.readableDidRead) return then({ fault: "taken" })
       Body.readNode(source, into, (body) => then(Body.text(body)))
     })
-}
-
-// A web `Request` has no Host header: its URL names the host.
-const hostOf = ({ headers, originalUrl }: HttpServerRequest): Headers => {
-  if (headers.host !== undefined) return headers
-  const [, host] = /^https?:\/\/([^/?]+)/i.exec(originalUrl) ?? []
-  return host === undefined ? headers : { ...headers, host }
 }
 
 /** All headers but the type of the content, which the platform takes apart from them. */

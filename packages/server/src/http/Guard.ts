@@ -38,6 +38,17 @@ export const isLoopback = (address: string): boolean =>
   address === "localhost" || address === "::1" || address === "[::1]" ||
   /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address)
 
+/**
+ * The host that a request is for. That of an absolute URI counts before a Host header (RFC 9112, 3.2.2) that names the loopback
+ * interface; before other headers it does not, because behind a proxy some platforms make a URL of the name that they listen on.
+ */
+export const hostOf = (url: string, header: string | undefined): string | undefined => {
+  const host = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1]
+  if (host === undefined || header === undefined) return header ?? host
+  const isLocal = isLoopback(header.replace(/:\d*$/, ""))
+  return isLocal && !/^(\d+(\.\d+){3}|\[.*\])(:\d*)?$/.test(host) ? host : header
+}
+
 export const make = (options: Pick<HttpOptions, "allowedHosts" | "allowedOrigins"> = {}): Guard => {
   const isHost = matcher(options.allowedHosts ?? loopbackHosts)
   const isAny = matcher(["*"])

@@ -7,6 +7,7 @@
  */
 import type * as Context from "effect/Context"
 import * as Body from "./Body.js"
+import * as Guard from "./Guard.js"
 import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 import { allHeaders, pathOf, PIECE } from "./HttpExchange.js"
 import { type Owner, PulledWriter } from "./PulledWriter.js"
@@ -33,7 +34,7 @@ export class WebExchange implements HttpExchange, Owner {
     /** Called once: the client has taken the answer, as far as this end can see, or has disconnected. */
     private readonly onDone: (exchange: WebExchange) => void
   ) {
-    const [, host, target] = URL_PARTS.exec(request.url)!
+    const [, target] = URL_PARTS.exec(request.url)!
     this.method = request.method
     this.url = target === "" ? "/" : target!
     const headers: Record<string, string> = {}
@@ -41,7 +42,7 @@ export class WebExchange implements HttpExchange, Owner {
       headers[name] = value
     })
     // Some platforms leave it out.
-    headers.host ??= host!
+    headers.host = Guard.hostOf(request.url, headers.host)!
     this.headers = headers
     const { signal } = request
     if (signal.aborted) this.leave()
@@ -145,5 +146,5 @@ export class WebExchange implements HttpExchange, Owner {
 /** The status of the response that is made for a client that has disconnected: no client receives it. */
 const DISCONNECTED = 499
 
-/** The host of an absolute URL; its path and query. */
-const URL_PARTS = /^[^:]+:\/\/([^/?#]*)([^#]*)/
+/** The path and the query of an absolute URL. */
+const URL_PARTS = /^[^:]+:\/\/[^/?#]*([^#]*)/
