@@ -35,6 +35,7 @@ const stages = [
   ["public API", script("api.mjs", "--check")],
   ["methods", script("methods.mjs", "--check")],
   ["options", script("options.mjs", "--check")],
+  ["pages", script("pages.mjs", "--check")],
   ["deviations", script("deviations.mjs", "--check")],
   ["walk", script("walk.mjs", "--check")],
   ["size", script("size.mjs")],

@@ -67,8 +67,8 @@ const blocksOf = (lines) => {
 export const documents = (at = root) => {
   const read = (path) => readFileSync(join(at, path), "utf8")
   const markdown = ["README.md", ...filesUnder(at, "docs", (name) => name.endsWith(".md"))]
-    // The API reports hold declarations, not programs.
-    .filter((path) => !path.startsWith("docs/api/"))
+    // The API reports hold declarations, not programs; docs/all.md is made of the other pages.
+    .filter((path) => !path.startsWith("docs/api/") && path !== "docs/all.md")
     .concat(filesUnder(at, "packages", (name) => name === "README.md"))
     .filter((path) => existsSync(join(at, path)))
     .map((path) => ({ path, blocks: blocksOf(linesOf(read(path))) }))

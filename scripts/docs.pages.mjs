@@ -112,8 +112,8 @@ export const pages = (at) => {
   const markdown = (folder, isIn = () => true) => filesUnder(at, folder, (name) => name.endsWith(".md")).filter(isIn)
   const documents = [
     "README.md",
-    // The API reports hold declarations.
-    ...markdown("docs", (path) => !path.startsWith("docs/api/")),
+    // The API reports hold declarations; docs/all.md is made of the other pages.
+    ...markdown("docs", (path) => !path.startsWith("docs/api/") && path !== "docs/all.md"),
     ...markdown("packages", (path) => basename(path) === "README.md"),
     ...markdown(".github")
   ].filter((path) => existsSync(join(at, path)))

@@ -48,12 +48,12 @@ export const areas = [
   ["A task", "What `tasks/…` answers, and how a task ends.", /^server\/tasks/],
   [
     "Several nodes, and stores",
-    "The log of a node, and what clients read while a store is away. See [nodes.md](nodes.md).",
+    "The log of a node, and what clients read while a store is away. See [When something fails](platform/09-when-something-fails.md).",
     /^(server\/nodes|redis\/|sql\/)/
   ],
   [
     "Login, tokens, a protected server",
-    "An `AuthorizationError` of a client, or a challenge of a server. See [authorization.md](authorization.md).",
+    "An `AuthorizationError` of a client, or a challenge of a server. See [When a login fails](host/09-login-failures.md) and [Protect a server](platform/02-protect-a-server.md#answers-to-clients).",
     /^(auth\/|node\/(LoopbackBrowser|CredentialDirectory|browser))/
   ],
   ["A proxy", "See [proxy.md](proxy.md).", /^proxy\//],
