@@ -32,7 +32,6 @@ export class RequestFacts implements ClientFacts {
   readonly services: Context.Context<never> | undefined
   readonly sessionScope = undefined
   readonly accepted = true
-  readonly services: Context.Context<never> | undefined
   /** The hints for caches that this result has. */
   hints: Hints | undefined
   hasEnded = false
