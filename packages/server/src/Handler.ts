@@ -74,8 +74,11 @@ export const request = <M extends AnyMethod, Handled extends Effect.Effect<Resul
   return "extension" in one
     ? withSchemas(own(one.name, revisionsOf(one)), one, handle, one)
     // Some clients send an empty cursor for the first page.
-    : register(one, (params, _, name) =>
-      answered(name, () => handle(params.cursor === "" ? { ...params, cursor: undefined } : params)))
+    : register(
+      one,
+      (params, _, name) =>
+        answered(name, () => handle(params.cursor === "" ? { ...params, cursor: undefined } : params))
+    )
 }
 
 /**
