@@ -4,10 +4,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { answer, atTerminal, cli, folder, launch, official, run } from "../Program.js"
+import { answer, atTerminal, cli, folder, launch, official, run, start } from "../Program.js"
 
 const everything = ["-q", "--", ...official("everything", "stdio")]
 
@@ -68,6 +69,31 @@ describe("server-everything", () => {
       const [, url = ""] = yield* http.sees(/Listening at (\S+)/)
       assert.strictEqual((yield* run(["call", url, ...sum.slice(1), ...modern])).out, "The sum of 1 and 2 is 3.\n")
     }))
+})
+
+const freePort = Effect.async<number>((resume) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+describe("server-everything over HTTP, traced", () => {
+  for (const [mode, path, type] of [["streamableHttp", "/mcp", "http"], ["sse", "/sse", "sse"]] as const) {
+    it.scopedLive(`serves the command line at ${path}`, () =>
+      Effect.gen(function*() {
+        const cwd = yield* folder
+        const port = yield* freePort
+        const server = yield* start(official("everything", mode), { cwd, env: { PORT: String(port) } })
+        yield* server.sees(/on port|running/i)
+        const trace = yield* launch(["trace", `http://127.0.0.1:${port}${path}`])
+        const [, url = ""] = yield* trace.sees(/Connect the host to (\S+)/)
+        writeFileSync(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { everything: { type, url } } }))
+        const sum = yield* run(["call", "everything", "get-sum", "a=1", "b=2"], { cwd })
+        assert.strictEqual(sum.out, "The sum of 1 and 2 is 3.\n", sum.err)
+        assert.match(trace.seen().err, /-> #\S+ tools\/call [^]*<- #\S+ tools\/call \(\d+ ms\) .*The sum of 1 and 2/)
+      }))
+  }
 })
 
 describe("The reference servers", () => {
