@@ -1,5 +1,6 @@
 /**
- * A client for a browser, to see how many bytes it adds to a page. It is bundled, and does not run.
+ * A client for a browser, to see how many bytes it adds to a page. `startup.ts` and `scripts/packages.mjs` bundle it; it does
+ * not run.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Client from "@effect-mcp/client/Client"

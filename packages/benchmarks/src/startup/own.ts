@@ -1,5 +1,6 @@
 /**
- * The smallest server over stdio, as an application of Effect MCP writes it.
+ * The smallest server over stdio, as an application of Effect MCP writes it: one tool, and no options. `startup.ts` starts it,
+ * unbundled and bundled.
  */
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as StdioServer from "@effect-mcp/node/StdioServer"

@@ -1,5 +1,6 @@
 /**
- * Loaded before a program: reports what its process has used, on the descriptor 3, when the process exits.
+ * Loaded before each program of this folder: reports what its process has used, on the descriptor 3, when the process exits.
+ * `startup.ts` reads the report.
  */
 import { writeSync } from "node:fs"
 

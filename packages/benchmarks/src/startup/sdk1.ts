@@ -1,5 +1,6 @@
 /**
- * The same server with the official SDK, version 1.
+ * The same server as `own.ts` with the official SDK, version 1, as its documentation shows. `startup.ts` starts it, unbundled and
+ * bundled.
  */
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"

@@ -1,5 +1,6 @@
 /**
- * The same server with the official SDK, version 2.
+ * The same server as `own.ts` with the official SDK, version 2, as its documentation shows. `startup.ts` starts it, unbundled and
+ * bundled.
  */
 import { McpServer } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
