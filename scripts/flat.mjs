@@ -167,6 +167,11 @@ const chunksOf = (entries, modules) => {
       [program, ids]
     ) => [program, closure(ids.map((id) => join(root, entries.get(id).file)))])
   )
+  for (const [program, all] of loaded) {
+    const other = program.endsWith("server") ? "client" : "server"
+    const stray = [...all].find((id) => modules.has(id) && packageOf(id) === other)
+    if (stray !== undefined) throw new Error(`A program of PROGRAMS, ${program}, loads the other side: ${stray}`)
+  }
   const nameOf = (id) => {
     const programs = [...loaded].filter(([, all]) => all.has(id)).map(([program]) => program)
     return programs.length === 0 ? undefined : `${distOf(packageOf(id))}/${CHUNKS}/${programs.join(".")}`
