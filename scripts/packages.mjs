@@ -68,7 +68,7 @@ for (const file of files) {
 done("publint and attw find nothing")
 
 /** The most kB of programs of the benchmarks as one minified file, with the Effect of our lock file. */
-const BUNDLES = { own: 470, browser: 470 }
+const BUNDLES = { own: 475, browser: 475 }
 for (const [program, most] of Object.entries(BUNDLES)) {
   const contents = readFileSync(join(root, `packages/benchmarks/dist/startup/${program}.js`), "utf8")
   const { outputFiles } = await build({
