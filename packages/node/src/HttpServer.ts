@@ -115,12 +115,9 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
     // A client on this machine cannot connect to "every address" on all systems.
     const reached = ip === "0.0.0.0" ? "127.0.0.1" : ip === "::" ? "::1" : ip
     const name = reached.includes(":") ? `[${reached}]` : reached
-    return {
-      host: address.address,
-      port: address.port,
-      url: `http://${name}:${address.port}${path}`,
-      sessions: endpoint.sessions
-    }
+    const url = `http://${name}:${address.port}${path}`
+    yield* Effect.logInfo(`The MCP server listens at ${url}`)
+    return { host: address.address, port: address.port, url, sessions: endpoint.sessions }
   })
 
 /**

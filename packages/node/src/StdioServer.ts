@@ -10,6 +10,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Tap from "@effect-mcp/jsonrpc/Tap"
 import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
@@ -36,6 +37,8 @@ export interface Options extends LineFraming.Options {
    * beyond ASCII is sent as escape sequences of JSON. The specification requires the default: UTF-8.
    */
   readonly encoding?: string | undefined
+  /** Receives every message that the server reads or sends, without secrets: `Tap.log`, for example. Default: none. */
+  readonly tap?: Tap.Tap | undefined
   /** How many characters may wait for a client that does not read, before the conversation ends. Default: 64 Mi. */
   readonly maxBacklog?: number | undefined
 }
@@ -58,13 +61,14 @@ export const transport = (options: Options = {}): Effect.Effect<Transport, Trans
     const output = options.output === undefined
       ? yield* StandardStreams.output
       : { stream: options.output, write: undefined }
-    return yield* Pipe.make({
+    const pipe = yield* Pipe.make({
       ...options,
       input,
       output: output.stream,
       write: output.write,
       onBroken: () => Exit.void
     })
+    return options.tap === undefined ? pipe : yield* Tap.transport(pipe, "stdio", options.tap)
   })
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { HttpClient } from "@effect/platform"
 import type { ClientSessionGroup } from "@effect-mcp/client/ClientSessionGroup"
+import * as Tap from "@effect-mcp/jsonrpc/Tap"
 import * as Features from "@effect-mcp/client/Features"
 import type { JoinError } from "@effect-mcp/client/ServersConfig"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
@@ -82,7 +83,8 @@ const stdio = {
   input: new PassThrough(),
   output: new PassThrough(),
   encoding: "utf-8",
-  maxBacklog: 1_000_000
+  maxBacklog: 1_000_000,
+  tap: Tap.log
 } satisfies Every<StdioServer.Options>
 
 const browser = { port: 8765, path: "/callback", open: (url) => Console.log(url.href) } satisfies Every<
@@ -99,6 +101,7 @@ const http = {
   documents: { "/.well-known/shop": { name: "shop" } },
   health: { maxLag: "1 second" },
   responses: "json",
+  tap: Tap.log,
   limits: {
     bodyTimeout: "2 minutes",
     maxIncompleteBytes: 1_000_000,

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type { Tap } from "@effect-mcp/jsonrpc/Tap"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -56,6 +57,8 @@ export interface HttpOptions {
    * Default: "auto".
    */
   readonly responses?: "auto" | "json" | "stream" | undefined
+  /** Receives every message that the endpoint reads or sends, without secrets: `Tap.log`, for example. Default: none. */
+  readonly tap?: Tap | undefined
   /** What clients can make the endpoint hold. A limit that is not given has its default. */
   readonly limits?: HttpLimits | undefined
   /** How long a stream may be silent before the server sends a comment; `Infinity` for never. Default: 15 seconds. */

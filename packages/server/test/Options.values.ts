@@ -6,6 +6,7 @@ import * as Prompt from "@effect-mcp/definition/Prompt"
 import * as Resource from "@effect-mcp/definition/Resource"
 import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
 import * as Tool from "@effect-mcp/definition/Tool"
+import * as Tap from "@effect-mcp/jsonrpc/Tap"
 import * as Ask from "@effect-mcp/server/Ask"
 import * as Authenticator from "@effect-mcp/server/Authenticator"
 import type * as CacheOptions from "@effect-mcp/server/CacheOptions"
@@ -201,6 +202,7 @@ const http = {
   documents: { "/.well-known/shop": { name: "shop" } },
   health,
   responses: "stream",
+  tap: Tap.log,
   limits: httpLimits,
   keepAlive: "15 seconds",
   closeTimeout: "5 seconds",

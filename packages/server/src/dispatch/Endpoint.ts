@@ -7,6 +7,7 @@
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Tap from "@effect-mcp/jsonrpc/Tap"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,7 @@ import { Bodies, OpenBody } from "../http/Body.js"
 import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
 import * as Health from "../http/Health.js"
-import { type Headers, type HttpExchange, MAX_DISCARDED, pathOf, repeated } from "../http/HttpExchange.js"
+import { type Headers, type HttpExchange, MAX_DISCARDED, pathOf, repeated, tapped } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpOptions } from "../HttpOptions.js"
@@ -71,7 +72,9 @@ export const make = (
     const isMember = () => nodes === undefined || nodes.place() !== undefined
     const health = yield* Health.make(options, sweeper, isMember)
     const stages = new Stages(context, entrances, Guard.make(options), health)
-    const { close, drain, handle, sessions } = stages
+    const { close, drain, sessions } = stages
+    const pass = options.tap && (yield* Tap.make("HTTP", options.tap))
+    const handle = pass === undefined ? stages.handle : (exchange: HttpExchange) => stages.handle(tapped(exchange, pass))
     const made = yield* Metrics.timed<Endpoint>({ close, drain, handle, sessions }, () => sweeper.now())
     yield* Metrics.sessions.observe(made.sessions)
     yield* Metrics.streams.observe(() => context.openStreams)

@@ -124,6 +124,7 @@ export const templateEntry = (
 ): RegisteredTemplate => {
   const { advertised, codec, enumValues, template } = definition
   const subject = HandlerName.template(advertised.uriTemplate)
+  const mimeType = advertised.mimeType === undefined ? undefined : { mimeType: advertised.mimeType }
   const [reader, lister] = [`The handler of ${subject}`, `The list of ${subject}`]
   return {
     ...Surroundings.ofDefinition(definition),
@@ -146,7 +147,7 @@ export const templateEntry = (
       ? undefined
       : Effect.map(
         HandlerResult.value(HandlerResult.effect(options.list, lister), lister),
-        (resources) => resources.map((resource) => resource.advertised)
+        (resources) => resources.map((resource) => ({ ...mimeType, ...resource.advertised }))
       ),
     completers: Completion.completers(options.complete ?? {}, enumValues, subject)
   }

@@ -6,6 +6,9 @@
  * All members are plain functions, not effects, so that a request that is answered at once costs no fiber
  * besides its handler's.
  */
+import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type * as Context from "effect/Context"
 import type { OpenBody } from "./Body.js"
 
@@ -125,6 +128,42 @@ export const repeated = (rawHeaders: ReadonlyArray<string>): Headers | undefined
     if (before !== undefined) (repeated ??= {})[name] = value
   }
   return repeated
+}
+
+/** The same exchange, which passes on the messages that are read and sent. */
+export const tapped = (
+  exchange: HttpExchange,
+  pass: (direction: "in" | "out", message: Message.Incoming) => void
+): HttpExchange => {
+  const { body, reply, stream } = exchange
+  const shown = (direction: "in" | "out", text: string): void => {
+    if (text !== "") pass(direction, MessageText.parse(text))
+  }
+  return Object.assign(exchange, {
+    body: (into, then) =>
+      body.call(exchange, into, (read) => {
+        if (typeof read === "string") shown("in", read)
+        then(read)
+      }),
+    reply: (status, headers, text) => {
+      shown("out", text)
+      reply.call(exchange, status, headers, text)
+    },
+    stream: (status, headers, reader) => {
+      const writer = stream.call(exchange, status, headers, reader)
+      // The text of a long reply was shown.
+      if (headers["content-type"] !== "text/event-stream") return writer
+      const [decoder, encoder] = [new Sse.Decoder(), new TextEncoder()]
+      return {
+        write: (text) => {
+          for (const event of decoder.push(encoder.encode(text))) if ("data" in event) shown("out", event.data ?? "")
+          return writer.write(text)
+        },
+        end: () => writer.end(),
+        cut: () => writer.cut()
+      }
+    }
+  } satisfies Pick<HttpExchange, "body" | "reply" | "stream">)
 }
 
 /** The headers of an answer, with those that every answer to the request gets. */
