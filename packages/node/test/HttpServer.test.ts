@@ -39,6 +39,17 @@ const closable = (...args: Parameters<typeof served>) =>
   })
 
 describe("HttpServer", () => {
+  it.scoped("logs one line with its URL", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel.label} ${String(message)}`))
+      const context = yield* Layer.build(
+        Layer.provide(served(act(Effect.void)), Logger.replace(Logger.defaultLogger, logger))
+      )
+      const { url } = yield* Effect.provide(HttpServer.HttpServer, context)
+      assert.deepStrictEqual(lines, [`INFO The MCP server listens at ${url}`])
+    }))
+
   it.scopedLive("listens on loopback only, and reports its port", () =>
     Effect.gen(function*() {
       const server = yield* HttpServer.HttpServer

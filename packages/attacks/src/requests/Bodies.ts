@@ -48,12 +48,7 @@ const notJson: ReadonlyArray<readonly [name: string, body: string | Uint8Array]>
   ["XML", "<methodCall/>"],
   ["a form", "jsonrpc=2.0&id=1&method=ping"],
   ["UTF-16 without a mark", Buffer.from(echo, "utf16le")],
-  ["UTF-32", Buffer.from([...echo].flatMap((one) => [one.charCodeAt(0), 0, 0, 0]))],
-  ["a million opening brackets", "[".repeat(1_000_000)],
-  ["a million opening braces", "{\"a\":".repeat(200_000)],
-  ["three megabytes of quotes", "\"".repeat(3_000_000)],
-  ["three megabytes of backslashes in a string", "\"" + "\\".repeat(3_000_001)],
-  ["a string without end", "{\"a\":\"" + "x".repeat(3_000_000)]
+  ["UTF-32", Buffer.from([...echo].flatMap((one) => [one.charCodeAt(0), 0, 0, 0]))]
 ]
 
 const noMessage: ReadonlyArray<readonly [name: string, body: string]> = [
@@ -86,12 +81,6 @@ const noMessage: ReadonlyArray<readonly [name: string, body: string]> = [
   ["a batch of a batch", `[[${echo}]]`],
   ["65 levels", withText(nested(65, "[", "]"))],
   ["a thousand levels", withText(nested(1000, "[", "]"))],
-  ["a hundred thousand levels", withText(nested(100_000, "[", "]"))],
-  ["200,000 levels of objects", withText("{\"a\":".repeat(200_000) + "1" + "}".repeat(200_000))],
-  ["200,000 numbers", withText(`[${"1,".repeat(200_000)}1]`)],
-  ["a million numbers", withText(`[${"1,".repeat(1_000_000)}1]`)],
-  ["300,000 members", withText(`{${Array.from({ length: 300_000 }, (_, n) => `"k${n}":0`).join(",")}}`)],
-  ["150,000 empty objects", withText(`[${"{},".repeat(150_000)}{}]`)],
   ["a result and an error", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{\"code\":1,\"message\":\"x\"}}"],
   ["an id and nothing else", "{\"jsonrpc\":\"2.0\",\"id\":1}"],
   ["a string as error", "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":\"x\"}"]
@@ -151,11 +140,7 @@ const served: ReadonlyArray<readonly [name: string, body: string, code?: number]
   ["a second initialize", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}"],
   ["a text with lone surrogates", withText("\"\\ud800\\udfff\\udc00\"")],
   ["a text with NUL characters", withText("\"\\u0000\\u0000\"")],
-  ["a text of 3 MB", withText(`"${"x".repeat(3_000_000)}"`)],
-  ["a text of 3 MB of escapes", withText(`"${"\\u0041".repeat(500_000)}"`)],
   ["a number beyond every number", withText("1e99999")],
-  ["80,000 numbers where a text should be", withText(`[${"1,".repeat(80_000)}1]`)],
-  ["an id of 1 MB", echo.replace("\"id\":1", `"id":"${"i".repeat(1_000_000)}"`)],
   ["the id 1e308", echo.replace("\"id\":1", "\"id\":1e308")],
   ["the id -0", echo.replace("\"id\":1", "\"id\":-0")],
   ["the id 0.5", echo.replace("\"id\":1", "\"id\":0.5")],
@@ -165,6 +150,34 @@ const served: ReadonlyArray<readonly [name: string, body: string, code?: number]
   ["a byte order mark", "\ufeff" + echo],
   ["white space around the message", " \t\r\n" + echo + "\r\n\t "],
   ["80,000 spaces in the message", echo.replace("{\"name\"", `{${" ".repeat(80_000)}"name"`)]
+]
+
+const refused = ["400", "202"]
+const answered = ["200", "400"]
+
+/** Bodies of any size: each is sent at this size and at a quarter of it. */
+const growing: ReadonlyArray<
+  readonly [name: string, size: number, body: (size: number) => string, expect: ReadonlyArray<string>]
+> = [
+  ["opening brackets", 1_000_000, (size) => "[".repeat(size), ["400"]],
+  ["opening braces", 200_000, (size) => "{\"a\":".repeat(size), ["400"]],
+  ["quotes", 3_000_000, (size) => "\"".repeat(size), ["400"]],
+  ["backslashes in a string", 3_000_001, (size) => "\"" + "\\".repeat(size), ["400"]],
+  ["characters of a string without end", 3_000_000, (size) => "{\"a\":\"" + "x".repeat(size), ["400"]],
+  ["levels", 100_000, (size) => withText(nested(size, "[", "]")), refused],
+  ["levels of objects", 200_000, (size) => withText("{\"a\":".repeat(size) + "1" + "}".repeat(size)), refused],
+  ["numbers", 1_000_000, (size) => withText(`[${"1,".repeat(size)}1]`), refused],
+  [
+    "members",
+    300_000,
+    (size) => withText(`{${Array.from({ length: size }, (_, n) => `"k${n}":0`).join(",")}}`),
+    refused
+  ],
+  ["empty objects", 150_000, (size) => withText(`[${"{},".repeat(size)}{}]`), refused],
+  ["characters", 3_000_000, (size) => withText(`"${"x".repeat(size)}"`), answered],
+  ["escapes", 500_000, (size) => withText(`"${"\\u0041".repeat(size)}"`), answered],
+  ["numbers where a text should be", 80_000, (size) => withText(`[${"1,".repeat(size)}1]`), answered],
+  ["characters of an id", 1_000_000, (size) => echo.replace("\"id\":1", `"id":"${"i".repeat(size)}"`), answered]
 ]
 
 /** A call in chunks of one byte. */
@@ -217,5 +230,10 @@ export const attacks: ReadonlyArray<HttpAttack> = [
   ...notJson.map(([name, body]) => attack(`body: ${name}`, "400", { body })),
   ...noMessage.map(([name, body]) => attack(`body: ${name}`, ["400", "202"], { body })),
   ...served.map(([name, body, code]) => attack(`body: ${name}`, ["200", "400"], { body }, { code })),
+  ...growing.map(([name, size, body, expect]) =>
+    attack(`body: ${size.toLocaleString("en")} ${name}, beside a quarter`, expect, { body: body(size) }, {
+      quarter: (context) => [request(context, { body: body(Math.floor(size / 4)) })]
+    })
+  ),
   ...halves
 ]

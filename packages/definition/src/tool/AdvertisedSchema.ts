@@ -25,10 +25,19 @@ export const attempt = <A>(tool: string, part: string, problem: string, f: () =>
     (cause) => refuse(tool, part, problem, cause)
   )
 
+const REMEDY =
+  "Use a schema whose encoded side is JSON, such as Schema.Date for a Date, Schema.BigInt for a bigint, Schema.Map for a Map; or " +
+  "say what the JSON is by the annotation \"jsonSchema\", and by \"identifier\" for a type that refers to itself"
+
 /** The JSON Schema of an Effect schema. */
 export const make = (tool: string, part: string, schema: Schema.Schema<any, any>): JsonObject => {
   if (SchemaShape.isNever(schema)) return refuse(tool, part, "must not be Schema.Never: no value conforms to it")
-  const advertised = attempt(tool, part, "cannot be advertised as JSON Schema", () => JsonSchema.make(schema))
+  const advertised = attempt(
+    tool,
+    part,
+    `cannot be advertised as JSON Schema. ${REMEDY}`,
+    () => JsonSchema.make(schema)
+  )
   // An annotation may hold anything, and one tool that cannot be encoded would make every `tools/list` fail.
   return Json.stringify(advertised) === undefined
     ? refuse(tool, part, "cannot be advertised: an annotation of the schema cannot be represented as JSON")

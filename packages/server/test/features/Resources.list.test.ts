@@ -58,6 +58,19 @@ describe("resources/list", () => {
       })
     }).pipe(Effect.provide(serve(resources("b:///2", "a:///1", "b:///10", "b:///1")))))
 
+  it.scoped("gives listed resources the media type of their template, unless they have one", () =>
+    Effect.gen(function*() {
+      const { resources } = yield* list(yield* connect())
+      const types = (resources as ReadonlyArray<any>).map(({ mimeType }) => mimeType)
+      assert.deepStrictEqual(types, ["text/markdown", "text/plain"])
+    }).pipe(Effect.provide(serve(listing(
+      Effect.succeed([
+        Resource.make("one", { uri: "note:///1" }),
+        Resource.make("two", { uri: "note:///2", mimeType: "text/plain" })
+      ]),
+      ResourceTemplate.make("note", { mimeType: "text/markdown" })`note:///${id}`
+    )))))
+
   it.scoped("is empty when there are templates only", () =>
     Effect.gen(function*() {
       const peer = yield* connect()
