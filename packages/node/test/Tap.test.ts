@@ -13,7 +13,7 @@ import * as StdioServer from "@effect-mcp/node/StdioServer"
 import * as Ask from "@effect-mcp/server/Ask"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
-import { Effect, Layer, Logger, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { PassThrough } from "node:stream"
 import * as Pipe from "../src/stdio/Pipe.js"
 import { info } from "./HttpFixture.js"
@@ -90,19 +90,3 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
       }).pipe(Effect.provide(server)))
   })
 }
-
-describe("The log of the tap", () => {
-  it.effect("is one line for each message, of 4,000 characters at most", () =>
-    Effect.gen(function*() {
-      const lines: Array<string> = []
-      const logger = Logger.make(({ message }) => void lines.push(String(message)))
-      yield* Effect.provide(
-        Effect.zipRight(
-          Tap.log({ direction: "in", name: "notes", text: "{\"id\":1}" }),
-          Tap.log({ direction: "out", name: "notes", text: "x".repeat(5000) })
-        ),
-        Logger.replace(Logger.defaultLogger, logger)
-      )
-      assert.deepStrictEqual(lines, ["notes <- {\"id\":1}", `notes -> ${"x".repeat(4000)}…`])
-    }))
-})

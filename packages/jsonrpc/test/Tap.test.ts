@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Tap from "@effect-mcp/jsonrpc/Tap"
+import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import { Chunk, Effect, Logger, Stream } from "effect"
+
+/** A tapped transport, the other end, and what the tap has seen. */
+const tapped = Effect.gen(function*() {
+  const seen: Array<Tap.Tapped> = []
+  const [mine, theirs] = yield* Transport.memory()
+  const connector = Tap.connector(
+    Connector.fromTransport(mine, "notes"),
+    (one) => Effect.sync(() => void seen.push(one))
+  )
+  return { seen, theirs, transport: yield* connector.connect }
+})
+
+const hidden: ReadonlyArray<readonly [shown: unknown, secret: unknown]> = [
+  [{ access_token: "<hidden>" }, { access_token: "hunter2" }],
+  [{ apiKey: "<hidden>" }, { apiKey: "hunter2" }],
+  [{ credentials: "<hidden>" }, { credentials: { user: "ada", pin: 1 } }],
+  [{ requestState: "<hidden>" }, { requestState: "hunter2" }],
+  [{ text: "Authorization: <hidden>, please" }, { text: "Authorization: Bearer hunter2, please" }],
+  [{ text: "<hidden>" }, { text: "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ." }],
+  [{ url: "https://a/?b=1&code=<hidden>#c" }, { url: "https://a/?b=1&code=hunter2#c" }],
+  [{ maxTokens: 5, progressToken: "t", name: "a" }, { maxTokens: 5, progressToken: "t", name: "a" }]
+]
+
+describe("A tap", () => {
+  it.scoped("sees each message in both directions, in order, and changes none", () =>
+    Effect.gen(function*() {
+      const { seen, theirs, transport } = yield* tapped
+      const question = Message.request(1, "a", { token: "hunter2" })
+      assert.isTrue(transport.unsafeSend(question))
+      yield* transport.send(Message.notification("b"))
+      yield* theirs.send(Message.success(1, { done: true }))
+      const [received] = Chunk.toArray(yield* Stream.runCollect(Stream.take(transport.incoming, 1)))
+      assert.deepStrictEqual(received, Message.success(1, { done: true }))
+      const [sent] = Chunk.toArray(yield* Stream.runCollect(Stream.take(theirs.incoming, 1)))
+      assert.deepStrictEqual(sent, question)
+      assert.deepStrictEqual(seen.map(({ direction, name, text }) => [direction, name, JSON.parse(text)]), [
+        ["out", "notes", { ...question, params: { token: "<hidden>" } }],
+        ["out", "notes", Message.notification("b")],
+        ["in", "notes", Message.success(1, { done: true })]
+      ])
+    }))
+
+  for (const [shown, secret] of hidden) {
+    it.scoped(`shows ${JSON.stringify(shown)}`, () =>
+      Effect.gen(function*() {
+        const { seen, transport } = yield* tapped
+        yield* transport.send(Message.notification("a", { nested: [secret] }))
+        assert.deepStrictEqual(JSON.parse(seen[0]!.text).params.nested, [shown])
+      }))
+  }
+
+  it.effect("that logs writes one line for each message, of 4,000 characters at most", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ message }) => void lines.push(String(message)))
+      yield* Effect.provide(
+        Effect.zipRight(
+          Tap.log({ direction: "in", name: "notes", text: "{\"id\":1}" }),
+          Tap.log({ direction: "out", name: "notes", text: "x".repeat(5000) })
+        ),
+        Logger.replace(Logger.defaultLogger, logger)
+      )
+      assert.deepStrictEqual(lines, ["notes <- {\"id\":1}", `notes -> ${"x".repeat(4000)}…`])
+    }))
+})
