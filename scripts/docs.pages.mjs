@@ -1,4 +1,4 @@
-// What must hold for the pages themselves: relative links and anchors lead somewhere, and a page of a guide has its number, its
+// What must hold for the pages themselves: relative links and anchors lead somewhere, so do the names of pages in sources, and a page of a guide has its number, its
 // neighbours and at most 1,500 words. Words are counted as a reader reads them: headings, sentences, lists and tables. Code blocks
 // do not count.
 import { existsSync, readFileSync } from "node:fs"
@@ -107,6 +107,24 @@ const guideErrors = (pages, entrance) =>
     return errors
   })
 
+/** Comments of sources and notes of changes name pages by their paths. */
+const nameErrors = (at) =>
+  [
+    ...filesUnder(at, "packages", (name) => name.endsWith(".ts")).filter((path) => path.split("/")[2] === "src"),
+    ...filesUnder(at, ".changeset", (name) => name.endsWith(".md"))
+  ].flatMap((path) =>
+    readFileSync(join(at, path), "utf8").split("\n").flatMap((text, index) =>
+      Array.from(text.matchAll(/(?<![\w/.-])docs\/[\w./-]+\.md\b/g))
+        .filter(([name]) => !existsSync(join(at, name)))
+        .map(({ 0: name, index: at }) => ({
+          path,
+          line: index + 1,
+          column: at + 1,
+          what: `dead name: there is no ${name}`
+        }))
+    )
+  )
+
 /** What is wrong with the pages. */
 export const pages = (at) => {
   const markdown = (folder, isIn = () => true) => filesUnder(at, folder, (name) => name.endsWith(".md")).filter(isIn)
@@ -121,6 +139,7 @@ export const pages = (at) => {
   const entrance = existsSync(join(at, "docs/README.md")) ? readFileSync(join(at, "docs/README.md"), "utf8") : ""
   return [
     ...linkErrors(at, documents),
+    ...nameErrors(at),
     ...guides.flatMap((guide) =>
       guideErrors(documents.filter(({ path }) => path.startsWith(`docs/${guide}/`)), entrance)
     )

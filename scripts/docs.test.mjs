@@ -158,6 +158,18 @@ describe("the pages", () => {
     )
   })
 
+  it("are named rightly in comments of sources and in notes of changes", () => {
+    assert.deepEqual(
+      errorsOf({
+        "docs/one.md": "# One\n",
+        "packages/one/src/One.ts":
+          "/** As docs/one.md says, and docs/two.md, and https://example.com/docs/three.md. */\n",
+        ".changeset/one.md": "`docs/four.md` is the guide.\n"
+      }),
+      ["packages/one/src/One.ts:1:30 dead name", ".changeset/one.md:1:2 dead name"]
+    )
+  })
+
   it("may show links in code", () => {
     assert.deepEqual(errorsOf({ "README.md": "`[one](one.md)`\n\n```md\n[two](two.md)\n```\n" }), [])
   })

@@ -1,4 +1,4 @@
-/** The basket of docs/server.md, with clients of this library and their default options. */
+/** The basket of docs/server/05-sessions.md, with clients of this library and their default options. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
