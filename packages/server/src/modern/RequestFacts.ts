@@ -29,6 +29,7 @@ export class RequestFacts implements ClientFacts {
   readonly clientCapabilities: ClientCapabilities
   readonly hasDeclared = true
   readonly logLevel: LoggingLevel | undefined
+  readonly services: Context.Context<never> | undefined
   readonly sessionScope = undefined
   readonly accepted = true
   /** The hints for caches that this result has. */
