@@ -392,7 +392,7 @@ const url = await new Promise((resolve, reject) => {
   let seen = ""
   http.stdout.on("data", (data) => {
     seen += data
-    const [, url] = /Listening at (http[^\s"]+)/.exec(seen) ?? []
+    const [, url] = /listens at (http[^\s"]+)/.exec(seen) ?? []
     if (url !== undefined) resolve(url)
   })
   http.once("close", (code) => reject(new Error(`the HTTP server of the template ended with ${code}: ${seen}`)))
