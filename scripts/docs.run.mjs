@@ -2,8 +2,9 @@
 // README.md, and a program of a guide must print what its page says: "`npx tsc && node client.js` prints:" and the block after it,
 // where `…` stands for any text of one line. Tests are not run here: the package `testing` runs those of its guide and of the READMEs. Neither are mistakes that
 // the compiler must find, parts of programs with a value that is only declared, and programs that wait for a network or a person.
-// Run the build first.
-import { spawnSync } from "node:child_process"
+// `docs.run.mjs modules` loads the modules, `docs.run.mjs server host` runs the programs of these guides; without a word it does both, for
+// all guides. Run the build first.
+import { execFile } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -41,14 +42,45 @@ export const reason = (code) => {
 
 const compiled = (file) => file.replace(/\.ts$/, ".js")
 
-const load = async (at) => {
+/** How many programs run at a time. */
+const LANES = 2
+
+/** Runs a program in its folder; ends it after half a minute. */
+const run = ({ file, name }) =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [name], { cwd: dirname(file), timeout: 30_000 }, (error, stdout, stderr) =>
+      resolve({ isOver: error === null, how: error === null ? "0" : error.code ?? error.signal, stdout, stderr }))
+  })
+
+/** Runs programs, and gives how many have failed. */
+const runAll = async (found) => {
+  let failed = 0
+  const waiting = [...found]
+  const lane = async () => {
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+      const { name, path, prints } = one
+      const { how, isOver, stderr, stdout } = await run(one)
+      const isRight = isOver && (prints === undefined || isAsPromised(prints, stdout))
+      if (!isRight) failed++
+      console.log(`${path}: ${name} ended with ${how}`)
+      if (!isRight || prints === undefined) console.log(`${stdout}${stderr}`)
+      if (!isRight && prints !== undefined) console.log(`The document says:\n${prints}`)
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  return failed
+}
+
+/** `guides` are the folders of docs whose programs run; without one, all, and every module is loaded. */
+const load = async (at, guides) => {
   const modules = modulesOf(at).map((module) => ({ ...module, code: readFileSync(module.file, "utf8") }))
   for (const { code, file } of modules) {
     writeFileSync(compiled(file), ts.transpileModule(code, { compilerOptions }).outputText)
   }
   const counts = new Map()
   let failed = 0
-  for (const { code, file, name, path } of modules) {
+  const isAll = guides.length === 0
+  for (const { code, file, name, path } of isAll || guides.includes("modules") ? modules : []) {
     const kind = reason(code) ?? "module"
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
     if (kind !== "module") continue
@@ -59,26 +91,21 @@ const load = async (at) => {
       console.log(`${path}, ${name}: ${error}`)
     }
   }
-  const paths = [...new Set(modules.map(({ path }) => path))].filter((path) => path.endsWith(".md"))
+  const paths = [...new Set(modules.map(({ path }) => path))].filter((path) =>
+    path.endsWith(".md") && (isAll || guides.includes(path.split("/")[1]))
+  )
   const told = paths.flatMap((path) => promised(readFileSync(join(at, path), "utf8")).map((one) => ({ path, ...one })))
-  for (const { name, path, prints } of [...programs, ...told]) {
-    const { file } = modules.find((one) => one.path === path && compiled(one.name) === name)
-    const { status, stderr, stdout } = spawnSync(process.execPath, [name], {
-      cwd: dirname(file),
-      encoding: "utf8",
-      timeout: 30_000
-    })
-    const isRight = status === 0 && (prints === undefined || isAsPromised(prints, stdout))
-    if (!isRight) failed++
-    console.log(`${path}: ${name} ended with ${status}`)
-    if (!isRight || prints === undefined) console.log(`${stdout}${stderr}`)
-    if (!isRight && prints !== undefined) console.log(`The document says:\n${prints}`)
-  }
+  const others = isAll || guides.includes("modules") ? programs : []
+  failed += await runAll([...others, ...told].map((one) => ({
+    ...one,
+    file: modules.find(({ name, path }) => path === one.path && compiled(name) === one.name).file
+  })))
   const left = [...counts].filter(([kind]) => kind !== "module").map(([kind, count]) => `${count} ${kind}s`).join(", ")
-  console.log(`${counts.get("module")} modules loaded, ${failed} failed; not run: ${left}`)
+  const ran = others.length + told.length
+  console.log(`${counts.get("module") ?? 0} modules loaded, ${ran} programs run, ${failed} failed; not run: ${left}`)
   return failed
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  process.exitCode = await load(root) === 0 ? 0 : 1
+  process.exitCode = await load(root, process.argv.slice(2)) === 0 ? 0 : 1
 }
