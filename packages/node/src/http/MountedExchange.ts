@@ -3,9 +3,9 @@
  * may have read the body. `NodeHandler` makes an exchange for each request.
  */
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import type { OpenBody } from "@effect-mcp/server/unstable/Body"
+import type { BodyFault, OpenBody } from "@effect-mcp/server/unstable/Body"
 import * as Guard from "@effect-mcp/server/unstable/Guard"
-import { type BodyFault, type Headers, pathOf, repeated } from "@effect-mcp/server/unstable/HttpExchange"
+import { type Headers, pathOf, repeated } from "@effect-mcp/server/unstable/HttpExchange"
 import type { Open } from "@effect-mcp/server/unstable/OpenExchanges"
 import type * as Context from "effect/Context"
 import { Buffer, isUtf8 } from "node:buffer"

@@ -5,7 +5,7 @@
  * An exchange knows nothing of MCP; `HttpServer` makes an exchange for each request.
  */
 import * as Body from "@effect-mcp/server/unstable/Body"
-import type { BodyFault, Headers, Reader, SlowReaders, Writer } from "@effect-mcp/server/unstable/HttpExchange"
+import type { Headers, Reader, SlowReaders, Writer } from "@effect-mcp/server/unstable/HttpExchange"
 import { type HttpExchange, pathOf, PIECE } from "@effect-mcp/server/unstable/HttpExchange"
 import * as ListensOn from "@effect-mcp/server/unstable/ListensOn"
 import { Buffer, isUtf8 } from "node:buffer"
@@ -59,7 +59,7 @@ export class NodeExchange implements HttpExchange {
     return this.response.destroyed || this.response.closed
   }
 
-  body(into: Body.OpenBody, then: (body: string | BodyFault) => void): void {
+  body(into: Body.OpenBody, then: (body: string | Body.BodyFault) => void): void {
     Body.readNode(this.request, into, (body) =>
       then(
         !(body instanceof Uint8Array)

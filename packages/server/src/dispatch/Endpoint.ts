@@ -15,11 +15,11 @@ import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import type { Caller, Principal, Refuses } from "../Authenticator.js"
 import { Dispatcher } from "../Dispatcher.js"
-import { Bodies, OpenBody } from "../http/Body.js"
+import { Bodies, MAX_DISCARDED, OpenBody } from "../http/Body.js"
 import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
 import * as Health from "../http/Health.js"
-import { type Headers, type HttpExchange, MAX_DISCARDED, pathOf, repeated, tapped } from "../http/HttpExchange.js"
+import { type Headers, type HttpExchange, pathOf, repeated, tapped } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpOptions } from "../HttpOptions.js"
@@ -74,7 +74,9 @@ export const make = (
     const stages = new Stages(context, entrances, Guard.make(options), health)
     const { close, drain, sessions } = stages
     const pass = options.tap && (yield* Tap.make("HTTP", options.tap))
-    const handle = pass === undefined ? stages.handle : (exchange: HttpExchange) => stages.handle(tapped(exchange, pass))
+    const handle = pass === undefined
+      ? stages.handle
+      : (exchange: HttpExchange) => stages.handle(tapped(exchange, pass))
     const made = yield* Metrics.timed<Endpoint>({ close, drain, handle, sessions }, () => sweeper.now())
     yield* Metrics.sessions.observe(made.sessions)
     yield* Metrics.streams.observe(() => context.openStreams)

@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Body from "./Body.js"
 import * as Guard from "./Guard.js"
-import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
+import type { Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 import { allHeaders, PIECE, repeated } from "./HttpExchange.js"
 import { type Owner, PulledWriter, type Source } from "./PulledWriter.js"
 
@@ -74,7 +74,7 @@ export class AppExchange implements HttpExchange, Owner {
     return Effect.interruptible(Effect.onInterrupt(this.step(handle), () => Effect.sync(this.gone)))
   }
 
-  body(into: Body.OpenBody, then: (body: string | BodyFault) => void): void {
+  body(into: Body.OpenBody, then: (body: string | Body.BodyFault) => void): void {
     this.reading.add(this)
     this.next!(Effect.flatMap(read(this.request, into), (body) => {
       this.reading.delete(this)
@@ -206,16 +206,16 @@ class PulledBody implements Source {
   }
 }
 
-const read = (request: HttpServerRequest, into: Body.OpenBody): Effect.Effect<string | BodyFault> => {
+const read = (request: HttpServerRequest, into: Body.OpenBody): Effect.Effect<string | Body.BodyFault> => {
   const source = request.source as Request | Body.NodeBody
   // A body that middleware has read is in the platform's memory.
   return source instanceof Request && source.bodyUsed
     ? Effect.match(request.arrayBuffer, {
-      onFailure: (): BodyFault => ({ fault: "taken" }),
+      onFailure: (): Body.BodyFault => ({ fault: "taken" }),
       onSuccess: (body) => body.byteLength > into.maxBytes ? { fault: "size" } : Body.text(body)
     })
     : Effect.async((resume) => {
-      const then = (body: string | BodyFault): void => resume(Effect.succeed(body))
+      const then = (body: string | Body.BodyFault): void => resume(Effect.succeed(body))
       if (source instanceof Request) return Effect.sync(Body.read(source, into, then))
       if (source.readableDidRead) return then({ fault: "taken" })
       Body.readNode(source, into, (body) => then(Body.text(body)))

@@ -11,7 +11,18 @@ import { ByteBuffer } from "@effect-mcp/jsonrpc/unstable/ByteBuffer"
 import type * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import * as Either from "effect/Either"
 import type { ResolvedHttpLimits } from "../Limits.js"
-import { type BodyFault, MAX_DISCARDED, PIECE } from "./HttpExchange.js"
+
+/**
+ * Why a body was not read: it is too large, it is not UTF-8, it cannot be read, another reader has taken it, such as a body
+ * parser of the application, it did not come in time, or all incomplete bodies were too large together.
+ */
+export type BodyFault = { readonly fault: "size" | "encoding" | "unreadable" | "taken" | "time" | "sum" }
+
+/** How many bytes beyond the limit of a body are read and dropped, so that the client can read the answer. */
+export const MAX_DISCARDED = 64 * 1024 * 1024
+
+/** Up to this length a web `Request` reads a body itself. */
+const SHORT = 64 * 1024
 
 /** The incomplete bodies of an endpoint. At the limit of bytes the oldest body is refused. */
 export class Bodies implements Deadlines.Expirable {
@@ -120,7 +131,7 @@ export const read = (request: Request, into: OpenBody, then: (body: string | Bod
 /** Whether a header declares a length within the limit. HTTP allows no more bytes than it declares. */
 const isShort = ({ headers }: Request, { maxBytes }: OpenBody): boolean => {
   const length = headers.get("content-length")
-  return length !== null && /^\d+$/.test(length) && Number(length) <= Math.min(maxBytes, PIECE) &&
+  return length !== null && /^\d+$/.test(length) && Number(length) <= Math.min(maxBytes, SHORT) &&
     !headers.has("transfer-encoding")
 }
 

@@ -10,16 +10,10 @@ import type * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
 import type * as Context from "effect/Context"
-import type { OpenBody } from "./Body.js"
+import type { BodyFault, OpenBody } from "./Body.js"
 
 /** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
-
-/**
- * Why a body was not read: it is too large, it is not UTF-8, it cannot be read, another reader has taken it, such as a body
- * parser of the application, it did not come in time, or all incomplete bodies were too large together.
- */
-export type BodyFault = { readonly fault: "size" | "encoding" | "unreadable" | "taken" | "time" | "sum" }
 
 export interface HttpExchange {
   readonly method: string
@@ -80,9 +74,6 @@ export interface SlowReaders {
   readonly tick: () => () => void
 }
 
-/** How many bytes beyond the limit of a body are read and dropped, so that the client can read the answer. */
-export const MAX_DISCARDED = 64 * 1024 * 1024
-
 /** How many characters of an answer are written at once. */
 export const PIECE = 64 * 1024
 
@@ -139,31 +130,34 @@ export const tapped = (
   const shown = (direction: "in" | "out", text: string): void => {
     if (text !== "") pass(direction, MessageText.parse(text))
   }
-  return Object.assign(exchange, {
-    body: (into, then) =>
-      body.call(exchange, into, (read) => {
-        if (typeof read === "string") shown("in", read)
-        then(read)
-      }),
-    reply: (status, headers, text) => {
-      shown("out", text)
-      reply.call(exchange, status, headers, text)
-    },
-    stream: (status, headers, reader) => {
-      const writer = stream.call(exchange, status, headers, reader)
-      // The text of a long reply was shown.
-      if (headers["content-type"] !== "text/event-stream") return writer
-      const [decoder, encoder] = [new Sse.Decoder(), new TextEncoder()]
-      return {
-        write: (text) => {
-          for (const event of decoder.push(encoder.encode(text))) if ("data" in event) shown("out", event.data ?? "")
-          return writer.write(text)
-        },
-        end: () => writer.end(),
-        cut: () => writer.cut()
+  return Object.assign(
+    exchange,
+    {
+      body: (into, then) =>
+        body.call(exchange, into, (read) => {
+          if (typeof read === "string") shown("in", read)
+          then(read)
+        }),
+      reply: (status, headers, text) => {
+        shown("out", text)
+        reply.call(exchange, status, headers, text)
+      },
+      stream: (status, headers, reader) => {
+        const writer = stream.call(exchange, status, headers, reader)
+        // The text of a long reply was shown.
+        if (headers["content-type"] !== "text/event-stream") return writer
+        const [decoder, encoder] = [new Sse.Decoder(), new TextEncoder()]
+        return {
+          write: (text) => {
+            for (const event of decoder.push(encoder.encode(text))) if ("data" in event) shown("out", event.data ?? "")
+            return writer.write(text)
+          },
+          end: () => writer.end(),
+          cut: () => writer.cut()
+        }
       }
-    }
-  } satisfies Pick<HttpExchange, "body" | "reply" | "stream">)
+    } satisfies Pick<HttpExchange, "body" | "reply" | "stream">
+  )
 }
 
 /** The headers of an answer, with those that every answer to the request gets. */

@@ -15,7 +15,8 @@ import { quotable } from "../runtime/HandlerName.js"
 import * as Reply from "../runtime/Reply.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
-import type { BodyFault, Headers, HttpExchange } from "./HttpExchange.js"
+import type { BodyFault } from "./Body.js"
+import type { Headers, HttpExchange } from "./HttpExchange.js"
 
 /** Refuses the request. */
 export const send = (exchange: HttpExchange, refusal: HttpRefusal): void =>

@@ -8,7 +8,7 @@
 import type * as Context from "effect/Context"
 import * as Body from "./Body.js"
 import * as Guard from "./Guard.js"
-import type { BodyFault, Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
+import type { Headers, HttpExchange, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 import { allHeaders, pathOf, PIECE } from "./HttpExchange.js"
 import { type Owner, PulledWriter } from "./PulledWriter.js"
 
@@ -58,7 +58,7 @@ export class WebExchange implements HttpExchange, Owner {
     return this.stopReading !== undefined
   }
 
-  body(into: Body.OpenBody, then: (body: string | BodyFault) => void): void {
+  body(into: Body.OpenBody, then: (body: string | Body.BodyFault) => void): void {
     if (this.done) return
     let answered = false
     const stop = Body.read(this.request, into, (body) => {
