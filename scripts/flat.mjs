@@ -289,6 +289,8 @@ export const writeRelease = async () => {
     const exports = { ...manifest.exports, ...chunks }
     writeFileSync(join(to, path, "package.json"), `${JSON.stringify({ ...manifest, exports }, null, 2)}\n`)
     symlinkSync(join("../..", path), join(to, "node_modules", scope, name))
+    // Where npm has put a dependency of one package only.
+    if (existsSync(join(from, "node_modules"))) symlinkSync(join(from, "node_modules"), join(to, path, "node_modules"))
   }
   // Programs are bundles of the sources.
   for (const { files, manifest, name, path } of readWorkspace(root).packages) {
