@@ -9,6 +9,7 @@ import type { Registry } from "@effect-mcp/server/Registry"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Layer, Schema } from "effect"
+import * as Modern from "./modern/Modern.js"
 import { connect, GreetLive, logbook, names, serve, unchecked, uninitialized } from "./Serving.js"
 
 const ask = (peer: TestPeer.TestPeer, method: string, params?: JsonObject) =>
@@ -39,6 +40,8 @@ describe("A method of the specification", () => {
       assert.deepStrictEqual(yield* names(peer), ["tool after undefined"])
       const first = yield* ask(peer, "tools/list", { cursor: "" })
       assert.strictEqual((first.tools as ReadonlyArray<any>)[0].name, "tool after undefined")
+      const modern = yield* Modern.result(yield* Modern.connect, "tools/list", { cursor: "" })
+      assert.strictEqual((modern.tools as ReadonlyArray<any>)[0].name, "tool after undefined")
       const { tools } = yield* ask(peer, "tools/list", { cursor: "x" })
       assert.deepInclude(tools, {
         name: "tool after x",
