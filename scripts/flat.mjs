@@ -140,10 +140,9 @@ const resolution = (entries) => ({
   name: "resolution",
   resolveId(source, importer) {
     if (source.startsWith("/")) return source
-    if (source.startsWith(".")) {
-      const id = join(dirname(importer), source)
-      return source.endsWith(".json") ? { id, external: "relative" } : id
-    }
+    // JSON stands beside the module that loads it.
+    if (source.endsWith(".json")) return { id: source, external: true }
+    if (source.startsWith(".")) return join(dirname(importer), source)
     const match = own.exec(source)
     const entry = match === null ? undefined : entries.get(`${match[1]}/${match[2]}`)
     return entry === undefined ? { id: source, external: true, moduleSideEffects: false } : join(root, entry.file)
@@ -255,6 +254,7 @@ const flatten = async ({ entries, libraries }, to) => {
     hoistTransitiveImports: false,
     minifyInternalExports: false,
     generatedCode: "es2015",
+    importAttributesKey: "with",
     entryFileNames: "[name].js",
     chunkFileNames: ({ moduleIds, name }) =>
       name.startsWith("packages/") ? "[name].js" : `${distOf(packageOf(moduleIds[0]))}/${CHUNKS}/[name].js`,
