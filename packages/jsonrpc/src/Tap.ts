@@ -75,10 +75,11 @@ export const transport = (self: Transport, name: string, tap: Tap = log): Effect
         pass("in", delivery)
         receive(delivery)
       }),
-    send: (message) => Effect.suspend(() => {
-      pass("out", message)
-      return self.send(message)
-    }),
+    send: (message) =>
+      Effect.suspend(() => {
+        pass("out", message)
+        return self.send(message)
+      }),
     unsafeSend: (message, ...more) => {
       pass("out", message)
       return self.unsafeSend(message, ...more)
@@ -107,7 +108,8 @@ const textOf = (value: object): string =>
 
 const HIDDEN = "<hidden>"
 
-const SECRET = /token|secret|passw|passphrase|authorization|api[-_]?key|private[-_]?key|cookie|credential|assertion|^requestState$/i
+const SECRET =
+  /token|secret|passw|passphrase|authorization|api[-_]?key|private[-_]?key|cookie|credential|assertion|^requestState$/i
 
 const CREDENTIALS = /\b(bearer|basic|dpop)\s+[\w.~+/=-]+|\beyJ[\w-]*\.[\w-]+\.[\w-]*/gi
 

@@ -4,9 +4,9 @@
  */
 import type { HttpClient } from "@effect/platform"
 import type { ClientSessionGroup } from "@effect-mcp/client/ClientSessionGroup"
-import * as Tap from "@effect-mcp/jsonrpc/Tap"
 import * as Features from "@effect-mcp/client/Features"
 import type { JoinError } from "@effect-mcp/client/ServersConfig"
+import * as Tap from "@effect-mcp/jsonrpc/Tap"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
