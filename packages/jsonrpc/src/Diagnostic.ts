@@ -10,6 +10,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { type ErrorObject, PARSE_ERROR } from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
+import * as MessageText from "./MessageText.js"
 import * as Json from "./runtime/Json.js"
 
 /**
@@ -62,8 +63,13 @@ export const Diagnostic = Data.taggedEnum<Diagnostic>()
  * @category utils
  */
 export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$match({
-  Malformed: ({ malformed }) =>
-    Effect.logWarning(`Malformed ${isOfAnyKind(malformed) ? "message" : malformed.kind}: ${malformed.message}`),
+  Malformed: ({ malformed }) => {
+    const text = MessageText.beginningOf(malformed)
+    return Effect.logWarning(
+      `Malformed ${isOfAnyKind(malformed) ? "message" : malformed.kind}: ${malformed.message}` +
+        (text === undefined ? "" : `; it begins with ${quoted(text)}`)
+    )
+  },
   Mended: ({ count, method, places }) =>
     Effect.logWarning(
       `Mended ${count === 1 ? "1 place" : `${count} places`} of a message of ${quoted(method)}: ` +

@@ -37,7 +37,8 @@ export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
   const incoming = text.length <= 2 * Math.min(maxNodes, maxResponseNodes)
     ? parseAny(text, maxDepth)
     : parseLong(text, maxDepth, maxNodes, maxResponseNodes)
-  if (text.length > SHORT && !Message.isMalformed(incoming)) lengths.set(incoming, text.length)
+  if (Message.isMalformed(incoming)) beginnings.set(incoming, text.slice(0, BEGINNING))
+  else if (text.length > SHORT) lengths.set(incoming, text.length)
   return incoming
 }
 
@@ -105,6 +106,18 @@ export const stringify = (message: Message.Message): string | undefined => {
 
 /** Up to this length it costs less to write a message again than to remember its length. */
 const SHORT = 4096
+
+/** How many characters of a text that is no message are kept for diagnostics. */
+const BEGINNING = 100
+
+const beginnings = new WeakMap<Message.Malformed, string>()
+
+/**
+ * The first 100 characters of the text that `parse` found to be no message; `undefined` for other input that is no message.
+ *
+ * @category getters
+ */
+export const beginningOf = (malformed: Message.Malformed): string | undefined => beginnings.get(malformed)
 
 const lengths = new WeakMap<Message.Message, number>()
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Diagnostic, log, logger } from "@effect-mcp/jsonrpc/Diagnostic"
 import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import { Cause, Effect, HashMap, Logger, LogLevel, Option, TestClock } from "effect"
 
 /** The level and the text that a diagnostic logs. */
@@ -50,6 +51,11 @@ const cases: ReadonlyArray<readonly [diagnostic: Diagnostic, level: string, word
     Diagnostic.Malformed({ malformed: new Message.Malformed("request", -32700, "Parse error: no") }),
     "WARN",
     "Malformed message: Parse error: no"
+  ],
+  [
+    Diagnostic.Malformed({ malformed: MessageText.parse(`Listening\ton ${"x".repeat(200)}`) as Message.Malformed }),
+    "WARN",
+    `Malformed message: Parse error: the input is not JSON; it begins with "Listening on ${"x".repeat(87)}"`
   ],
   [
     Diagnostic.UnknownResponse({ response: Message.success("7", {}), late: false }),

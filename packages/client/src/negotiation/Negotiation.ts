@@ -278,7 +278,6 @@ export const connect = <R>(
     }
     const isUnsure = evidence === "guess" || evidence === "relaunch"
     yield* Effect.annotateLogs((isUnsure ? Effect.logInfo : Effect.logDebug)("Connected to a server"), {
-      server: connector.name,
       revision: version,
       era: Version.eraOf(version),
       why
@@ -288,7 +287,8 @@ export const connect = <R>(
 
   return latest === undefined && legacy.length === 0
     ? Effect.dieMessage(`This client implements none of the revisions ${options.versions.join(", ")}`)
-    : negotiate
+    // Also for what the session logs later, on fibers that begin here.
+    : Effect.annotateLogs(negotiate, "server", connector.name)
 }
 
 interface Reached {

@@ -326,6 +326,24 @@ describe("The log of a client", () => {
     }))
 })
 
+describe("What a client logs of its server", () => {
+  it.scoped("names the server", () =>
+    Effect.gen(function*() {
+      const lines: Array<readonly [string, unknown]> = []
+      const logger = Logger.make(({ annotations, message }) =>
+        void lines.push([String(message), Option.getOrUndefined(HashMap.get(annotations, "server"))])
+      )
+      yield* Effect.gen(function*() {
+        const { client, server } = yield* connecting(both)
+        yield* server.discovered()
+        yield* Fiber.join(client)
+        yield* server.send({ jsonrpc: "2.0", error: { code: -32700, message: "What?" } })
+        yield* Effect.repeat(Effect.yieldNow(), { until: () => lines.length > 0 })
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      assert.deepStrictEqual(lines, [["The peer sent an error without an id: What? (-32700)", "a scripted server"]])
+    }))
+})
+
 describe("A client of the modern era only", () => {
   const modern = { versions: ["2026-07-28"] } as const
 
