@@ -78,7 +78,7 @@ for (const version of eras) {
           Effect.provide(server),
           Effect.provideService(Db, "db")
         )
-        const cart = version === "2025-11-25" ? "initi" : "tools"
+        const cart = version === "2025-11-25" ? "initi" : "serve"
         const all = `${cart} ada ${cart}ada db`
         assert.deepStrictEqual(order, ["outer ", `session ${cart} ada`, `inner ${all}`, all])
       }))
