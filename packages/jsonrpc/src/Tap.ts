@@ -28,11 +28,14 @@ export interface Tapped {
 }
 
 /**
- * Receives messages, in order. A tap that takes time holds no message up.
+ * Receives messages, in order. A tap that takes time holds no message up: while 256 of its runs have not ended, it does not get further
+ * messages.
  *
  * @category models
  */
 export type Tap = (tapped: Tapped) => Effect.Effect<void>
+
+const MAX_RUNNING = 256
 
 /** How many characters of a message are logged. */
 const MAX_LOGGED = 4000
@@ -56,9 +59,16 @@ export const make = (
   name: string,
   tap: Tap
 ): Effect.Effect<(direction: Tapped["direction"], delivery: Delivery) => void> =>
-  Effect.map(Edition.services, (services) => (direction, delivery) => {
-    const shown = "_tag" in delivery ? { malformed: delivery } : delivery
-    Edition.runFork(services, Effect.suspend(() => tap({ direction, name, text: textOf(shown) })))
+  Effect.map(Edition.services, (services) => {
+    let running = 0
+    const ended = Effect.sync(() => running--)
+    return (direction, delivery) => {
+      if (running === MAX_RUNNING) return
+      running++
+      const shown = "_tag" in delivery ? { malformed: delivery } : delivery
+      const run = Effect.suspend(() => tap({ direction, name, text: textOf(shown) }))
+      Edition.runFork(services, Effect.ensuring(run, ended))
+    }
   })
 
 /**

@@ -3,7 +3,7 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Tap from "@effect-mcp/jsonrpc/Tap"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import { Chunk, Effect, Logger, Stream } from "effect"
+import { Chunk, Deferred, Effect, Logger, Stream } from "effect"
 
 /** A tapped transport, the other end, and what the tap has seen. */
 const tapped = Effect.gen(function*() {
@@ -44,6 +44,21 @@ describe("A tap", () => {
         ["out", "notes", Message.notification("b")],
         ["in", "notes", Message.success(1, { done: true })]
       ])
+    }))
+
+  it.scoped("that takes time holds no message up, and has 256 runs at once", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      let begun = 0
+      const pass = yield* Tap.make("notes", () => Effect.zipRight(Effect.sync(() => begun++), Deferred.await(gate)))
+      for (let i = 0; i < 1000; i++) pass("in", Message.notification("a"))
+      yield* Effect.yieldNow()
+      assert.strictEqual(begun, 256)
+      yield* Deferred.succeed(gate, undefined)
+      yield* Effect.repeatN(Effect.yieldNow(), 3)
+      pass("in", Message.notification("a"))
+      yield* Effect.yieldNow()
+      assert.strictEqual(begun, 257)
     }))
 
   for (const [shown, secret] of hidden) {
