@@ -13,7 +13,7 @@ import * as StdioServer from "@effect-mcp/node/StdioServer"
 import * as Ask from "@effect-mcp/server/Ask"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import { ServerSession } from "@effect-mcp/server/ServerSession"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { PassThrough } from "node:stream"
 import * as Pipe from "../src/stdio/Pipe.js"
 import { info } from "./HttpFixture.js"
@@ -84,7 +84,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
       Effect.gen(function*() {
         const { tap, texts } = tapping()
         const [toServer, toClient] = [new PassThrough(), new PassThrough()]
-        yield* Layer.build(StdioServer.layerWith({ input: toServer, output: toClient, tap }))
+        yield* Effect.forkScoped(StdioServer.run({ input: toServer, output: toClient, tap }))
         const connector = Connector.make("stdio", Pipe.make({ input: toClient, output: toServer }))
         yield* compare(connector, version, texts)
       }).pipe(Effect.provide(server)))
