@@ -63,8 +63,26 @@ export const behaviours: ReadonlyArray<Behaviour> = [
       })
   },
   {
+    name:
+      "each client has a session layer of its own, from its first request on, which is released when the client closes",
+    since: "2026-07-28",
+    over: ["memory", "direct", "stdio"],
+    run: ({ connect, served }) =>
+      Effect.gen(function*() {
+        const one = yield* connect()
+        const other = yield* connect()
+        assert.deepStrictEqual((yield* one.callTool("count")).content, text(`${one.name}: 1`))
+        assert.deepStrictEqual((yield* one.callTool("count")).content, text(`${one.name}: 2`))
+        assert.deepStrictEqual((yield* other.callTool("count")).content, text(`${other.name}: 1`))
+        yield* one.close
+        yield* served.reports.until(`${one.name} closed`)
+        assert.notInclude(served.reports.lines(), `${other.name} closed`)
+      })
+  },
+  {
     name: "each request has a session layer of its own, which is released before the next request of the client",
     since: "2026-07-28",
+    over: ["http"],
     run: ({ connect, served }) =>
       Effect.gen(function*() {
         const client = yield* connect()
