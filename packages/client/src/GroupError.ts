@@ -58,6 +58,8 @@ export class UnknownEntry extends Data.TaggedError("UnknownEntry")<{
   readonly entry: string
 }> {
   override get message(): string {
-    return `No server of the group that is connected now has a ${Names.noun[this.kind]} named ${Names.listed([this.entry])}`
+    return `No server of the group that is connected now has a ${Names.noun[this.kind]} named ${
+      Names.listed([this.entry])
+    }`
   }
 }
