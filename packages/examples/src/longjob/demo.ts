@@ -17,8 +17,9 @@ const program = (name: string, ...args: ReadonlyArray<string>) =>
 
 const demo = Effect.gen(function*() {
   const server = yield* Command.start(program("server.js"))
-  const line = yield* Stream.runHead(Stream.splitLines(Stream.decodeText(server.stdout)))
-  const url = Option.getOrThrow(line).replace("the server is at ", "")
+  const lines = Stream.splitLines(Stream.decodeText(server.stdout))
+  const addresses = Stream.filterMap(lines, (line) => Option.fromNullable(/^the server is at (.*)/.exec(line)?.[1]))
+  const url = Option.getOrThrow(yield* Stream.runHead(addresses))
   const files = yield* FileSystem.FileSystem
   const directory = yield* files.makeTempDirectoryScoped()
   for (const revision of ["2025-11-25", "2026-07-28"]) {

@@ -42,7 +42,10 @@ const both = Effect.gen(function*() {
   const launched = StdioClient.connector({
     command: process.execPath,
     args: [fileURLToPath(new URL("server.js", import.meta.url))],
-    stderr: (line) => Deferred.succeed(url, line.replace("the notebook is at ", ""))
+    stderr: (line) => {
+      const [, address] = /^the notebook is at (.*)/.exec(line) ?? []
+      return address === undefined ? Effect.void : Deferred.succeed(url, address)
+    }
   })
   const overHttp = Effect.flatMap(
     Deferred.await(url),
