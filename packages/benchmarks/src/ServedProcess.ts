@@ -38,6 +38,8 @@ const LIMIT = 60_000
 export const start = async (server: string, environment: Readonly<Record<string, string>> = {}): Promise<Served> => {
   const child = fork(fileURLToPath(new URL("served.js", import.meta.url)), [server], {
     execArgv: ["--expose-gc"],
+    // The standard output of this process is the result.
+    stdio: ["ignore", 2, "inherit", "ipc"],
     env: { ...process.env, ...environment }
   })
   const nextMessage = <A>() =>
