@@ -37,7 +37,8 @@ export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
   const incoming = text.length <= 2 * Math.min(maxNodes, maxResponseNodes)
     ? parseAny(text, maxDepth)
     : parseLong(text, maxDepth, maxNodes, maxResponseNodes)
-  if (Message.isMalformed(incoming)) beginnings.set(incoming, text.slice(0, BEGINNING))
+  // Joined anew, because a slice would keep the whole text in memory.
+  if (Message.isMalformed(incoming)) beginnings.set(incoming, [...text.slice(0, BEGINNING)].join(""))
   else if (text.length > SHORT) lengths.set(incoming, text.length)
   return incoming
 }

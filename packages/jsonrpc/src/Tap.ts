@@ -121,9 +121,11 @@ const HIDDEN = "<hidden>"
 const SECRET =
   /token|secret|passw|passphrase|authorization|api[-_]?key|private[-_]?key|cookie|credential|assertion|^requestState$/i
 
-const CREDENTIALS = /\b(bearer|basic|dpop)\s+[\w.~+/=-]+|\beyJ[\w-]*\.[\w-]+\.[\w-]*/gi
+// The peer chose the text, so each pattern takes linear time: a token begins where a word does, and a name has a limit.
+const CREDENTIALS = /\b(bearer|basic|dpop)\s+[\w.~+/=-]+|(?<![\w-])eyJ[\w-]*\.[\w-]+\.[\w-]*/gi
 
-const PARAMETERS = /([?&#][^=&#\s"]*(?:token|secret|passw|key|code|signature|state)[^=&#\s"]*=)[^&#\s"]+/gi
+const PARAMETERS =
+  /([?&#](?=[^?=&#\s"]{0,100}?(?:token|secret|passw|key|code|signature|state))[^?=&#\s"]{1,120}=)[^&#\s"]+/gi
 
 /** Numbers and flags are no secrets: `maxTokens`, for example. */
 const shown = (name: string, value: unknown): unknown =>

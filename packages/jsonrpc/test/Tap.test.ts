@@ -61,6 +61,15 @@ describe("A tap", () => {
       assert.strictEqual(begun, 257)
     }))
 
+  for (const part of ["eyJ-", "?code", "bearer ", "bearer\t\t", "&token", "eyJ.eyJ."]) {
+    it.scoped(`takes time in proportion to a text of ${JSON.stringify(part)}, which looks like secrets`, () =>
+      Effect.gen(function*() {
+        const { seen, transport } = yield* tapped
+        yield* transport.send(Message.notification("a", { text: part.repeat(200_000) }))
+        assert.lengthOf(seen, 1)
+      }))
+  }
+
   for (const [shown, secret] of hidden) {
     it.scoped(`shows ${JSON.stringify(shown)}`, () =>
       Effect.gen(function*() {
