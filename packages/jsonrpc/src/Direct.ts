@@ -37,6 +37,8 @@ class DirectTransport implements Transport {
     return waiting.isFull ? waiting.awaitSpace : undefined
   }
 
+  readonly canSend = (): boolean => Outbox.canSend(this)
+
   readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Outbox.send(this, message, closed)
 
   readonly run = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> =>

@@ -89,7 +89,7 @@ export interface Work {
  *
  * @category models
  */
-export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canRequest"> {
+export interface Channel extends Pick<Transport, "send" | "unsafeSend" | "canSend" | "canRequest"> {
   /** Sends the answer to a request, on a channel that needs the whole outcome. Default: `unsafeSend` of the response. */
   readonly answer?: ((id: Message.RequestId, outcome: Outcome.Outcome) => void) | undefined
   /** Called for a request that will not be answered, because the peer cancelled it. A pipe leaves this out. */

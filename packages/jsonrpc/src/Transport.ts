@@ -100,6 +100,8 @@ export interface Transport {
    * for pipes that need no stream in between. Default: `incoming` is read.
    */
   readonly run?: (receive: (incoming: Delivery) => void) => Effect.Effect<void, TransportError>
+  /** Whether `send` would take a message now without waiting for space. Default: only `send` knows. */
+  readonly canSend?: (() => boolean) | undefined
   /** Whether requests can be sent now; otherwise requests fail with `NoBackChannel`. Default: always. */
   readonly canRequest?: (() => boolean) | undefined
   /** Whether requests can be resumed. Default: false. */
@@ -221,27 +223,32 @@ export const memory = (
         })
     ),
     ([left, right]) => [
-      { incoming: readFrom(left, right), ...sender(right) },
-      { incoming: readFrom(right, left), ...sender(left) }
+      { ...reader(left, right), ...sender(right) },
+      { ...reader(right, left), ...sender(left) }
     ]
   )
 
 const queue = (capacity: number | undefined) => Outbox.make<Delivery, TransportError>(capacity)
 
 // A side that stops reading has closed the pipe: the other side receives nothing more from it either.
-const readFrom = (
+const reader = (
   mine: Outbox.Outbox<Delivery, TransportError>,
   theirs: Outbox.Outbox<Delivery, TransportError>
-): Stream.Stream<Delivery, TransportError> =>
-  Stream.ensuring(
-    mine.stream,
-    Effect.sync(() => {
-      mine.end(Exit.void)
-      theirs.end(Exit.void)
-    })
-  )
+): Pick<Transport, "incoming" | "run"> => {
+  const close = Effect.sync(() => {
+    mine.end(Exit.void)
+    theirs.end(Exit.void)
+  })
+  return {
+    incoming: Stream.ensuring(mine.stream, close),
+    run: (receive) => Effect.ensuring(mine.forEach(receive), close)
+  }
+}
 
-const sender = <A, E>(outbox: Outbox.Outbox<A | Message.Message, E>): Pick<Transport, "send" | "unsafeSend"> => ({
+const sender = <A, E>(
+  outbox: Outbox.Outbox<A | Message.Message, E>
+): Pick<Transport, "send" | "unsafeSend" | "canSend"> => ({
   send: (message) => Effect.flatMap(outbox.offer(message), (taken) => taken ? Effect.void : Effect.fail(closed)),
-  unsafeSend: (message) => outbox.unsafeOffer(message)
+  unsafeSend: (message) => outbox.unsafeOffer(message),
+  canSend: () => !outbox.isFull
 })

@@ -31,17 +31,20 @@ describe("Transport.memory", () => {
       assert.deepStrictEqual(words(yield* Stream.runCollect(Stream.take(left.incoming, 1))), ["c"])
     }))
 
-  it.scoped("suspends send while it is full, and unsafeSend never", () =>
+  it.scoped("suspends send while it is full, says so, and suspends unsafeSend never", () =>
     Effect.gen(function*() {
       const [left, right] = yield* Transport.memory({ capacity: 2 })
       yield* left.send(word("a"))
+      assert.isTrue(left.canSend?.())
       yield* left.send(word("b"))
+      assert.isFalse(left.canSend?.())
       const sender = yield* Effect.fork(left.send(word("patient")))
       yield* waiting(sender)
       assert.isTrue(left.unsafeSend(word("urgent")))
       const received = words(yield* Stream.runCollect(Stream.take(right.incoming, 4)))
       yield* Fiber.join(sender)
       assert.deepStrictEqual(received, ["a", "b", "urgent", "patient"])
+      assert.isTrue(left.canSend?.())
     }))
 
   for (const name of ["left", "right"] as const) {

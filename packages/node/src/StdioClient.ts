@@ -161,7 +161,8 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
       incoming: Stream.concat(pipe.incoming, Stream.execute(checkExit)),
       run: (receive) => Effect.asVoid(Effect.zipRight(pipe.run(receive), checkExit)),
       send: pipe.send,
-      unsafeSend: pipe.unsafeSend
+      unsafeSend: pipe.unsafeSend,
+      canSend: pipe.canSend
     }
   })
 

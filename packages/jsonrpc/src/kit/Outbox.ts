@@ -123,6 +123,18 @@ export class Outbox<in out A, in out E = never> {
     return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Edition.chunk))
   }
 
+  /** Passes the values to `f`, in order, until the outbox has ended and is empty. */
+  forEach(f: (value: A) => void): Effect.Effect<void, E> {
+    const all = Effect.whileLoop({
+      while: () => true,
+      body: () => this.takeAll,
+      step: (values) => {
+        for (const value of values) f(value)
+      }
+    })
+    return Effect.catchAll(all, Option.match({ onNone: () => Effect.void, onSome: Effect.fail }))
+  }
+
   private readonly awaitValue: Effect.Effect<void> = Effect.async<void>((resume) => {
     const wake = () => resume(Effect.void)
     if (this.values.length > 0 || this.exit !== undefined) return wake()
@@ -159,6 +171,9 @@ export interface Congestible<A> {
   /** Whether there is no reader now, and values are kept for a later reader. */
   readonly isUnread?: boolean | undefined
 }
+
+/** Whether `send` would not suspend, and somebody reads the value. */
+export const canSend = (out: Congestible<never>): boolean => out.isUnread !== true && out.congestion === undefined
 
 /** Sends a value as soon as there is space; fails with `closed` when `unsafeSend` returns `false`. */
 export const send = <A, E>(out: Congestible<A>, value: A, closed: E): Effect.Effect<void, E> =>

@@ -337,6 +337,34 @@ describe("an incoming request", () => {
       assert.strictEqual(t.conversation.inFlight(), 0)
     }))
 
+  it.scoped("sends its notifications at once while its channel has space", () =>
+    Effect.gen(function*() {
+      const requests = yield* Deferred.make<Side.IncomingRequest>()
+      const t = yield* connect(side({
+        slow: (_, incoming) => ({
+          effect: Effect.zipRight(Deferred.succeed(requests, incoming), Effect.never),
+          reply: Outcome.fromExit
+        })
+      }))
+      const written: Array<Message.Message> = []
+      let space = 1
+      const narrow: Side.Channel = {
+        canSend: () => space > 0,
+        send: () => Effect.never,
+        unsafeSend: (message) => {
+          space--
+          return written.push(message) > 0
+        }
+      }
+      t.conversation.receive(Message.request(1, "slow"), narrow)
+      const incoming = yield* Deferred.await(requests)
+      yield* incoming.notify("first")
+      const second = yield* Effect.fork(incoming.notify("second"))
+      while ((yield* Fiber.status(second))._tag !== "Suspended") yield* Effect.yieldNow()
+      assert.deepStrictEqual<unknown>(written, [Message.notification("first")])
+      yield* Fiber.interrupt(second)
+    }))
+
   it.scoped("is answered when a notification that waits for space is interrupted", () =>
     Effect.gen(function*() {
       const slow = yield* gate

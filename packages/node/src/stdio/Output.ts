@@ -68,6 +68,9 @@ export class Output {
     return line !== undefined && this.accept(line)
   }
 
+  readonly canSend = (): boolean =>
+    this.outbox.isEnded || (this.backlog < SEND_LIMIT && this.outbox.size < this.outbox.capacity)
+
   /** Suspends while the output is full, then accepts the message. */
   readonly send = (message: Message.Message): Effect.Effect<void, TransportError> =>
     Effect.suspend(() => {
@@ -98,8 +101,7 @@ export class Output {
 
   private push(line: string): Effect.Effect<void, TransportError> {
     return Effect.suspend(() => {
-      const full = this.backlog >= SEND_LIMIT || this.outbox.size >= this.outbox.capacity
-      if (full && !this.outbox.isEnded) return Effect.zipRight(this.progress, this.push(line))
+      if (!this.canSend()) return Effect.zipRight(this.progress, this.push(line))
       return this.accept(line) ? Effect.void : Effect.fail(closed)
     })
   }

@@ -79,7 +79,8 @@ export const make = (options: Options): Effect.Effect<Pipe, TransportError, Scop
       run: (receive) => input.run(receive),
       end: (exit) => input.end(exit),
       send: output.send,
-      unsafeSend: output.unsafeSend
+      unsafeSend: output.unsafeSend,
+      canSend: output.canSend
     })
   )
 

@@ -246,7 +246,7 @@ const identify = (
   transport: Transport,
   caller: Caller
 ): { readonly transport: Transport & Channel; readonly before: Effect.Effect<void> } => {
-  const { canRequest, run } = transport
+  const { canRequest, canSend, run } = transport
   let origin: RequestOrigin.RequestOrigin = caller._tag === "Http"
     ? { ...RequestOrigin.none, headers: caller.request.headers }
     : RequestOrigin.none
@@ -256,6 +256,7 @@ const identify = (
       send: (message) => transport.send(message),
       unsafeSend: (message, options) => transport.unsafeSend(message, options),
       ...(run === undefined ? undefined : { run: (receive) => transport.run!(receive) }),
+      canSend: canSend && (() => transport.canSend!()),
       ...(canRequest === undefined ? undefined : { canRequest: () => transport.canRequest!() }),
       canResume: transport.canResume,
       hasExchanges: transport.hasExchanges,

@@ -299,6 +299,10 @@ class SingleChannel implements Channel {
     return isTaken
   }
 
+  canSend(): boolean {
+    return Outbox.canSend(this)
+  }
+
   send(message: Message.Message): Effect.Effect<void, TransportError> {
     return Outbox.send(this, message, closed)
   }

@@ -117,6 +117,10 @@ export class Post implements Channel {
     return text !== undefined && this.open().push(text)
   }
 
+  canSend(): boolean {
+    return Outbox.canSend(this)
+  }
+
   send(message: Message.Message): Effect.Effect<void, TransportError> {
     return Outbox.send(this, message, closed)
   }

@@ -258,6 +258,8 @@ class SseConnection implements Sender {
     return this.stream.isFull ? this.stream.space : undefined
   }
 
+  readonly canSend = (): boolean => Outbox.canSend(this)
+
   readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Outbox.send(this, message, closed)
 
   private channelFor(origin: RequestOrigin.RequestOrigin): Channel {
@@ -267,6 +269,7 @@ class SseConnection implements Sender {
     const channel: Channel = {
       origin,
       send: this.send,
+      canSend: this.canSend,
       unsafeSend: (message) => {
         if (Message.isResponse(message)) remove(message.id)
         return this.unsafeSend(message)

@@ -211,6 +211,10 @@ class Post implements Channel {
     return text !== undefined && this.open().push(Sse.encode({ event: "message", data: text }))
   }
 
+  canSend(): boolean {
+    return Outbox.canSend(this)
+  }
+
   send(message: Message.Message): Effect.Effect<void, TransportError> {
     return Outbox.send(this, message, closed)
   }
