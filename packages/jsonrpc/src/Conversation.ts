@@ -24,7 +24,7 @@ import * as EventLoop from "./kit/EventLoop.js"
 import { raceFirst } from "./kit/Race.js"
 import { NoBackChannel, TransportError } from "./LocalError.js"
 import * as Message from "./Message.js"
-import type { CallError, Outbound, RequestOptions } from "./Outbound.js"
+import type { Outbound } from "./Outbound.js"
 import * as Progress from "./Progress.js"
 import * as Batch from "./runtime/Batch.js"
 import * as Calls from "./runtime/Calls.js"
@@ -183,10 +183,10 @@ const DEFAULT_CLOSE_TIMEOUT = "5 seconds"
  * A class with mutable fields, because it handles every message in the read loop of its transport: running an Effect
  * for each adds 1 µs to a call of 3 µs. `result` is set once, after everything has ended.
  */
-class PassiveConversation implements Passive {
+class PassiveConversation implements Passive, Requests.Owner {
   side!: Side
   private readonly requests: Requests.Requests
-  private readonly calls: Calls.Calls
+  private madeCalls: Calls.Calls | undefined
   private readonly diagnostics: Diagnostics
   private received = 0
   private result: Exit.Exit<void, TransportError> | undefined
@@ -198,7 +198,27 @@ class PassiveConversation implements Passive {
     private readonly options: Options
   ) {
     this.diagnostics = new Diagnostics(env.runtime, options.report ?? logger())
-    this.calls = new Calls.Calls(
+    this.requests = new Requests.Requests(env, this)
+    transport.onConversation?.(this.pauseTimeouts)
+  }
+
+  get limits(): Requests.Owner["limits"] {
+    const { maxInFlight, maxWaiting, maxWaitingText } = this.options
+    return {
+      running: maxInFlight ?? MAX_IN_FLIGHT,
+      waiting: maxWaiting ?? MAX_WAITING,
+      text: maxWaitingText ?? MAX_WAITING_TEXT
+    }
+  }
+
+  get mainChannel(): Channel {
+    return this.transport
+  }
+
+  /** A server has many conversations, most of them without a request of its own. */
+  get calls(): Calls.Calls {
+    const { env, options, transport } = this
+    return this.madeCalls ??= new Calls.Calls(
       () => new Deadlines.Deadlines(env.runtime, env.clock),
       options.timeout === undefined ? Infinity : Deadlines.millis(options.timeout),
       (method) => attempt(() => this.side.neverWaits?.(method) === true, () => false),
@@ -206,17 +226,10 @@ class PassiveConversation implements Passive {
       // An earlier connection of the same session has counted from 1.
       transport.isResumed === true ? Edition.millis(env.clock) : 0
     )
-    this.requests = new Requests.Requests(env, {
-      limits: {
-        running: options.maxInFlight ?? MAX_IN_FLIGHT,
-        waiting: options.maxWaiting ?? MAX_WAITING,
-        text: options.maxWaitingText ?? MAX_WAITING_TEXT
-      },
-      report: (diagnostic) => this.diagnostics.report(diagnostic),
-      calls: this.calls,
-      mainChannel: transport
-    })
-    transport.onConversation?.(this.pauseTimeouts)
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.diagnostics.report(diagnostic)
   }
 
   read(transport: Transport.Transport): Effect.Effect<void, TransportError> {
@@ -249,35 +262,43 @@ class PassiveConversation implements Passive {
     })
   }
 
-  readonly inFlight = () => this.requests.size
-  readonly pending = () => this.calls.size
-
-  readonly pauseTimeouts: Transport.PauseTimeouts = (effect) =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => this.calls.pauseTimeouts()),
-      () => effect,
-      () => Effect.sync(() => this.calls.resumeTimeouts())
-    )
-
-  readonly request = (
-    method: string,
-    params?: Message.Params,
-    options?: RequestOptions
-  ): Effect.Effect<Message.Params, CallError> => {
-    const { canRequest, canResume, unsafeSend } = this.transport
-    if (options?.resumptionToken !== undefined && canResume !== true) return Effect.fail(cannotResume(method))
-    const call = this.calls.request(unsafeSend, method, params, options)
-    return canRequest === undefined
-      ? call
-      : Effect.suspend(() => canRequest() ? call : Effect.fail(new NoBackChannel({ method })))
+  // Getters, because functions of its own would add to the memory of each idle conversation.
+  get inFlight(): Conversation["inFlight"] {
+    return () => this.requests.size
   }
 
-  readonly notify = (method: string, params?: Message.Params): Effect.Effect<void> =>
-    Effect.suspend(() =>
-      this.requests.closing
-        ? EventLoop.drop
-        : Effect.catchAll(this.transport.send(Message.notification(method, params)), () => EventLoop.drop)
-    )
+  get pending(): Conversation["pending"] {
+    return () => this.madeCalls?.size ?? 0
+  }
+
+  get pauseTimeouts(): Transport.PauseTimeouts {
+    return (effect) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => this.calls.pauseTimeouts()),
+        () => effect,
+        () => Effect.sync(() => this.calls.resumeTimeouts())
+      )
+  }
+
+  get request(): Conversation["request"] {
+    return (method, params, options) => {
+      const { canRequest, canResume, unsafeSend } = this.transport
+      if (options?.resumptionToken !== undefined && canResume !== true) return Effect.fail(cannotResume(method))
+      const call = this.calls.request(unsafeSend, method, params, options)
+      return canRequest === undefined
+        ? call
+        : Effect.suspend(() => canRequest() ? call : Effect.fail(new NoBackChannel({ method })))
+    }
+  }
+
+  get notify(): Conversation["notify"] {
+    return (method, params) =>
+      Effect.suspend(() =>
+        this.requests.closing
+          ? EventLoop.drop
+          : Effect.catchAll(this.transport.send(Message.notification(method, params)), () => EventLoop.drop)
+      )
+  }
 
   readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {
     if (incoming instanceof Transport.Undelivered) return void this.calls.onUndelivered(incoming)
@@ -308,7 +329,9 @@ class PassiveConversation implements Passive {
   }
 
   private get isIdle(): boolean {
-    return this.requests.isIdle && this.calls.size === 0 && !this.calls.hasTimer && this.diagnostics.isIdle
+    const { diagnostics, madeCalls, requests } = this
+    return requests.isIdle && diagnostics.isIdle &&
+      (madeCalls === undefined || (madeCalls.size === 0 && !madeCalls.hasTimer))
   }
 
   private complete(error: TransportError | undefined): void {

@@ -24,7 +24,17 @@ const join = Effect.fnUntraced(function*(
     end,
     (transport) => Conversation.make(transport, served, { report, ...options })
   ).pipe(Scope.extend(scope))
-  return { ...conversation, conversation, diagnostics, closeScope: Scope.close(scope, Exit.void) }
+  const { inFlight, notify, pending, receive, request } = conversation
+  return {
+    inFlight,
+    notify,
+    pending,
+    receive,
+    request,
+    conversation,
+    diagnostics,
+    closeScope: Scope.close(scope, Exit.void)
+  }
 })
 
 /** A client and a server; the server serves these methods. */

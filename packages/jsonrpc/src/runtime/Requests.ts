@@ -47,7 +47,8 @@ export interface PerClient {
 
 type RequestPermits = Permits<ActiveRequest, Message.Request>
 
-export interface Options {
+/** What the requests belong to, such as a conversation. */
+export interface Owner {
   /** How many requests may run, and how many may wait. As many handlers of notifications may run as requests. */
   readonly limits: Limits
   readonly report: (diagnostic: Diagnostic) => void
@@ -60,7 +61,7 @@ export interface Options {
 
 /** Requests that belong to no conversation. Closing the scope interrupts and answers them. */
 export const make = (
-  options: Pick<Options, "limits" | "perClient"> & {
+  options: Pick<Owner, "limits" | "perClient"> & {
     /** How long closing waits for handlers that cannot be interrupted. */
     readonly closeTimeout: Duration.DurationInput
     readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
@@ -80,7 +81,8 @@ export const make = (
 
 export class Requests {
   closing = false
-  private readonly channels = new Map<Channel, Map<Message.RequestId, ActiveRequest>>()
+  /** The requests by their channels. An idle session does not pay for it. */
+  private channels: Map<Channel, Map<Message.RequestId, ActiveRequest>> | undefined
   private notifications: Map<Fiber.RuntimeFiber<void>, string> | undefined
   private onIdle: Set<() => void> | undefined
   private count = 0
@@ -94,9 +96,9 @@ export class Requests {
 
   constructor(
     private readonly env: Pick<ConversationEnv.ConversationEnv, "runtime" | "fiberRefs">,
-    private readonly options: Options
+    private readonly owner: Owner
   ) {
-    this.permits = new Permits(options.limits)
+    this.permits = new Permits(owner.limits)
   }
 
   get size(): number {
@@ -104,7 +106,7 @@ export class Requests {
   }
 
   get calls(): Calls | undefined {
-    return this.options.calls
+    return this.owner.calls
   }
 
   get isIdle(): boolean {
@@ -118,7 +120,7 @@ export class Requests {
   start(channel: Channel, message: Message.Request, side: RequestSide): ActiveRequest | undefined {
     if (this.closing) return this.refuse(channel, message, closingOf(side, message))
     const { id, method } = message
-    let requests = this.channels.get(channel)
+    let requests = this.channels?.get(channel)
     if (requests?.has(id) === true) {
       return this.refuse(channel, message, busy, Diagnostic.DuplicateRequest({ id, method }))
     }
@@ -127,7 +129,7 @@ export class Requests {
     let waits = !(own ?? permits!).enter()
     if (waits && permits !== undefined && attempt(() => side.neverWaits?.(method) === true, () => false)) {
       permits.settle()
-      permits = this.extraPermits ??= new Permits({ ...this.options.limits, waiting: 0 })
+      permits = this.extraPermits ??= new Permits({ ...this.owner.limits, waiting: 0 })
       waits = !permits.enter()
     }
     const text = waits ? MessageText.lengthOf(message) : 0
@@ -142,7 +144,7 @@ export class Requests {
           Diagnostic.Overloaded({ method, limit: permits.limits.running })
         )
     }
-    if (requests === undefined) this.channels.set(channel, requests = new Map())
+    if (requests === undefined) (this.channels ??= new Map()).set(channel, requests = new Map())
     const request = new ActiveRequest(id, method, channel, this, side, own ?? permits!)
     requests.set(id, request)
     this.count++
@@ -158,7 +160,7 @@ export class Requests {
     diagnostic?: Diagnostic
   ): undefined {
     this.send(channel, { id, method }, outcome)
-    if (diagnostic !== undefined) this.options.report(diagnostic)
+    if (diagnostic !== undefined) this.owner.report(diagnostic)
   }
 
   private wait(request: ActiveRequest, permits: RequestPermits, message: Message.Request, text: number): void {
@@ -213,14 +215,14 @@ export class Requests {
   }
 
   private permitsOf(channel: Channel): RequestPermits {
-    const { perClient } = this.options
+    const { perClient } = this.owner
     const client = perClient?.clientOf(channel)
     if (perClient === undefined || client === undefined) return this.permits
     const clients = this.clients ??= new Map()
     let permits = clients.get(client)
     if (permits === undefined) {
       permits = new Permits(
-        { ...this.options.limits, running: perClient.limit },
+        { ...this.owner.limits, running: perClient.limit },
         this.permits,
         () => clients.delete(client)
       )
@@ -232,8 +234,8 @@ export class Requests {
   /** Runs the handler of a notification; drops it when too many are running. */
   handle(method: string, handler: Effect.Effect<void>): void {
     const notifications = this.notifications ??= new Map()
-    const limit = this.options.limits.running
-    if (notifications.size >= limit) return this.options.report(Diagnostic.Overloaded({ method, limit }))
+    const limit = this.owner.limits.running
+    if (notifications.size >= limit) return this.owner.report(Diagnostic.Overloaded({ method, limit }))
     const fiber = Edition.runFork(this.env.runtime, handler)
     const exit = Edition.exitOf(fiber)
     if (exit !== undefined) return this.reportDefect(method, exit)
@@ -248,10 +250,11 @@ export class Requests {
   /** Interrupts the request that the peer has cancelled. Ids that are unknown or already answered are ignored. */
   cancel(channel: Channel, id: Message.RequestId, reason: unknown): void {
     const other = otherForm(id)
-    const found = this.channels.get(channel)?.get(id) ?? this.search(id) ??
-      (other === undefined ? undefined : this.channels.get(channel)?.get(other) ?? this.search(other))
+    const own = this.channels?.get(channel)
+    const found = own?.get(id) ?? this.search(id) ??
+      (other === undefined ? undefined : own?.get(other) ?? this.search(other))
     if (found === undefined) return
-    if (found === "several") return this.options.report(Diagnostic.AmbiguousCancel({ id }))
+    if (found === "several") return this.owner.report(Diagnostic.AmbiguousCancel({ id }))
     found.cancel(reason)
   }
 
@@ -284,10 +287,10 @@ export class Requests {
   /** Answers the requests whose handlers still run, and no longer waits for them. */
   private detach(): void {
     for (const request of this.requests()) {
-      this.options.report(Diagnostic.Detached({ method: request.method }))
+      this.owner.report(Diagnostic.Detached({ method: request.method }))
       this.answer(request, request.closing?.() ?? Outcome.closing)
     }
-    for (const method of this.notifications?.values() ?? []) this.options.report(Diagnostic.Detached({ method }))
+    for (const method of this.notifications?.values() ?? []) this.owner.report(Diagnostic.Detached({ method }))
   }
 
   private get awaitIdle(): Effect.Effect<void> {
@@ -301,13 +304,13 @@ export class Requests {
   }
 
   private requests(): ReadonlyArray<ActiveRequest> {
-    return [...this.channels.values()].flatMap((requests) => [...requests.values()])
+    return [...this.channels?.values() ?? []].flatMap((requests) => [...requests.values()])
   }
 
   /** The only request with this id, on any channel. */
   private search(id: Message.RequestId): ActiveRequest | "several" | undefined {
     let found: ActiveRequest | undefined
-    for (const requests of this.channels.values()) {
+    for (const requests of this.channels?.values() ?? []) {
       const request = requests.get(id)
       if (request === undefined) continue
       if (found !== undefined) return "several"
@@ -357,7 +360,7 @@ export class Requests {
   private answer(request: ActiveRequest, outcome: Outcome.Outcome): void {
     this.remove(request)
     if (outcome.died !== undefined || outcome.flaw !== undefined) {
-      this.options.report(ofOutcome(request.method, outcome))
+      this.owner.report(ofOutcome(request.method, outcome))
     }
     this.send(request.channel, request, outcome)
     if (this.waitedFor !== undefined) this.startWaiting()
@@ -379,12 +382,12 @@ export class Requests {
     attempt<unknown>(
       () =>
         channel.answer === undefined ? channel.unsafeSend(Message.response(id, outcome)) : channel.answer(id, outcome),
-      (cause) => this.options.report(Diagnostic.HandlerDied({ method, cause }))
+      (cause) => this.owner.report(Diagnostic.HandlerDied({ method, cause }))
     )
   }
 
   private callChannel(method: string, call: () => void): void {
-    attempt(call, (cause) => this.options.report(Diagnostic.HandlerDied({ method, cause })))
+    attempt(call, (cause) => this.owner.report(Diagnostic.HandlerDied({ method, cause })))
   }
 
   private remove(request: ActiveRequest): void {
@@ -393,15 +396,19 @@ export class Requests {
     this.count--
     if (request.waitsFor === undefined) request.limit.leave()
     else request.waitsFor.drop(request)
-    const requests = this.channels.get(request.channel)!
+    const channels = this.channels!
+    const requests = channels.get(request.channel)!
     requests.delete(request.id)
-    if (requests.size === 0 && request.channel !== this.options.mainChannel) this.channels.delete(request.channel)
+    if (requests.size === 0 && request.channel !== this.owner.mainChannel) {
+      channels.delete(request.channel)
+      if (channels.size === 0) this.channels = undefined
+    }
     if (this.onIdle !== undefined) this.wakeIfIdle()
   }
 
   private reportDefect(method: string, exit: Exit.Exit<unknown, unknown>): void {
     if (exit._tag === "Failure" && !Cause.isInterruptedOnly(exit.cause)) {
-      this.options.report(Diagnostic.HandlerDied({ method, cause: exit.cause }))
+      this.owner.report(Diagnostic.HandlerDied({ method, cause: exit.cause }))
     }
   }
 
@@ -466,8 +473,8 @@ export class ActiveRequest implements IncomingRequest {
 
   request(method: string, params?: Message.Params, options?: RequestOptions): Effect.Effect<Message.Params, CallError> {
     return Effect.suspend(() => {
-      const { calls } = this.requests
-      return calls !== undefined && this.open && this.channel.canRequest?.() !== false
+      const calls = this.open && this.channel.canRequest?.() !== false ? this.requests.calls : undefined
+      return calls !== undefined
         ? calls.request(this.channel.unsafeSend, method, params, options)
         : Effect.fail(new NoBackChannel({ method }))
     })

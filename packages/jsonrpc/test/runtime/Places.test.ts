@@ -221,7 +221,7 @@ describe("the clients of an endpoint", () => {
     return { channel, answered }
   }
 
-  const shared = (limits: Partial<Requests.Options["limits"]>) =>
+  const shared = (limits: Partial<Requests.Owner["limits"]>) =>
     Effect.gen(function*() {
       const work = yield* gated
       const requests = yield* Requests.make({

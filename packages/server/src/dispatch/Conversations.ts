@@ -135,7 +135,9 @@ class ServerConversations implements Conversations {
       transport,
       (outbound) => side(connection = new Connection(outbound, scope ?? serverScope), versions),
       {
-        ...limits,
+        maxInFlight: limits.maxInFlight,
+        maxWaiting: limits.maxWaiting,
+        maxWaitingText: limits.maxWaitingText,
         heartbeat: options.heartbeat === undefined ? undefined : {
           ...options.heartbeat,
           method: () => connection.accepted ? Methods.ping.name : undefined

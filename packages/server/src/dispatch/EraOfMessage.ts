@@ -96,7 +96,8 @@ export const side = (
   const ofLegacy = legacy.to(connection)
   if (piped === undefined) return onlyLegacy(legacy, ofLegacy, connection, versions)
   return {
-    ...ofLegacy,
+    onRequest: ofLegacy.onRequest,
+    neverWaits: ofLegacy.neverWaits,
     of: (request) => of(request, versions) === "modern" ? piped : ofLegacy,
     onNotification: (notification, channel) =>
       of(notification, versions) === "modern"
@@ -111,7 +112,8 @@ const onlyLegacy = (
   connection: Connection,
   versions: ReadonlyArray<Version.Version>
 ): Side => ({
-  ...side,
+  neverWaits: side.neverWaits,
+  ownLimit: side.ownLimit,
   onRequest: (request, incoming) => {
     const error = isLegacy(connection) ? undefined : refusedByLegacy(request, versions)
     return error === undefined
