@@ -26,10 +26,10 @@ import type { DispatcherService, Options } from "../Dispatcher.js"
 import type { Headers } from "../http/HttpExchange.js"
 import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
 import type { Connection } from "../legacy/Connection.js"
+import * as Initialize from "../legacy/Initialize.js"
 import * as LegacyServe from "../legacy/Serve.js"
-import * as Stateless from "../legacy/Stateless.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
-import * as ModernHttp from "../modern/Http.js"
+import * as Posted from "../modern/Posted.js"
 import * as ModernServe from "../modern/Serve.js"
 import type { Subscriptions as ModernSubscriptions } from "../modern/Subscriptions.js"
 import * as NodeChanges from "../nodes/NodeChanges.js"
@@ -224,11 +224,11 @@ const single = (
 
   const sideOf = (request: Message.Request, era: Version.Era, headers: Headers | undefined): RequestSide => {
     if (era === "modern") {
-      return modern!.posted({ envelope: ModernHttp.envelopeOf(request, headers, versions), headers })
+      return modern!.posted({ envelope: Posted.envelopeOfRequest(request, headers, versions), headers })
     }
-    const version = Stateless.versionOf(request, headers?.[VERSION], legacyVersions)
+    const version = Initialize.versionOf(request, headers?.[VERSION], legacyVersions)
     return typeof version === "string"
-      ? legacy!.to(Stateless.withoutHandshake(request, version))
+      ? legacy!.to(Initialize.withoutHandshake(request, version))
       : refusing(version, era)
   }
 
@@ -274,8 +274,8 @@ const single = (
       }
       // Without a session, legacy notifications are about nothing that the server knows.
       const isServed = error === undefined && era === "modern" && !requests.closing
-      if (isServed && ModernHttp.refusalOfNotification(incoming, headers, versions) === undefined) {
-        ModernHttp.notify(requests, modern!, incoming, origin)
+      if (isServed && Posted.refusalOfNotification(incoming, headers, versions) === undefined) {
+        ModernServe.notify(requests, modern!, incoming, origin)
       }
       return Effect.succeed(Stream.empty)
     }))

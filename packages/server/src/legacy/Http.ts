@@ -10,7 +10,6 @@ import * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { Principal } from "../Authenticator.js"
@@ -27,6 +26,7 @@ import { DirectoryEntry } from "./DirectoryEntry.js"
 import * as EventId from "./EventId.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ENDING_AGAIN, HttpSession, STANDALONE } from "./HttpSession.js"
+import * as Initialize from "./Initialize.js"
 import { Post } from "./Post.js"
 import { endNow } from "./ResumableStream.js"
 import * as SessionFacts from "./SessionFacts.js"
@@ -54,7 +54,9 @@ export class Http {
   }
 
   readonly post = (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void => {
-    if (isInitialize(incoming) && sessionIdOf(exchange) === "") return this.initialize(exchange, incoming, principal)
+    if (Initialize.isInitialize(incoming) && sessionIdOf(exchange) === "") {
+      return this.initialize(exchange, incoming, principal)
+    }
     const isMalformed = Message.isMalformed(incoming)
     if (isMalformed && incoming.batch === undefined) return this.malformed(exchange, incoming, principal)
     const session = this.find(exchange, principal)
@@ -306,6 +308,3 @@ const refused = (exchange: HttpExchange, refusal: Parameters<typeof Refusal.send
   Refusal.send(exchange, refusal)
   return undefined
 }
-
-export const isInitialize = (incoming: Message.Incoming): incoming is Message.Request =>
-  !Message.isMalformed(incoming) && Message.isRequest(incoming) && incoming.method === Methods.initialize.name

@@ -2,21 +2,30 @@
  * Serves `initialize`, the handshake of the legacy era: agrees on a revision, sends the client the server's name and capabilities, and
  * builds the session layer for this client. The layer must be built before the server serves anything else.
  *
+ * A request without a session, which no handshake precedes, is served as if its client had completed one: `versionOf` gives the revision,
+ * `withoutHandshake` the state.
+ *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
+import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
 import { ClientCapabilities, type ServerCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type * as Initialize from "@effect-mcp/protocol/legacy/Initialize"
+import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import { InvalidParams, InvalidRequest } from "@effect-mcp/protocol/McpError"
 import * as Projection from "@effect-mcp/protocol/unstable/Projection"
+import type { LegacyVersion } from "@effect-mcp/protocol/Version"
 import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Principal } from "../Authenticator.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Server } from "../runtime/Server.js"
 import { MAX_FACTS, type SessionLayer } from "../runtime/SessionLayer.js"
-import type { Connection, LegacySession } from "./Connection.js"
+import { Connection, type LegacySession } from "./Connection.js"
+import * as SessionRefusal from "./SessionRefusal.js"
 
 /**
  * Answers `initialize`, once for each conversation. The facts of the client are in the connection when this returns, so
@@ -111,4 +120,29 @@ const accept = (
     serverInfo: info,
     ...(text === undefined ? undefined : { instructions: text })
   }
+}
+
+export const isInitialize = (incoming: Message.Incoming): incoming is Message.Request =>
+  !Message.isMalformed(incoming) && Message.isRequest(incoming) && incoming.method === Methods.initialize.name
+
+/** The revision that comes with a message, or why the message is refused. */
+export const versionOf = (
+  incoming: Message.Incoming,
+  header: string | undefined,
+  versions: ReadonlyArray<LegacyVersion>
+): LegacyVersion | HttpRefusal => {
+  const named = isInitialize(incoming) ? undefined : header
+  const version = named ?? Version.negotiate(Version.withoutHeader, versions)
+  return Version.isLegacy(version) && versions.includes(version)
+    ? version
+    : SessionRefusal.unsupportedVersion(version, versions)
+}
+
+/** The state that a handshake would leave. A client without a session may send `initialize`, too, and gets its result. */
+export const withoutHandshake = ({ method }: Message.Request, version: LegacyVersion): Connection => {
+  const connection = new Connection(Outbound.none)
+  connection.accepted = method !== Methods.initialize.name
+  connection.initialized = true
+  connection.version = version
+  return connection
 }

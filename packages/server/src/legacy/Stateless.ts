@@ -9,25 +9,19 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
 import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import * as Outcome from "@effect-mcp/jsonrpc/Outcome"
 import type { Expirable } from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
 import type { ActiveRequest, Requests } from "@effect-mcp/jsonrpc/unstable/Requests"
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
 import type { LegacyVersion } from "@effect-mcp/protocol/Version"
-import * as Version from "@effect-mcp/protocol/Version"
 import type { Principal } from "../Authenticator.js"
 import { accepted, type HttpExchange } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
-import type { HttpRefusal } from "../HttpRefusal.js"
 import * as Batch from "./Batch.js"
-import { Connection } from "./Connection.js"
-import { isInitialize } from "./Http.js"
 import type { HttpContext } from "./HttpContext.js"
+import * as Initialize from "./Initialize.js"
 import { Post } from "./Post.js"
 import type { LegacyServe } from "./Serve.js"
-import * as SessionRefusal from "./SessionRefusal.js"
 
 export interface Stateless {
   readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
@@ -80,7 +74,7 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
       const active = all.start(
         post,
         request as Message.Request,
-        serving.to(withoutHandshake(request as Message.Request, version))
+        serving.to(Initialize.withoutHandshake(request as Message.Request, version))
       )
       if (active?.answered === false) unanswered.set(active.id, active)
     }
@@ -94,7 +88,7 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
 
   return {
     post: (exchange, incoming, principal) => {
-      const version = versionOf(incoming, exchange.headers["mcp-protocol-version"], versions)
+      const version = Initialize.versionOf(incoming, exchange.headers["mcp-protocol-version"], versions)
       if (typeof version !== "string") return Refusal.send(exchange, version)
       if (!Message.isMalformed(incoming)) {
         // A cancellation or a response would be about a request of another POST, perhaps of another client.
@@ -115,26 +109,4 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
     },
     size: () => running.size
   }
-}
-
-/** The revision that comes with a message, or why the message is refused. */
-export const versionOf = (
-  incoming: Message.Incoming,
-  header: string | undefined,
-  versions: ReadonlyArray<LegacyVersion>
-): LegacyVersion | HttpRefusal => {
-  const named = isInitialize(incoming) ? undefined : header
-  const version = named ?? Version.negotiate(Version.withoutHeader, versions)
-  return Version.isLegacy(version) && versions.includes(version)
-    ? version
-    : SessionRefusal.unsupportedVersion(version, versions)
-}
-
-/** The state that a handshake would leave. A client without a session may send `initialize`, too, and gets its result. */
-export const withoutHandshake = ({ method }: Message.Request, version: LegacyVersion): Connection => {
-  const connection = new Connection(Outbound.none)
-  connection.accepted = method !== Methods.initialize.name
-  connection.initialized = true
-  connection.version = version
-  return connection
 }

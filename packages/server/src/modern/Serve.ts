@@ -1,8 +1,8 @@
 /**
- * The server's side of modern messages: reads the envelope of each request, and serves the request by itself. Nothing is
+ * The server's side of modern messages: serves each request by itself, for the client that its envelope describes. Nothing is
  * remembered from one request to the next. It has the methods that only this era has, and what its sessions do in their own way.
  *
- * `MessageServer` serves the messages, `Questions` knows how a question ends a request.
+ * `Posted` reads the envelope, `MessageServer` serves the messages, `Questions` knows how a question ends a request.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -12,6 +12,8 @@ import { none } from "@effect-mcp/jsonrpc/Outbound"
 import * as Outbound from "@effect-mcp/jsonrpc/Outbound"
 import type { Outcome } from "@effect-mcp/jsonrpc/Outcome"
 import type { Channel, IncomingRequest, RequestSide, Side, Work } from "@effect-mcp/jsonrpc/Side"
+import { closed } from "@effect-mcp/jsonrpc/Transport"
+import type { Requests } from "@effect-mcp/jsonrpc/unstable/Requests"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
 import { ExtendedResult } from "@effect-mcp/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
@@ -21,7 +23,7 @@ import * as McpError from "@effect-mcp/protocol/McpError"
 import type * as Method from "@effect-mcp/protocol/Method"
 import * as Caching from "@effect-mcp/protocol/modern/Caching"
 import type { DiscoverResult } from "@effect-mcp/protocol/modern/Discover"
-import { decode, type Envelope } from "@effect-mcp/protocol/modern/Envelope"
+import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
 import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
@@ -57,19 +59,13 @@ import type { Server } from "../runtime/Server.js"
 import type { Era } from "../runtime/Session.js"
 import type { KeptSession } from "../runtime/SessionLayer.js"
 import * as TaskCapability from "../tasks/TaskCapability.js"
+import * as Posted from "./Posted.js"
 import { Round, type Rounds } from "./Questions.js"
 import * as Questions from "./Questions.js"
 import { type ModernSession, RequestFacts } from "./RequestFacts.js"
 import * as Status from "./Status.js"
 import { resultOf, Subscriptions } from "./Subscriptions.js"
 import * as TaskWire from "./TaskWire.js"
-
-/** What was read of a POST before its request is served. */
-export interface Posted {
-  readonly envelope: Read
-  /** What must repeat arguments; `undefined` where there are no headers. */
-  readonly headers: HttpExchange.Headers | undefined
-}
 
 /** How a server serves modern messages. Made once for each server. */
 export class ModernServe extends MessageServer<RequestFacts> {
@@ -103,7 +99,7 @@ export class ModernServe extends MessageServer<RequestFacts> {
   }
 
   /** Serves the request of one POST. */
-  posted(posted: Posted): RequestSide {
+  posted(posted: Posted.Posted): RequestSide {
     return {
       onRequest: (request, incoming) => this.serve(request, incoming, posted),
       neverWaits: isBrief,
@@ -123,7 +119,7 @@ export class ModernServe extends MessageServer<RequestFacts> {
     if (listenerOf(this.server, method) === undefined && !this.pipeline.isSurrounded) return undefined
     return Effect.suspend(() => {
       const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
-      const envelope = Either.getOrElse(envelopeOf(params, versions), () => unknownClient)
+      const envelope = Either.getOrElse(Posted.envelopeOf(params, versions), () => unknownClient)
       const facts = new RequestFacts(envelope, channel, isPosted, undefined, pipe)
       return this.listened(facts, received, { ...Outbound.none, channel }, this.listenerOf(facts, method))
     })
@@ -134,11 +130,11 @@ export class ModernServe extends MessageServer<RequestFacts> {
     return this.refuse(unknown(incoming), request, incoming, error)
   }
 
-  private serve(request: Request, incoming: IncomingRequest, posted?: Posted, pipe?: KeptSession): Work {
+  private serve(request: Request, incoming: IncomingRequest, posted?: Posted.Posted, pipe?: KeptSession): Work {
     const { authenticate, versions } = this.server
     const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
     if (refusal !== undefined) return this.failed(refusal)
-    const envelope = posted?.envelope ?? envelopeOf(request.params, versions)
+    const envelope = posted?.envelope ?? Posted.envelopeOf(request.params, versions)
     if (Either.isLeft(envelope)) return this.refuseUnknown(request, incoming, envelope.left)
     const { channel } = incoming
     const facts = new RequestFacts(envelope.right, channel, posted !== undefined, posted?.headers, pipe)
@@ -232,6 +228,18 @@ export class ModernServe extends MessageServer<RequestFacts> {
 export const make = (server: Server): ModernServe =>
   new ModernServe(server, new Subscriptions(server), Questions.make(server))
 
+/** Handles a notification, on a channel on which nothing can be sent. */
+export const notify = (
+  requests: Requests,
+  serving: ModernServe,
+  notification: Notification,
+  origin: RequestOrigin.RequestOrigin
+): void => {
+  const channel = { origin, unsafeSend: () => false, send: () => Effect.fail(closed), canRequest: () => false }
+  const handler = serving.notification(notification, channel, true)
+  if (handler !== undefined) requests.handle(notification.method, handler)
+}
+
 const unknownClient: Envelope = {
   version: Version.latestModern,
   capabilities: {},
@@ -243,18 +251,6 @@ const unknown = ({ channel }: IncomingRequest): RequestFacts => new RequestFacts
 
 // SHOULD NOT send a code from -32000 to -32019.
 const unavailableCode = (): number => JsonRpcError.INTERNAL_ERROR
-
-type Read = Either.Either<Envelope, McpError.McpError>
-
-/** The envelope of a message, or why the message is refused. */
-export const envelopeOf = (params: Request["params"], versions: ReadonlyArray<string>): Read =>
-  Either.mapLeft(decode(params, versions), (error) =>
-    error._tag === "UnsupportedVersion"
-      ? new McpError.UnsupportedVersion({
-        requested: HandlerName.quotable(error.requested),
-        supported: error.supported
-      })
-      : error)
 
 /** The outcome of a request that is refused, with the HTTP status of the refusal, unless middleware has died or given a status. */
 const withStatus = (outcome: Outcome, refused: Refuses): Outcome =>
