@@ -47,10 +47,8 @@ const FOLDERS = {
 
 /** The modules outside `legacy/`, `modern/` and the folders above both that import an era, and why. */
 const ONE_ERA = [
-  ...["client/Tasks", "server/Tasks"].map((module) => ({
-    module,
-    because: "tasks are an extension from 2026-07-28 on, which it names"
-  })),
+  { module: "client/Tasks", because: "tasks are an extension from 2026-07-28 on, which it names" },
+  { module: "server/Tasks", because: "it brings a server what both eras do about tasks" },
   { module: "protocol/extension/ExtensionTable", because: "no extension may use a name of either era" }
 ]
 

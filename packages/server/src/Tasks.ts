@@ -15,10 +15,13 @@ import * as Version from "@effect-mcp/protocol/Version"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as ServerTasks from "./dispatch/ServerTasks.js"
 import * as Feature from "./Feature.js"
+import * as TaskCall from "./features/TaskCall.js"
 import * as Handler from "./Handler.js"
+import * as LegacyWire from "./legacy/TaskWire.js"
 import type { TaskLimits } from "./Limits.js"
-import { toDetailedTask } from "./modern/TaskWire.js"
+import * as ModernWire from "./modern/TaskWire.js"
 import * as NodeTasks from "./nodes/NodeTasks.js"
 import { Registry, type RegistryService } from "./Registry.js"
 import { RequestContext } from "./RequestContext.js"
@@ -70,9 +73,10 @@ export const layer = (options: Options = {}): Layer.Layer<never, never, Registry
     const registry = yield* Registry
     const store = yield* NodeTasks.make(
       StoredTasks.logging(yield* TaskStore),
-      () => TaskRunner.of(registry)?.ids() ?? []
+      () => ServerTasks.of(registry)?.runner.ids() ?? []
     )
-    const runner = yield* TaskRunner.register(registry, store, TaskRunner.settings(options))
+    const runner = new TaskRunner.TaskRunner(store, TaskRunner.settings(options))
+    yield* ServerTasks.register(registry, { runner, call: TaskCall, legacy: LegacyWire, modern: ModernWire })
     return requests(registry, runner.tasks)
   }))
 
@@ -90,12 +94,13 @@ const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): La
   return Layer.mergeAll(
     Feature.make(() =>
       tasks.onChange((task) =>
-        Version.isModern(task.revision) ? registry.notify(changed, toDetailedTask(task)) : Effect.void
+        Version.isModern(task.revision) ? registry.notify(changed, ModernWire.toDetailedTask(task)) : Effect.void
       )
     ),
     Handler.request(
       get,
-      ({ taskId }) => Effect.flatMap(viewer, (viewer) => Effect.map(tasks.get(viewer, taskId), toDetailedTask))
+      ({ taskId }) =>
+        Effect.flatMap(viewer, (viewer) => Effect.map(tasks.get(viewer, taskId), ModernWire.toDetailedTask))
     ),
     Handler.request(
       cancel,

@@ -32,8 +32,8 @@ import type { ServerMiddleware } from "../runtime/Server.js"
 import * as SessionLayer from "../runtime/SessionLayer.js"
 import * as SealKeys from "../SealKeys.js"
 import type { ServerOptions } from "../ServerOptions.js"
-import * as TaskRunner from "../tasks/TaskRunner.js"
 import * as Dispatch from "./Dispatch.js"
+import * as ServerTasks from "./ServerTasks.js"
 
 type Options = ServerOptions<any, any, any, any>
 
@@ -63,7 +63,7 @@ export const make = <E>(
     const versions = options.versions ?? Version.all
     yield* ExtensionTable.warnOfMissing(extensions, "server", usedExtensions(registry, versions))
     yield* warnOfTasks(registry, versions)
-    const tasks = TaskRunner.of(registry)
+    const tasks = ServerTasks.of(registry)
     const limits = Limits.ofServer(options.limits)
     // Made when it is first needed: Node loads its cryptography then, and most servers never seal.
     const random = yield* SealKeys.memory({ every: Infinity })
@@ -110,13 +110,14 @@ export const make = <E>(
           }
           : undefined,
         observers: registry.observers,
-        tasks,
+        tasks: tasks?.runner,
         cache: options.cache,
         sealKeys,
         inputSchema: Tools.inputSchema(registry),
         unseenTool: (tool) => Tools.unseen(registry, tool)
       },
       registry,
+      tasks,
       options
     )
     return Context.make(Dispatcher.Dispatcher, dispatcher).pipe(Context.add(Registry.Running, registry))
@@ -146,7 +147,7 @@ const usedExtensions = (
  * servers with a revision that has tasks.
  */
 const warnOfTasks = (registry: RegistryService, versions: ReadonlyArray<Version.Version>): Effect.Effect<void> => {
-  if (TaskRunner.of(registry) !== undefined || !versions.some((version) => Version.isAtLeast(version, "2025-11-25"))) {
+  if (ServerTasks.of(registry) !== undefined || !versions.some((version) => Version.isAtLeast(version, "2025-11-25"))) {
     return Effect.void
   }
   const names = Array.from(registry.tools.values())
@@ -160,7 +161,7 @@ const warnOfTasks = (registry: RegistryService, versions: ReadonlyArray<Version.
 /** The routes of everything that a server can offer. Each era serves a client those whose capability was advertised to the client. */
 export const routes = (
   registry: RegistryService,
-  options: { readonly pageSize: number; readonly tasks: TaskRunner.TaskRunner | undefined }
+  options: { readonly pageSize: number; readonly tasks: ServerTasks.ServerTasks | undefined }
 ): ReadonlyArray<Route> => [
   ...Tools.routes(registry, options),
   ...Resources.routes(registry, options),

@@ -45,6 +45,7 @@ import * as Metrics from "../telemetry/Metrics.js"
 import type { ReadConversation } from "./Conversations.js"
 import * as Conversations from "./Conversations.js"
 import * as EraOfMessage from "./EraOfMessage.js"
+import type { ServerTasks } from "./ServerTasks.js"
 
 /** What HTTP endpoints use of a dispatcher. `make` makes every dispatcher. */
 export interface Entrances
@@ -60,13 +61,14 @@ export interface Entrances
 export const make = (
   server: Server,
   registry: RegistryService,
+  tasks: ServerTasks | undefined,
   options: Options
 ): Effect.Effect<Entrances, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { limits, versions } = server
     const scope = yield* Effect.scope
-    const legacy = versions.some(Version.isLegacy) ? LegacyServe.make(server) : undefined
-    const modern = versions.some(Version.isModern) ? ModernServe.make(server) : undefined
+    const legacy = versions.some(Version.isLegacy) ? LegacyServe.make(server, tasks?.legacy) : undefined
+    const modern = versions.some(Version.isModern) ? ModernServe.make(server, tasks?.modern) : undefined
     if (modern !== undefined) yield* Metrics.subscriptions.observe(() => modern.subscriptions.size)
     const conversations = yield* Conversations.make(
       server,

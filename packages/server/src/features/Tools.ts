@@ -24,11 +24,17 @@ import type { Session } from "../runtime/Session.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
 import * as PagedList from "./PagedList.js"
 import * as Surroundings from "./Surroundings.js"
-import * as TaskCall from "./TaskCall.js"
+import type * as TaskCall from "./TaskCall.js"
+
+/** What runs the calls of a server with tasks. */
+interface Tasks {
+  readonly runner: TaskRunner
+  readonly call: typeof TaskCall
+}
 
 export const routes = (
   registry: RegistryService,
-  options: { readonly pageSize: number; readonly tasks: TaskRunner | undefined }
+  options: { readonly pageSize: number; readonly tasks: Tasks | undefined }
 ): ReadonlyArray<Route.Route> => {
   const list = PagedList.serve({
     list: "tools",
@@ -56,19 +62,18 @@ export const routes = (
         if (tool.around === undefined && tasks === undefined) {
           return { effect: tool.call(params.arguments, params.name), context: tool.context }
         }
-        const refusal = tasks === undefined ? undefined : TaskCall.refusal(session as Session, tool.task)
+        const refusal = tasks?.call.refusal(session as Session, tool.task)
+        const call = Effect.suspend(() => tool.call(params.arguments, params.name))
         const served = Surroundings.serve(
           tool,
           // A refusal tells that there is the tool: only to a request that sees it.
-          refusal === undefined
-            ? TaskCall.begun(tool.task, Effect.suspend(() => tool.call(params.arguments, params.name)))
-            : Effect.fail(refusal),
+          refusal === undefined ? tasks?.call.begun(tool.task, call) ?? call : Effect.fail(refusal),
           Effect.fail(unknown(params.name)),
           (end) => tool.failed === undefined ? end : Effect.catchAllCause(end, tool.failed)
         )
         return tasks === undefined || refusal !== undefined
           ? served
-          : { ...served, effect: TaskCall.run(tasks, session as Session, tool.task, served.effect) }
+          : { ...served, effect: tasks.call.run(tasks.runner, session as Session, tool.task, served.effect) }
       }
     }
   ]

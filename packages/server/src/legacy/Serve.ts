@@ -43,7 +43,7 @@ import * as Handshake from "./Handshake.js"
 import * as Initialize from "./Initialize.js"
 import * as Questions from "./Questions.js"
 import * as Subscriptions from "./Subscriptions.js"
-import * as TaskWire from "./TaskWire.js"
+import type * as TaskWire from "./TaskWire.js"
 
 /** How a server serves the messages of any connection. Made once for each server. */
 export class LegacyServe extends MessageServer<Connection> {
@@ -147,22 +147,27 @@ export class LegacyServe extends MessageServer<Connection> {
   }
 }
 
-export const make = (server: Server): LegacyServe => {
-  const era = eraOf(server)
-  return new LegacyServe(server, era, routes(server, era))
+/** `wire` is given on a server with tasks. */
+export const make = (server: Server, wire?: typeof TaskWire): LegacyServe => {
+  const era = eraOf(server, wire)
+  return new LegacyServe(server, era, routes(server, era, wire))
 }
 
 type Joined = Routes.Joined<Connection>
 
-export const routes = (server: Server, era: Era<Connection>): Routes.Routes<Connection> =>
+export const routes = (server: Server, era: Era<Connection>, wire?: typeof TaskWire): Routes.Routes<Connection> =>
   Routes.make(server, {
     methods: Methods.table,
     capabilities: Initialize.advertised(server),
-    own: ownRoutes(server, era)
+    own: ownRoutes(server, era, wire)
   })
 
 /** The methods that only this era has. */
-const ownRoutes = (server: Server, era: Era<Connection>): ReadonlyArray<Joined> => {
+const ownRoutes = (
+  server: Server,
+  era: Era<Connection>,
+  wire: typeof TaskWire | undefined
+): ReadonlyArray<Joined> => {
   const { limits: { pageSize }, subscriptions, tasks } = server
   const own = <P, A>(
     method: Method.Request<string, P, A>,
@@ -194,11 +199,11 @@ const ownRoutes = (server: Server, era: Era<Connection>): ReadonlyArray<Joined> 
       connection.logLevel = level
       return stored(connection, Effect.as(changedLevel(server.observers, connection, era), {}))
     }),
-    ...(tasks === undefined ? [] : [
-      own(TaskMethods.getTask, (params, session) => TaskWire.get(tasks.tasks, params, session)),
-      own(TaskMethods.getTaskPayload, (params, session) => TaskWire.result(tasks.tasks, params, session)),
-      own(TaskMethods.cancelTask, (params, session) => TaskWire.cancel(tasks.tasks, params, session)),
-      own(TaskMethods.listTasks, (params, session) => TaskWire.list(tasks.tasks, params, session, pageSize))
+    ...(tasks === undefined || wire === undefined ? [] : [
+      own(TaskMethods.getTask, (params, session) => wire.get(tasks.tasks, params, session)),
+      own(TaskMethods.getTaskPayload, (params, session) => wire.result(tasks.tasks, params, session)),
+      own(TaskMethods.cancelTask, (params, session) => wire.cancel(tasks.tasks, params, session)),
+      own(TaskMethods.listTasks, (params, session) => wire.list(tasks.tasks, params, session, pageSize))
     ]),
     ...(subscriptions === undefined ? [] : [
       own(
@@ -220,8 +225,8 @@ const stored = <A>(connection: Connection, change: Effect.Effect<A, unknown>): E
 /** Marks what the handler of a task sends. */
 type Mark = (params: Params | undefined) => Params
 
-export const eraOf = (server: Server): Era<Connection> => {
-  const { extensions, logging, tasks } = server
+export const eraOf = (server: Server, wire?: typeof TaskWire): Era<Connection> => {
+  const { extensions, logging } = server
 
   const requestOn = (connection: Connection, outbound: Outbound): Outbound["request"] => (method, params, options) =>
     Questions.send(connection, outbound, server.limits, method, params, options)
@@ -286,8 +291,8 @@ export const eraOf = (server: Server): Era<Connection> => {
         : Effect.void,
     asker: ({ facts, outbound }) => asker(facts, outbound),
     tasks: (session) =>
-      tasks !== undefined && TaskWire.isIn(session.version)
-        ? TaskWire.dialect(session, (mark) => detached(session, mark))
+      wire?.isIn(session.version) === true
+        ? wire.dialect(session, (mark) => detached(session, mark))
         : undefined
   }
 }

@@ -65,7 +65,7 @@ import * as Questions from "./Questions.js"
 import { type ModernSession, RequestFacts } from "./RequestFacts.js"
 import * as Status from "./Status.js"
 import { resultOf, Subscriptions } from "./Subscriptions.js"
-import * as TaskWire from "./TaskWire.js"
+import type * as TaskWire from "./TaskWire.js"
 
 /** How a server serves modern messages. Made once for each server. */
 export class ModernServe extends MessageServer<RequestFacts> {
@@ -78,9 +78,10 @@ export class ModernServe extends MessageServer<RequestFacts> {
     server: Server,
     /** The open subscriptions of all clients. */
     readonly subscriptions: Subscriptions,
-    private readonly rounds: Questions.Rounds
+    private readonly rounds: Questions.Rounds,
+    wire: typeof TaskWire | undefined
   ) {
-    super(server, eraOf(server, rounds, subscriptions), routes(server, subscriptions))
+    super(server, eraOf(server, rounds, subscriptions, wire), routes(server, subscriptions))
     this.stamp = Stamp.make("", { serverInfo: server.info })
     this.paramHeaders = paramHeaders(server)
   }
@@ -225,8 +226,9 @@ export class ModernServe extends MessageServer<RequestFacts> {
   }
 }
 
-export const make = (server: Server): ModernServe =>
-  new ModernServe(server, new Subscriptions(server), Questions.make(server))
+/** `wire` is given on a server with tasks. */
+export const make = (server: Server, wire?: typeof TaskWire): ModernServe =>
+  new ModernServe(server, new Subscriptions(server), Questions.make(server), wire)
 
 /** Handles a notification, on a channel on which nothing can be sent. */
 export const notify = (
@@ -367,7 +369,8 @@ const isCacheable = ({ extensions }: Server, method: string): boolean => {
 const eraOf = (
   { extensions, logging }: Pick<Server, "extensions" | "logging">,
   rounds: Rounds,
-  subscriptions: Subscriptions
+  subscriptions: Subscriptions,
+  wire: typeof TaskWire | undefined
 ): Era<RequestFacts> => {
   const hasTasks = extensions.byId.has(TasksExtension.id)
   return {
@@ -396,7 +399,7 @@ const eraOf = (
         return InputRequired.methods.has(session.method) ? roundOf(session, rounds).passed : undefined
       }
     }),
-    tasks: (session) => hasTasks ? TaskWire.dialect(session) : undefined
+    tasks: (session) => hasTasks ? wire?.dialect(session) : undefined
   }
 }
 

@@ -15,11 +15,9 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import * as Limits from "../Limits.js"
-import type { RegistryService } from "../Registry.js"
 import type { StoredTask, TaskStoreService } from "../TaskStore.js"
 import { type Ended, errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
 
@@ -30,30 +28,6 @@ export interface Settings {
   readonly maxTtl: number
   readonly pollInterval: number
 }
-
-/** The task runners of servers, by the registry of the server. */
-const runners = new WeakMap<RegistryService, TaskRunner>()
-
-export const of = (registry: RegistryService): TaskRunner | undefined => runners.get(registry)
-
-/** Gives a server a task runner until the scope closes. Dies when the server has a task runner already. */
-export const register = (
-  registry: RegistryService,
-  store: TaskStoreService,
-  settings: Settings
-): Effect.Effect<TaskRunner, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.suspend(() => {
-      if (runners.has(registry)) return Effect.dieMessage("A server has `Tasks.layer` twice among its features")
-      const runner = new TaskRunner(store, settings)
-      runners.set(registry, runner)
-      return Effect.succeed(runner)
-    }),
-    (runner) => {
-      runners.delete(registry)
-      return runner.shutdown
-    }
-  )
 
 /**
  * Its fields: `running` holds the tasks that this process runs, and those that the store does not have yet, by their owners,
