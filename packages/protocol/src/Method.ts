@@ -175,7 +175,7 @@ export const request = <const Name extends string, Params, Result>(
   declaredBy: "receiver",
   ...common(options),
   ...options,
-  decodeResult: decoder(options.result, options.from === "client" ? "client" : "server"),
+  decodeResult: Mend.decoder(options.result, options.from === "client" ? "client" : "server"),
   isResult: isResult(options.result),
   narrowResult: perVersion(options.result)
 })
@@ -205,10 +205,9 @@ export const table = <const M extends ReadonlyArray<Method>>(...methods: M): Rea
 }
 
 /** `absent` is what is decoded in place of `undefined` and `null`. */
-const decoder = <A>(schema: Schema.Schema<A>, reader: Mend.Reader, absent?: {}): Decode<A> => {
-  let made: Decode<A> | undefined
-  return (value, onLoss) =>
-    (made ??= Mend.decoder(schema, reader))(absent === undefined ? value : value ?? absent, onLoss)
+const decoder = <A>(schema: Schema.Schema<A>, reader: Mend.Reader, absent: {}): Decode<A> => {
+  const decode = Mend.decoder(schema, reader)
+  return (value, onLoss) => decode(value ?? absent, onLoss)
 }
 
 const isResult = <A>(schema: Schema.Schema<A>): (u: unknown) => boolean => {

@@ -26,12 +26,13 @@ export interface Losses {
 
 export type Decoder<A> = (u: unknown, onLoss?: (losses: Losses) => void) => Either.Either<A, ParseResult.ParseError>
 
-/** The decoder of a schema. `onLoss` receives what was mended in a value that is accepted. */
+/** The decoder of a schema, compiled when it is first used. `onLoss` receives what was mended in a value that is accepted. */
 export const decoder = <A>(schema: Schema.Schema<A>, reader: Reader): Decoder<A> => {
-  const conforms = SchemaCheck.compile(schema)
+  let conforms: ((u: unknown) => u is A) | undefined
   const refuse = SchemaCheck.refusal(schema)
   let mend: Mend | undefined
   return (u, onLoss) => {
+    conforms ??= SchemaCheck.compile(schema)
     if (conforms(u)) return Either.right(u)
     const log = new Log()
     mend ??= mendOf(schema.ast, reader)

@@ -25,20 +25,21 @@ class CheckError extends ParseResult.ParseError {
   }
 }
 
-/** A decoder that returns the value itself, or the error of Effect's decoder. */
+/** A decoder that returns the value itself, or the error of Effect's decoder. It is compiled when it is first used. */
 export const decoder = <A>(schema: Schema.Schema<A>): (u: unknown) => Either.Either<A, ParseResult.ParseError> => {
-  const conforms = compile(schema)
+  let conforms: ((u: unknown) => u is A) | undefined
   const refuse = refusal(schema)
-  return (u) => conforms(u) ? Either.right(u) : Either.left(refuse(u))
+  return (u) => (conforms ??= compile(schema))(u) ? Either.right(u) : Either.left(refuse(u))
 }
 
 /** The error of Effect's decoder for a value that does not conform. */
 export const refusal = <A>(schema: Schema.Schema<A>): (u: unknown) => ParseResult.ParseError => {
-  const decode = ParseResult.decodeUnknownEither(schema)
+  // Compiled for the first value that does not conform: most schemas never see one.
+  let decode: ReturnType<typeof ParseResult.decodeUnknownEither<A, A>> | undefined
   const generic = (u: unknown): ParseResult.ParseIssue => new ParseResult.Type(schema.ast, u, "does not conform")
   const explain = (u: unknown): ParseResult.ParseIssue =>
     // Effect's decoder makes a text of the member that discriminates a union, which not every object can become.
-    Either.try({ try: () => decode(u), catch: () => generic(u) }).pipe(
+    Either.try({ try: () => (decode ??= ParseResult.decodeUnknownEither(schema))(u), catch: () => generic(u) }).pipe(
       Either.flatMap((decoded) => decoded),
       Either.match({ onLeft: (issue) => issue, onRight: () => generic(u) })
     )

@@ -29,7 +29,6 @@ import * as InputRequired from "@effect-mcp/protocol/modern/InputRequired"
 import * as Methods from "@effect-mcp/protocol/modern/Methods"
 import * as ParamHeaders from "@effect-mcp/protocol/modern/ParamHeaders"
 import * as Stamp from "@effect-mcp/protocol/modern/Stamp"
-import { extension as TasksExtension } from "@effect-mcp/protocol/modern/TasksExtension"
 import * as ExtensionTable from "@effect-mcp/protocol/unstable/ExtensionTable"
 import { isBrief } from "@effect-mcp/protocol/unstable/NeverWaits"
 import * as ResultMeta from "@effect-mcp/protocol/unstable/ResultMeta"
@@ -372,7 +371,7 @@ const eraOf = (
   subscriptions: Subscriptions,
   wire: typeof TaskWire | undefined
 ): Era<RequestFacts> => {
-  const hasTasks = extensions.byId.has(TasksExtension.id)
+  const hasTasks = wire?.isGiven(extensions) === true
   return {
     extensions,
     notifications: Methods,

@@ -18,6 +18,9 @@ import type { StoredTask } from "../TaskStore.js"
 import * as InputQuestion from "./InputQuestion.js"
 import type { ModernSession } from "./RequestFacts.js"
 
+/** Whether a server was given the extension. */
+export const isGiven = ({ byId }: ExtensionTable.ExtensionTable): boolean => byId.has(extension.id)
+
 export const dialect = (session: ModernSession): TaskDialect => {
   const { clientCapabilities, version } = session.facts
   const isDeclared = clientCapabilities.extensions?.[extension.id] !== undefined
