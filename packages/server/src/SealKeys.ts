@@ -13,7 +13,6 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Encoding from "effect/Encoding"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -69,7 +68,7 @@ export interface Rotation {
  * @category utils
  */
 export const generate: Effect.Effect<SealKey> = Effect.sync(() => ({
-  id: Encoding.encodeHex(crypto.getRandomValues(new Uint8Array(8))),
+  id: hex(crypto.getRandomValues(new Uint8Array(8))),
   secret: Redacted.make(crypto.getRandomValues(new Uint8Array(32)))
 }))
 
@@ -108,11 +107,14 @@ const bytesOf = (secret: Redacted.Redacted<string | Uint8Array>): Uint8Array => 
 /** All nodes give a secret the same id. */
 const keyOf = (secret: Uint8Array): Promise<SealKey> =>
   crypto.subtle.digest("SHA-256", new Uint8Array([...utf8.encode("id of a key"), 0, ...secret])).then((digest) => ({
-    id: Encoding.encodeHex(new Uint8Array(digest, 0, 8)),
+    id: hex(new Uint8Array(digest, 0, 8)),
     secret: Redacted.make(secret)
   }))
 
 const utf8 = new TextEncoder()
+
+// `Encoding.encodeHex` of Effect adds a table of all bytes, 1.4 kB, to the bundle of every server.
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 /**
  * Keys in memory, which end with the process, and which only servers that share this layer have.

@@ -30,10 +30,10 @@ type Over<Old extends Fields, More extends Fields> = {
 }
 
 // A type of both eras with the fields of the modern era: the envelope replaces the open `_meta`, and results have a
-// `resultType`.
+// `resultType`. The type is made when it is first used: a process that serves one client of the legacy era never needs it.
 const over = <Old extends Fields, More extends Fields>({ fields }: { readonly fields: Old }, more: More) =>
   // TypeScript types the spread of two type parameters as their intersection; the later field wins.
-  Schema.Struct({ ...fields, ...more } as Over<Old, More>)
+  Schema.suspend(() => Schema.Struct({ ...fields, ...more } as Over<Old, More>))
 
 const resultFields = { ...ResultType.complete, ...Envelope.result }
 const cacheableFields = { ...Caching.hintFields, ...resultFields }
