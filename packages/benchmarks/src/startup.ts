@@ -24,15 +24,25 @@ interface Subject {
 
 const NAME = "start of a server over stdio"
 
-/** The limits of our processor time, as multiples of others in the same round. */
+/**
+ * The limits of our processor time, as multiples of others in the same round. Wanted are 1.45 and 1.25 for the first two, and 1.48 and
+ * 1.29 are reached. The least is 1.21 and 1.07: what a server of one file on the same modules of Effect takes that reads, answers and
+ * checks these three messages, and knows nothing else of the protocol. Half of what is between, 30 ms, makes the schemas of the protocol.
+ */
 const BUDGETS = [
-  { own: "own", other: "effect", ratio: 1.55 },
-  { own: "own", other: "effect-modules", ratio: 1.35 },
+  { own: "own", other: "effect", ratio: 1.52 },
+  { own: "own", other: "effect-modules", ratio: 1.33 },
   { own: "own-bundled", other: "sdk2-bundled", ratio: 1.15 }
 ]
 
 /** By how many MiB our process may be larger than that of the SDK, version 2. */
-const MORE_MEMORY = 22
+const MORE_MEMORY = 20
+
+/**
+ * How many kilobytes our bundles may have. Wanted are 460 and 430. Effect alone has 255 of the server's, where a server of one file
+ * takes 246, and with its HTTP client 274 of the client's.
+ */
+const KILOBYTES: Readonly<Record<string, number>> = { own: 466, browser: 473 }
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const compiled = fileURLToPath(new URL("startup", import.meta.url))
@@ -151,7 +161,8 @@ export const run = async ({ smoke, text }: { readonly smoke: boolean; readonly t
   const judge = (what: string, now: number, budget: number) => {
     const isOver = !smoke && now > budget
     over ||= isOver
-    console.log(`  ${what.padEnd(42)} ${now.toFixed(2).padStart(6)}  ${isOver ? "OVER" : "within"} ${budget}`)
+    const verdict = budget === Infinity ? "" : `${isOver ? "OVER" : "within"} ${budget}`
+    console.log(`  ${what.padEnd(42)} ${now.toFixed(2).padStart(6)}  ${verdict}`)
   }
   for (const { other, own, ratio } of BUDGETS) {
     const others = starts.get(other)!
@@ -162,7 +173,7 @@ export const run = async ({ smoke, text }: { readonly smoke: boolean; readonly t
   const memoryOf = (name: string) => median(starts.get(name)!.map(({ mebibytes }) => mebibytes))
   judge("MiB of own beyond sdk2", memoryOf("own") - memoryOf("sdk2"), MORE_MEMORY)
   for (const [name, { kilobytes }] of Object.entries(bundles)) {
-    console.log(`  bundle of ${name.padEnd(12)} ${kilobytes.toFixed(0).padStart(5)} kB`)
+    judge(`kB of the bundle of ${name}`, kilobytes, KILOBYTES[name] ?? Infinity)
   }
   return over
 }

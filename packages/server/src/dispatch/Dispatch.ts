@@ -29,7 +29,7 @@ import type { Connection } from "../legacy/Connection.js"
 import * as Initialize from "../legacy/Initialize.js"
 import * as LegacyServe from "../legacy/Serve.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
-import * as Posted from "../modern/Posted.js"
+import * as RequestFacts from "../modern/RequestFacts.js"
 import * as ModernServe from "../modern/Serve.js"
 import type { Subscriptions as ModernSubscriptions } from "../modern/Subscriptions.js"
 import * as NodeChanges from "../nodes/NodeChanges.js"
@@ -226,7 +226,7 @@ const single = (
 
   const sideOf = (request: Message.Request, era: Version.Era, headers: Headers | undefined): RequestSide => {
     if (era === "modern") {
-      return modern!.posted({ envelope: Posted.envelopeOfRequest(request, headers, versions), headers })
+      return modern!.posted({ envelope: RequestFacts.envelopeOfRequest(request, headers, versions), headers })
     }
     const version = Initialize.versionOf(request, headers?.[VERSION], legacyVersions)
     return typeof version === "string"
@@ -276,7 +276,7 @@ const single = (
       }
       // Without a session, legacy notifications are about nothing that the server knows.
       const isServed = error === undefined && era === "modern" && !requests.closing
-      if (isServed && Posted.refusalOfNotification(incoming, headers, versions) === undefined) {
+      if (isServed && RequestFacts.refusalOfNotification(incoming, headers, versions) === undefined) {
         ModernServe.notify(requests, modern!, incoming, origin)
       }
       return Effect.succeed(Stream.empty)

@@ -32,7 +32,6 @@ import type { Question } from "../Ask.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import type { Server } from "../runtime/Server.js"
 import type { AskAsTaskOptions, AskedTask, AskError } from "../ServerSession.js"
-import * as TaskCapability from "../tasks/TaskCapability.js"
 import type { TaskQuestion } from "../TaskStore.js"
 import type { Connection } from "./Connection.js"
 
@@ -165,7 +164,7 @@ export const asTask = <A>(
     const task = options?.ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(options.ttl)) }
     const encoded = encode(connection, {
       ...question,
-      requires: { ...question.requires, ...TaskCapability.of(question) },
+      requires: { ...question.requires, ...QuestionCapability.asTask(question) },
       params: { ...question.params, task }
     })
     if (Either.isLeft(encoded)) return Effect.fail(encoded.left)

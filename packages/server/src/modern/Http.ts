@@ -1,6 +1,6 @@
 /**
  * Modern Streamable HTTP: each message is a POST of its own, and nothing is kept from one to the next. The headers must repeat
- * what the body says, which `Posted` checks. A client that disconnects cancels its request. `dispatch/Endpoint` has checked and read each POST before.
+ * what the body says, which `RequestFacts` checks. A client that disconnects cancels its request. `dispatch/Endpoint` has checked and read each POST before.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
@@ -28,7 +28,7 @@ import * as Refusal from "../http/Refusal.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Metrics from "../telemetry/Metrics.js"
-import * as Posted from "./Posted.js"
+import * as RequestFacts from "./RequestFacts.js"
 import * as Serve from "./Serve.js"
 import * as Status from "./Status.js"
 
@@ -53,7 +53,7 @@ export const make = (
 
   const serve = (exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void => {
     const { headers } = exchange
-    const envelope = Posted.envelopeOfRequest(request, headers, versions)
+    const envelope = RequestFacts.envelopeOfRequest(request, headers, versions)
     if (Either.isLeft(envelope)) return refuse(exchange, request.id, envelope.left)
     const post = new Post(context, exchange, request, principal, onDone)
     if (post.isSubscription && !MediaType.accepted(headers.accept).events) {
@@ -74,7 +74,7 @@ export const make = (
       if (Message.isRequest(incoming)) return serve(exchange, incoming, principal)
       // MUST NOT send responses: this era has no requests to the client
       if (Message.isResponse(incoming)) return Refusal.send(exchange, unexpectedResponse)
-      const error = Posted.refusalOfNotification(incoming, exchange.headers, versions)
+      const error = RequestFacts.refusalOfNotification(incoming, exchange.headers, versions)
       if (error !== undefined) return refuse(exchange, undefined, error)
       Serve.notify(requests, serving, incoming, RequestOrigin.request(exchange, principal, undefined))
       accepted(exchange)

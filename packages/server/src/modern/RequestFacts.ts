@@ -1,16 +1,26 @@
 /**
- * What is known of one modern message and its client: the envelope of the message says it. The same object keeps how far the request has
- * come, for `Questions`, which ends the request with a question.
+ * What is known of one modern message and its client: the envelope of the message says it. The headers of a POST, if there are any, must
+ * repeat what the body says; of several differences the first is the one that the client can correct first. `Serve`, which knows the
+ * tools, checks the headers that repeat arguments of tools.
+ *
+ * The same object keeps how far the request has come, for `Questions`, which ends the request with a question.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
+import type * as Message from "@effect-mcp/jsonrpc/Message"
 import type { Channel } from "@effect-mcp/jsonrpc/Side"
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import type { Implementation } from "@effect-mcp/protocol/Implementation"
 import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
-import type { Envelope } from "@effect-mcp/protocol/modern/Envelope"
+import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Envelope from "@effect-mcp/protocol/modern/Envelope"
+import * as Headers from "@effect-mcp/protocol/modern/Headers"
 import type { ModernVersion } from "@effect-mcp/protocol/Version"
 import type * as Context from "effect/Context"
+import * as Either from "effect/Either"
 import type { Hints } from "../CacheOptions.js"
-import type { Headers } from "../http/HttpExchange.js"
+import type { Headers as Sent } from "../http/HttpExchange.js"
+import * as HandlerName from "../runtime/HandlerName.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { ClientFacts, Session } from "../runtime/Session.js"
 import type { KeptSession } from "../runtime/SessionLayer.js"
@@ -39,12 +49,12 @@ export class RequestFacts implements ClientFacts {
   round: Round | undefined
 
   constructor(
-    { capabilities, clientInfo, logLevel, version }: Envelope,
+    { capabilities, clientInfo, logLevel, version }: Envelope.Envelope,
     private readonly channel: Channel,
     /** Whether the message came in a POST of its own. */
     readonly isPosted: boolean,
     /** The headers of the POST, of which some repeat arguments. */
-    readonly headers?: Headers | undefined,
+    readonly headers?: Sent | undefined,
     readonly pipe?: KeptSession | undefined
   ) {
     this.version = version
@@ -64,3 +74,67 @@ export class RequestFacts implements ClientFacts {
     return this.isPosted ? RequestOrigin.principalOf(this.channel) : this.channel
   }
 }
+
+/** What was read of a POST before its request is served. */
+export interface Posted {
+  readonly envelope: Read
+  /** What must repeat arguments; `undefined` where there are no headers. */
+  readonly headers: Sent | undefined
+}
+
+/** The envelope of a message, or why the message is refused. */
+export type Read = Either.Either<Envelope.Envelope, McpError.McpError>
+
+export const envelopeOf = (params: Message.Params | undefined, versions: ReadonlyArray<string>): Read =>
+  Either.mapLeft(Envelope.decode(params, versions), (error) =>
+    error._tag === "UnsupportedVersion"
+      ? new McpError.UnsupportedVersion({
+        requested: HandlerName.quotable(error.requested),
+        supported: error.supported
+      })
+      : error)
+
+/** The envelope of a request; left where the headers differ from the body, too. */
+export const envelopeOfRequest = (
+  request: Message.Request,
+  headers: Sent | undefined,
+  versions: ReadonlyArray<string>
+): Read => {
+  if (headers === undefined) return envelopeOf(request.params, versions)
+  const differs = differentVersion(request.params, headers)
+  if (differs !== undefined) return Either.left(differs)
+  const envelope = envelopeOf(request.params, versions)
+  if (Either.isLeft(envelope)) return envelope
+  const checked = Headers.check(request, (name) => headers[name])
+  return Either.isLeft(checked) ? Either.left(checked.left) : envelope
+}
+
+/** Why a notification does not fit to the headers, if there are any. */
+export const refusalOfNotification = (
+  { params }: Message.Notification,
+  headers: Sent | undefined,
+  versions: ReadonlyArray<string>
+): McpError.McpError | undefined => {
+  if (headers === undefined) return undefined
+  const version = headers[VERSION]?.trim()
+  if (version !== undefined && !versions.includes(version)) {
+    return new McpError.UnsupportedVersion({ requested: version.slice(0, 128), supported: versions })
+  }
+  return differentVersion(params, headers)
+}
+
+const differentVersion = (
+  params: Message.Params | undefined,
+  headers: Sent
+): McpError.HeaderMismatch | undefined => {
+  const header = headers[VERSION]?.trim()
+  if (header === undefined) {
+    return new McpError.HeaderMismatch({ message: `Header mismatch: ${Headers.VERSION} is missing` })
+  }
+  const version = Envelope.versionOf(params)
+  return version === undefined || version === header
+    ? undefined
+    : new McpError.HeaderMismatch({ message: `Header mismatch: ${Headers.VERSION} differs from the body` })
+}
+
+const VERSION = Headers.VERSION.toLowerCase()

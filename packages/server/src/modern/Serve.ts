@@ -2,7 +2,7 @@
  * The server's side of modern messages: serves each request by itself, for the client that its envelope describes. Nothing is
  * remembered from one request to the next. It has the methods that only this era has, and what its sessions do in their own way.
  *
- * `Posted` reads the envelope, `MessageServer` serves the messages, `Questions` knows how a question ends a request.
+ * `RequestFacts` reads the envelope, `MessageServer` serves the messages, `Questions` knows how a question ends a request.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -49,6 +49,7 @@ import type * as HttpExchange from "../http/HttpExchange.js"
 import type { Kind } from "../Registry.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import { MessageServer } from "../runtime/MessageServer.js"
+import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Route from "../runtime/Route.js"
@@ -57,11 +58,9 @@ import { type EraRoute, listenerOf } from "../runtime/Routes.js"
 import type { Server } from "../runtime/Server.js"
 import type { Era } from "../runtime/Session.js"
 import type { KeptSession } from "../runtime/SessionLayer.js"
-import * as TaskCapability from "../tasks/TaskCapability.js"
-import * as Posted from "./Posted.js"
 import { Round, type Rounds } from "./Questions.js"
 import * as Questions from "./Questions.js"
-import { type ModernSession, RequestFacts } from "./RequestFacts.js"
+import { envelopeOf, type ModernSession, type Posted, RequestFacts } from "./RequestFacts.js"
 import * as Status from "./Status.js"
 import { resultOf, Subscriptions } from "./Subscriptions.js"
 import type * as TaskWire from "./TaskWire.js"
@@ -99,7 +98,7 @@ export class ModernServe extends MessageServer<RequestFacts> {
   }
 
   /** Serves the request of one POST. */
-  posted(posted: Posted.Posted): RequestSide {
+  posted(posted: Posted): RequestSide {
     return {
       onRequest: (request, incoming) => this.serve(request, incoming, posted),
       neverWaits: isBrief,
@@ -119,7 +118,7 @@ export class ModernServe extends MessageServer<RequestFacts> {
     if (listenerOf(this.server, method) === undefined && !this.pipeline.isSurrounded) return undefined
     return Effect.suspend(() => {
       const received: Notification = { jsonrpc: "2.0", method, ...(params === undefined ? undefined : { params }) }
-      const envelope = Either.getOrElse(Posted.envelopeOf(params, versions), () => unknownClient)
+      const envelope = Either.getOrElse(envelopeOf(params, versions), () => unknownClient)
       const facts = new RequestFacts(envelope, channel, isPosted, undefined, pipe)
       return this.listened(facts, received, { ...Outbound.none, channel }, this.listenerOf(facts, method))
     })
@@ -130,11 +129,11 @@ export class ModernServe extends MessageServer<RequestFacts> {
     return this.refuse(unknown(incoming), request, incoming, error)
   }
 
-  private serve(request: Request, incoming: IncomingRequest, posted?: Posted.Posted, pipe?: KeptSession): Work {
+  private serve(request: Request, incoming: IncomingRequest, posted?: Posted, pipe?: KeptSession): Work {
     const { authenticate, versions } = this.server
     const refusal = authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
     if (refusal !== undefined) return this.failed(refusal)
-    const envelope = posted?.envelope ?? Posted.envelopeOf(request.params, versions)
+    const envelope = posted?.envelope ?? envelopeOf(request.params, versions)
     if (Either.isLeft(envelope)) return this.refuseUnknown(request, incoming, envelope.left)
     const { channel } = incoming
     const facts = new RequestFacts(envelope.right, channel, posted !== undefined, posted?.headers, pipe)
@@ -392,7 +391,8 @@ const eraOf = (
     elicitationComplete: () => Effect.void,
     asker: (session) => ({
       ask: (questions) => roundOf(session, rounds).ask(questions),
-      askAsTask: (question) => Effect.fail(new MissingClientCapability({ required: TaskCapability.of(question) })),
+      askAsTask: (question) =>
+        Effect.fail(new MissingClientCapability({ required: QuestionCapability.asTask(question) })),
       request: none.request,
       get round() {
         return InputRequired.methods.has(session.method) ? roundOf(session, rounds).passed : undefined

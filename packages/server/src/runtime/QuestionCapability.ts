@@ -1,6 +1,6 @@
 /**
- * The capability that a client needs to answer a question that has its wire form already. Those that a handler asks as a
- * `Question` name it themselves.
+ * The capability that a client needs to answer a question that has its wire form already, or to answer a question as a task. Those that
+ * a handler asks as a `Question` name theirs themselves.
  */
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
@@ -8,6 +8,7 @@ import * as Elicitation from "@effect-mcp/protocol/Elicitation"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as Sampling from "@effect-mcp/protocol/Sampling"
 import * as Version from "@effect-mcp/protocol/Version"
+import type { Question } from "../Ask.js"
 
 /** A path, for `Capabilities.declares`. */
 export const of = (method: string, params: JsonObject): string => {
@@ -20,6 +21,11 @@ export const of = (method: string, params: JsonObject): string => {
       return "roots"
   }
 }
+
+/** To answer a question as a task. Only clients of 2025-11-25 can declare it: a server of every era refuses the others with it. */
+export const asTask = ({ kind }: Pick<Question<unknown>, "kind">): ClientCapabilities => ({
+  tasks: { requests: kind === "elicit" ? { elicitation: { create: {} } } : { sampling: { createMessage: {} } } }
+})
 
 /**
  * The parameters of a question without the request for the context of servers, where the client has not declared `sampling.context`:
