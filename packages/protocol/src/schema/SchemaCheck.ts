@@ -14,9 +14,9 @@ export type SchemaCheck = (u: unknown) => boolean
 
 const compiled = new WeakMap<AST.AST, SchemaCheck>()
 
-/** The predicate of a schema. */
-export const compile = <A>(schema: Schema.Schema<A>): (u: unknown) => u is A =>
-  compileAst(schema.ast) as (u: unknown) => u is A
+/** The predicate of a schema. A schema that is made when it is first used is made now. */
+export const compile = <A>({ ast }: Schema.Schema<A>): (u: unknown) => u is A =>
+  compileAst(AST.isSuspend(ast) ? ast.f() : ast) as (u: unknown) => u is A
 
 /** The error of a value that does not conform. Its message is short, whatever the value is. */
 class CheckError extends ParseResult.ParseError {

@@ -45,6 +45,9 @@ import * as Questions from "./Questions.js"
 import * as Subscriptions from "./Subscriptions.js"
 import type * as TaskWire from "./TaskWire.js"
 
+/** What only a server with tasks needs. */
+type Wire = typeof TaskWire
+
 /** How a server serves the messages of any connection. Made once for each server. */
 export class LegacyServe extends MessageServer<Connection> {
   /** Serves the requests of one client. */
@@ -147,15 +150,14 @@ export class LegacyServe extends MessageServer<Connection> {
   }
 }
 
-/** `wire` is given on a server with tasks. */
-export const make = (server: Server, wire?: typeof TaskWire): LegacyServe => {
+export const make = (server: Server, wire?: Wire): LegacyServe => {
   const era = eraOf(server, wire)
   return new LegacyServe(server, era, routes(server, era, wire))
 }
 
 type Joined = Routes.Joined<Connection>
 
-export const routes = (server: Server, era: Era<Connection>, wire?: typeof TaskWire): Routes.Routes<Connection> =>
+export const routes = (server: Server, era: Era<Connection>, wire?: Wire): Routes.Routes<Connection> =>
   Routes.make(server, {
     methods: Methods.table,
     capabilities: Initialize.advertised(server),
@@ -166,7 +168,7 @@ export const routes = (server: Server, era: Era<Connection>, wire?: typeof TaskW
 const ownRoutes = (
   server: Server,
   era: Era<Connection>,
-  wire: typeof TaskWire | undefined
+  wire: Wire | undefined
 ): ReadonlyArray<Joined> => {
   const { limits: { pageSize }, subscriptions, tasks } = server
   const own = <P, A>(
@@ -225,7 +227,7 @@ const stored = <A>(connection: Connection, change: Effect.Effect<A, unknown>): E
 /** Marks what the handler of a task sends. */
 type Mark = (params: Params | undefined) => Params
 
-export const eraOf = (server: Server, wire?: typeof TaskWire): Era<Connection> => {
+export const eraOf = (server: Server, wire?: Wire): Era<Connection> => {
   const { extensions, logging } = server
 
   const requestOn = (connection: Connection, outbound: Outbound): Outbound["request"] => (method, params, options) =>

@@ -65,6 +65,9 @@ import * as Status from "./Status.js"
 import { resultOf, Subscriptions } from "./Subscriptions.js"
 import type * as TaskWire from "./TaskWire.js"
 
+/** What only a server with tasks needs. */
+type Wire = typeof TaskWire
+
 /** How a server serves modern messages. Made once for each server. */
 export class ModernServe extends MessageServer<RequestFacts> {
   private readonly ownLimit: RequestSide["ownLimit"] = ({ method }, channel) =>
@@ -77,7 +80,7 @@ export class ModernServe extends MessageServer<RequestFacts> {
     /** The open subscriptions of all clients. */
     readonly subscriptions: Subscriptions,
     private readonly rounds: Questions.Rounds,
-    wire: typeof TaskWire | undefined
+    wire: Wire | undefined
   ) {
     super(server, eraOf(server, rounds, subscriptions, wire), routes(server, subscriptions))
     this.stamp = Stamp.make("", { serverInfo: server.info })
@@ -224,8 +227,7 @@ export class ModernServe extends MessageServer<RequestFacts> {
   }
 }
 
-/** `wire` is given on a server with tasks. */
-export const make = (server: Server, wire?: typeof TaskWire): ModernServe =>
+export const make = (server: Server, wire?: Wire): ModernServe =>
   new ModernServe(server, new Subscriptions(server), Questions.make(server), wire)
 
 /** Handles a notification, on a channel on which nothing can be sent. */
@@ -368,7 +370,7 @@ const eraOf = (
   { extensions, logging }: Pick<Server, "extensions" | "logging">,
   rounds: Rounds,
   subscriptions: Subscriptions,
-  wire: typeof TaskWire | undefined
+  wire: Wire | undefined
 ): Era<RequestFacts> => {
   const hasTasks = wire?.isGiven(extensions) === true
   return {
