@@ -40,7 +40,7 @@ const PROBE_TIMEOUT = Duration.seconds(5)
 /** How long a server on a pipe that has answered the probe may take for `initialize`, before the client connects again. */
 const HANDSHAKE_TIMEOUT = Duration.seconds(15)
 
-/** How long the client waits after a server has ended at the probe: something of that server may still hold a lock. */
+/** How long the client waits after a connection that has ended by itself: something of the server may still hold a lock. */
 const PAUSE = Duration.seconds(1)
 
 /** How many of the server's revisions an error names. */
@@ -190,11 +190,12 @@ export const connect = <R>(
     error: ConnectError
   ): Effect.Effect<NegotiatedSession, ConnectError, R | Scope.Scope> => {
     const isAnswered = verdict._tag === "Legacy"
+    const hasEnded = verdict._tag === "Gone" || error._tag === "ConnectionClosed"
     if (!canReconnect(opening)) {
       return isAnswered || !isRefusal(error) ? Effect.fail(error) : probeInstead(opening, options.timeout, error)
     }
     return close.pipe(
-      Effect.zipRight(verdict._tag === "Gone" ? Effect.sleep(PAUSE) : Effect.void),
+      Effect.zipRight(hasEnded ? Effect.sleep(PAUSE) : Effect.void),
       Effect.zipRight(Effect.orElseFail(open, () => error)),
       Effect.flatMap(({ opening }) => isAnswered ? handshake(opening, verdict.versions) : assumed(opening))
     )

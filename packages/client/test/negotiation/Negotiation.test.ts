@@ -75,6 +75,8 @@ describe("A client of both eras", () => {
         const { id } = yield* server.expectRequest("server/discover")
         yield* TestClock.adjust("5 seconds")
         const initialize = yield* server.expectRequest("initialize")
+        // The launcher may be downloading the server.
+        yield* TestClock.adjust("50 seconds")
         const late = server.send({ jsonrpc: "2.0", id, ...described(["2026-07-28"]) })
         if (answers) yield* late
         yield* server.send(Message.success(initialize.id, handshake))
@@ -462,6 +464,15 @@ describe("A server on a pipe that the probe has upset", () => {
         yield* server.send({ jsonrpc: "2.0", id: discover.id, ...error(-32601) })
         yield* server.expectRequest("initialize")
         yield* server.hangUp
+        yield* TestClock.adjust("1 second")
+      }),
+    "starts slowly, and ends at the probe": (server) =>
+      Effect.gen(function*() {
+        yield* server.expectRequest("server/discover")
+        yield* TestClock.adjust("30 seconds")
+        yield* server.expectRequest("initialize")
+        yield* server.hangUp
+        yield* TestClock.adjust("1 second")
       }),
     "answers the probe, and is deaf then": (server) =>
       Effect.gen(function*() {

@@ -37,10 +37,23 @@ export const pipes: ReadonlyArray<PipeRow> = [
   { kind: "legacy-revisions", does: "describes itself, with legacy revisions only", era: "legacy" },
   { kind: "silent", does: "does not answer the probe", era: "legacy", timeouts: impatient },
   { kind: "banner", does: "greets its user on the pipe", era: "legacy" },
+  {
+    kind: "log",
+    does: "writes to its log at once, and does not answer the probe",
+    era: "legacy",
+    timeouts: impatient
+  },
   { kind: "slow-unknown-method", does: "starts slowly, and refuses the probe", era: "legacy", timeouts: impatient },
   { kind: "exits", does: "exits at the probe", era: "legacy", launches: 2 },
   { kind: "crashes", does: "crashes at the probe", era: "legacy", launches: 2 },
   { kind: "locks", does: "exits at the probe, and frees its lock a little later", era: "legacy", launches: 2 },
+  {
+    kind: "slow-locks",
+    does: "starts slowly, exits at the probe, and frees its lock a little later",
+    era: "legacy",
+    launches: 2,
+    timeouts: impatient
+  },
   { kind: "closes-output", does: "closes its output at the probe, and exits later", era: "legacy", launches: 2 },
   {
     kind: "initialized-already",
@@ -59,6 +72,13 @@ export const pipes: ReadonlyArray<PipeRow> = [
   },
   { kind: "exits-at-initialize", does: "exits at `initialize` after the probe", era: "legacy", launches: 2 },
   { kind: "deaf", does: "answers nothing after the probe", era: "legacy", launches: 2, timeouts: brief },
+  {
+    kind: "slow-deaf",
+    does: "starts slowly, and answers nothing after the probe",
+    era: "legacy",
+    launches: 2,
+    timeouts: brief
+  },
   { kind: "modern", does: "describes itself", era: "modern" },
   { kind: "modern-banner", does: "greets its user, and describes itself", era: "modern" },
   { kind: "slow-modern", does: "starts slowly, and describes itself", era: "modern", timeouts: impatient }
