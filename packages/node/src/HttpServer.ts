@@ -84,13 +84,14 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
   Effect.gen(function*() {
     const host = options.host ?? "127.0.0.1"
     const path = options.path ?? "/mcp"
-    const open = Guard.isLoopback(host) ? undefined : { allowedHosts: ["*"], allowedOrigins: [] }
+    const isOpen = !Guard.isLoopback(host)
+    const open = isOpen ? { allowedHosts: ["*"], allowedOrigins: [] } : undefined
     const endpoint = yield* Endpoint.make({
       ...options,
       path,
       allowedHosts: options.allowedHosts ?? open?.allowedHosts,
       allowedOrigins: options.allowedOrigins ?? open?.allowedOrigins
-    })
+    }, isOpen)
     const server = createServer({ ...TIMEOUTS, ...options.node, joinDuplicateHeaders: true }, (request, response) => {
       endpoint.handle(new NodeExchange(request, response))
     })

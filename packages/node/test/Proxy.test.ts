@@ -5,12 +5,19 @@ import * as Client from "@effect-mcp/client/Client"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
+import * as Authenticator from "@effect-mcp/server/Authenticator"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import * as WebHandler from "@effect-mcp/server/WebHandler"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import { Context, Effect, Layer, Logger, Ref } from "effect"
+import { createServer } from "node:http"
 import { info, served } from "./HttpFixture.js"
+
+class User extends Context.Tag("test/User")<User, string>() {}
 
 class Counter extends Context.Tag("test/Counter")<Counter, Ref.Ref<number>>() {}
 
@@ -24,24 +31,29 @@ const counting = McpServer.layer(
   { versions: ["2025-11-25"], session: Layer.effect(Counter, Ref.make(0)) }
 )
 
-/** What two anonymous clients of a proxy get for three calls, and the warnings of the proxy. */
+/** Connects to the upstream in this process. */
+const toCounting = Effect.flatMap(
+  Layer.build(counting),
+  (upstream) => Effect.provideService(TestServer.connector(), Dispatcher, Context.get(upstream, Dispatcher))
+)
+
+/** A layer that keeps the warnings of others. */
+const warned = () => {
+  const warnings: Array<string> = []
+  const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+    if (logLevel._tag === "Warning") warnings.push(String(message))
+  })
+  return { layer: Logger.replace(Logger.defaultLogger, logger), warnings }
+}
+
+/** What two anonymous clients of a proxy get for three calls, and the warnings of the proxy, of which `atStart` come before them. */
 const counts = (host: string) =>
   Effect.gen(function*() {
-    const warnings: Array<string> = []
-    const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
-      if (logLevel._tag === "Warning") warnings.push(String(message))
-    })
-    const upstream = yield* Layer.build(counting)
-    const connector = yield* Effect.provideService(
-      TestServer.connector(),
-      Dispatcher,
-      Context.get(upstream, Dispatcher)
-    )
+    const { layer, warnings } = warned()
     const server = yield* Layer.build(
-      served(Proxy.layer(connector, { name: "up" }), { host, allowedHosts: ["*"] }).pipe(
-        Layer.provide(Logger.replace(Logger.defaultLogger, logger))
-      )
+      served(Proxy.layer(yield* toCounting, { name: "up" }), { host, allowedHosts: ["*"] }).pipe(Layer.provide(layer))
     )
+    const atStart = warnings.length
     const { port } = Context.get(server, HttpServer.HttpServer)
     const http = yield* Layer.build(NodeHttpClient.layerUndici)
     const client = Effect.provide(
@@ -50,21 +62,57 @@ const counts = (host: string) =>
     )
     const [first, second] = [yield* client, yield* client]
     const answers = yield* Effect.forEach([first, first, second], (client) => client.callTool("count"))
-    return { counts: answers.map(({ content }) => content[0]?.type === "text" && content[0].text), warnings }
+    return { counts: answers.map(({ content }) => content[0]?.type === "text" && content[0].text), atStart, warnings }
   })
 
 describe("Anonymous clients of 2026-07-28 of a proxy", () => {
   it.scopedLive("share one session with the upstream when the server listens on loopback", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* counts("127.0.0.1"), { counts: ["1", "2", "3"], warnings: [] })
+      assert.deepStrictEqual(yield* counts("127.0.0.1"), { counts: ["1", "2", "3"], atStart: 0, warnings: [] })
     }))
 
-  it.scopedLive("have a session for each request on other addresses, and one warning says so", () =>
+  it.scopedLive("have a session for each request on other addresses, and one warning says so at start", () =>
     Effect.gen(function*() {
-      const { counts: answers, warnings } = yield* counts("0.0.0.0")
+      const { atStart, counts: answers, warnings } = yield* counts("0.0.0.0")
       assert.deepStrictEqual(answers, ["1", "1", "1"])
-      assert.strictEqual(warnings.length, 1)
+      assert.deepStrictEqual([atStart, warnings.length], [1, 1])
       assert.include(warnings[0], "`authenticator`")
       assert.include(warnings[0], "`sessions: \"shared\"`")
+    }))
+
+  it.scopedLive("are no reason for a warning where they cannot be, or share a session anyway", () =>
+    Effect.gen(function*() {
+      const connector = yield* toCounting
+      const open = { port: 0, host: "0.0.0.0" }
+      const authenticator = Authenticator.make(User, { id: (id) => id, http: () => Effect.succeed("ada") })
+      const servers = [
+        served(Proxy.layer(connector, { sessions: "shared" }), open),
+        served(Proxy.layer(connector), open, Layer.empty, { versions: ["2025-11-25"] }),
+        Layer.provide(
+          HttpServer.layer(open),
+          McpServer.layer(info, Proxy.layer(connector), { authenticator })
+        )
+      ]
+      for (const server of servers) {
+        const { layer, warnings } = warned()
+        yield* Effect.scoped(Layer.build(Layer.provide(server, layer)))
+        assert.deepStrictEqual(warnings, [])
+      }
+    }))
+
+  it.scopedLive("are a reason for it in a web handler, whose address is not known, and on a server of the platform", () =>
+    Effect.gen(function*() {
+      const server = McpServer.layer(info, Proxy.layer(yield* toCounting))
+      const on = (host: string) =>
+        Layer.provide(HttpEndpoint.serve(), PlatformHttpServer.layer(createServer, { port: 0, host }))
+      for (
+        const [endpoint, count] of [[WebHandler.layer(), 1], [on("0.0.0.0"), 1], [on("127.0.0.1"), 0]] as const
+      ) {
+        const { layer, warnings } = warned()
+        yield* Effect.scoped(
+          Layer.build(endpoint.pipe(Layer.provide(server), Layer.provide(layer)) as Layer.Layer<unknown, unknown>)
+        )
+        assert.strictEqual(warnings.length, count)
+      }
     }))
 })

@@ -281,6 +281,12 @@ const make = <R>(
       Layer.succeed(Registry, registry)
     ))
     yield* registry.observe({
+      // The upstream may be reached later.
+      onAnonymous: Effect.sync(() =>
+        fork(Effect.ignore(
+          Effect.flatMap(supervisor.link, ({ session }) => isEach(session) ? links.warnOfAnonymous : Effect.void)
+        ))
+      ),
       onInitialized: (session) =>
         Effect.sync(() => {
           links.begin(session)

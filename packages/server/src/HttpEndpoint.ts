@@ -52,7 +52,7 @@ export const make = <User = never>(
 ): Effect.Effect<HttpApp.Default<never, User>, never, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
     const { user } = options
-    const endpoint = yield* Endpoint.make(options)
+    const endpoint = yield* Endpoint.make(options, serversIsLocal(yield* Effect.context<never>()) === false)
     const { drain } = endpoint
     const reading = new Set<AppExchange>()
     const disconnect = Effect.sync(() => reading.forEach((exchange) => exchange.disconnect()))

@@ -192,8 +192,8 @@ export interface Description {
 }
 
 /**
- * Functions that run for clients up to 2025-11-25, whose state outlives a request. `session` belongs to no request: it asks,
- * logs and notifies as long as the client is connected.
+ * Functions that run for clients. Those with a `session` run for clients up to 2025-11-25, whose state outlives a request: the session
+ * belongs to no request, and asks, logs and notifies as long as the client is connected.
  *
  * @category models
  */
@@ -204,6 +204,11 @@ export interface ClientObserver {
   readonly onRootsChanged?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
   /** A client has set its log level, which `session` knows already. */
   readonly onLogLevel?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
+  /**
+   * An HTTP endpoint begins to serve clients that have neither a session nor a user, and that may be on other machines: their
+   * requests cannot be told apart.
+   */
+  readonly onAnonymous?: Effect.Effect<void> | undefined
 }
 
 /**

@@ -58,7 +58,7 @@ export const make = <User = never>(
   options: HostedOptions<User> = {}
 ): Effect.Effect<WebHandlerService<User>, never, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
-    const endpoint = yield* Endpoint.make(options)
+    const endpoint = yield* Endpoint.make(options, true)
     const open = yield* OpenExchanges.make<WebExchange>(endpoint, options.closeTimeout)
     return {
       handler: (request, ...[services]) =>

@@ -44,6 +44,8 @@ export interface Options {
 }
 
 export interface Links {
+  /** Warns, the first time, that requests of anonymous clients open a link each. */
+  readonly warnOfAnonymous: Effect.Effect<void>
   /** The link of the client of a request. The link stays open at least until the scope closes. */
   readonly of: (session: ServerSessionService) => Effect.Effect<Link, McpError, Scope.Scope>
   /** Remembers the session of a client that has completed the handshake, which reaches the client outside of its requests. */
@@ -152,20 +154,21 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
         return yield* Effect.tapError(Deferred.await(link), () => RcMap.invalidate(all, key))
       })
 
-    const warnOnce = yield* Effect.once(forOperator(Effect.logWarning(
-      `A client without a session and without a user called over HTTP: each of its requests opens a session with the upstream "${name}", ` +
-        "and state of the session is lost. Give the server an `authenticator`, or the proxy `sessions: \"shared\"`"
+    const warnOfAnonymous = yield* Effect.once(forOperator(Effect.logWarning(
+      "Clients without a session and without a user may call over HTTP: each of their requests opens a session with the upstream " +
+        `"${name}", and state of the session is lost. Give the server an \`authenticator\`, or the proxy \`sessions: "shared"\``
     )))
 
     const ofUnknown = (session: ServerSessionService): Effect.Effect<Link, McpError, Scope.Scope> =>
       Effect.gen(function*() {
-        yield* warnOnce
+        yield* warnOfAnonymous
         if ((yield* size) >= max) return yield* tooMany
         yield* Effect.acquireRelease(Effect.sync(() => anonymous++), () => Effect.sync(() => anonymous--))
         return yield* open(session.client.capabilities, () => undefined)
       })
 
     return {
+      warnOfAnonymous,
       of: (session) =>
         Effect.suspend(() => {
           const key = session.client.key ?? (Session.isLocal(session) ? anonymousOfMachine : undefined)

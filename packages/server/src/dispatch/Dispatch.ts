@@ -49,7 +49,7 @@ import type { ServerTasks } from "./ServerTasks.js"
 
 /** What HTTP endpoints use of a dispatcher. `make` makes every dispatcher. */
 export interface Entrances
-  extends DispatcherService, Pick<Server, "authenticate" | "documents" | "requiredScopes" | "session">
+  extends DispatcherService, Pick<Server, "authenticate" | "documents" | "observers" | "requiredScopes" | "session">
 {
   readonly open: Open
   /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints together. */
@@ -110,6 +110,7 @@ export const make = (
       serve: single(server, legacy, modern, requests, scope),
       authenticate: server.authenticate,
       documents: server.documents,
+      observers: server.observers,
       requiredScopes: server.requiredScopes,
       session: server.session,
       open: conversations.feed,

@@ -53,9 +53,13 @@ export interface Endpoint {
   readonly sessions: () => number
 }
 
-/** An endpoint that serves until the scope closes. With an `EventStore` in the context, clients can resume streams. */
+/**
+ * An endpoint that serves until the scope closes. With an `EventStore` in the context, clients can resume streams. `isOpen` tells
+ * that programs of other machines may reach the endpoint, as far as that is known before the first request.
+ */
 export const make = (
-  options: HttpOptions = {}
+  options: HttpOptions = {},
+  isOpen = false
 ): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
     // `McpServer.layer` provides every dispatcher.
@@ -66,9 +70,13 @@ export const make = (
       (context) => HttpContext.make(context, entrances.versions.filter(Version.isLegacy), entrances.open)
     )
     const { nodes, options: { sessions: hasSessions }, sweeper } = context
-    const { authenticate, modern, session } = entrances
+    const { authenticate, modern, observers, session } = entrances
     const isKept = session?.isOfUsers === true && authenticate !== undefined
-    if (session !== undefined && !isKept && (modern !== undefined || !hasSessions)) yield* Effect.logWarning(UNKEPT)
+    const isSessionless = modern !== undefined || !hasSessions
+    if (session !== undefined && !isKept && isSessionless) yield* Effect.logWarning(UNKEPT)
+    if (isOpen && authenticate === undefined && isSessionless) {
+      yield* Effect.forEach([...observers], ({ onAnonymous = Effect.void }) => onAnonymous, { discard: true })
+    }
     const isMember = () => nodes === undefined || nodes.place() !== undefined
     const health = yield* Health.make(options, sweeper, isMember)
     const stages = new Stages(context, entrances, Guard.make(options), health)

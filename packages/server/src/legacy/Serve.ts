@@ -326,7 +326,9 @@ const ofNotification = (
   return key === undefined ? undefined : (session) => run(observers, key, session)
 }
 
-const events: ReadonlyMap<string, keyof ClientObserver> = new Map([
+type Event = Exclude<keyof ClientObserver, "onAnonymous">
+
+const events: ReadonlyMap<string, Event> = new Map([
   [Methods.initialized.name, "onInitialized"],
   [Methods.rootsListChanged.name, "onRootsChanged"]
 ])
@@ -341,5 +343,5 @@ const changedLevel = (
     ? Effect.void
     : run(observers, "onLogLevel", observedSession(connection, era, Message.notification(Methods.setLevel.name)))
 
-const run = (observers: ReadonlySet<ClientObserver>, key: keyof ClientObserver, session: ServerSessionService) =>
+const run = (observers: ReadonlySet<ClientObserver>, key: Event, session: ServerSessionService) =>
   Effect.forEach([...observers], (observer) => observer[key]?.(session) ?? Effect.void, { discard: true })
