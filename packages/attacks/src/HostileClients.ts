@@ -5,16 +5,16 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import * as Sessions from "./Canary.js"
 import { type Canary, initialize } from "./Canary.js"
-import * as Limit from "./Limit.js"
+import * as Growth from "./Growth.js"
 import { attacks as floods } from "./peers/Floods.js"
 import { attacks as handshakes } from "./peers/Handshakes.js"
 import { attacks as modern, conversations } from "./peers/Modern.js"
 import type { Expected, PeerAttack } from "./peers/Peer.js"
+import { attacks as posts } from "./peers/Posts.js"
 import { attacks as values } from "./peers/Values.js"
 import * as Wire from "./peers/Wire.js"
 import type { Report } from "./Report.js"
 import * as Victim from "./Victim.js"
-import * as Turns from "./victim/Turns.js"
 
 export const attacks: ReadonlyArray<PeerAttack> = [...values, ...floods, ...handshakes]
 
@@ -29,11 +29,10 @@ interface Connected extends Wire.Wire {
 interface Subject {
   readonly name: string
   readonly open: (onMessage: Wire.OnMessage) => Promise<Connected>
-  readonly measure: () => Promise<{ readonly cpu: number; readonly longest: number }>
-  /** Whether the server runs in the process of the attacker. */
-  readonly isShared?: boolean
-  /** The most messages of a flood. In memory the attacker spends the time of the server, over HTTP each message is a request. */
-  readonly most: number
+  /** Processor time of the server since its start, and the bytes that it holds if they are asked for. */
+  readonly measure: (collect?: boolean) => Promise<{ readonly cpu: number; readonly held: number }>
+  /** Whether each message is a request of its own. */
+  readonly isHttp?: boolean
 }
 
 const fits = (expected: Expected, answer: any): boolean => {
@@ -46,49 +45,61 @@ const fits = (expected: Expected, answer: any): boolean => {
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 300)
 
-const play = async (subject: Subject, attack: PeerAttack) => {
-  const faults: Array<string> = []
+/** The answers that an attack gets, and how it waits for them. */
+const answersTo = (attack: PeerAttack, send: (text: string) => void) => {
+  const wanted = new Set(["initialize", ...Object.keys(attack.expect)])
   const answers = new Map<string, unknown>()
-  const scale = (count: number): number => Math.min(count, subject.most)
   let changed: () => void = () => {}
-  let sent = 0
-  const send = (text: string): void => {
-    sent++
-    wire.send(text)
-  }
-  const wire = await subject.open((message) => {
-    if (message.method === undefined) {
-      const more = attack.onAnswer?.(message)
-      if (more !== undefined) void Promise.resolve(more).then((texts) => texts.forEach(send))
-      const known = answers.get(String(message.id))
-      // Of several answers under one id, an error is the one that matters.
-      if (known === undefined || message.error !== undefined) answers.set(String(message.id), message)
-    } else if (message.id !== undefined) {
-      for (const text of attack.onRequest?.(message) ?? []) send(text)
-    }
-    changed()
-  })
-  const arrive = async (ids: ReadonlyArray<string>): Promise<void> => {
-    const deadline = AbortSignal.timeout(PATIENCE)
-    while (!ids.every((id) => answers.has(id)) && !deadline.aborted) {
-      await new Promise<void>((resolve) => {
-        changed = resolve
-        setTimeout(resolve, 100)
-      })
+  return {
+    get: (id: string): unknown => answers.get(id),
+    onMessage: (message: any): void => {
+      const id = String(message.id)
+      if (message.method === undefined) {
+        const more = attack.onAnswer?.(message)
+        if (more !== undefined) void Promise.resolve(more).then((texts) => texts.forEach(send))
+        // Of several answers under one id, an error is the one that matters. Others are not kept: the server may be in this process.
+        if (wanted.has(id) && (!answers.has(id) || message.error !== undefined)) answers.set(id, message)
+      } else if (message.id !== undefined) {
+        for (const text of attack.onRequest?.(message) ?? []) send(text)
+      }
+      changed()
+    },
+    arrive: async (ids: ReadonlyArray<string>): Promise<void> => {
+      const deadline = AbortSignal.timeout(PATIENCE)
+      while (!ids.every((id) => answers.has(id)) && !deadline.aborted) {
+        await new Promise<void>((resolve) => {
+          changed = resolve
+          setTimeout(resolve, 100)
+        })
+      }
     }
   }
+}
+
+/** In a function of its own: an async function that waits may hold what it has computed. */
+const sendAll = (attack: PeerAttack, send: (text: string) => void): void => attack.send().forEach(send)
+
+/** Plays an attack, counts the memory that the server holds for it, if asked to, and adds what went wrong. */
+const play = async (
+  subject: Subject,
+  attack: PeerAttack,
+  counts: boolean,
+  faults: Array<string>
+): Promise<Growth.Spent> => {
+  const send = (text: string): void => wire.send(text)
+  const answers = answersTo(attack, send)
+  const wire = await subject.open(answers.onMessage)
   if (attack.version !== "none") {
     send(JSON.stringify(initialize("initialize", attack.version)))
-    await arrive(["initialize"])
+    await answers.arrive(["initialize"])
     send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }))
   }
-  const texts = attack.send(scale)
-  const before = await subject.measure()
-  sent = 0
-  for (const text of texts) send(text)
+  const before = await subject.measure(counts)
+  sendAll(attack, send)
   const sung = wire.canary.sing().then(() => undefined, (error: unknown) => String(error))
-  await arrive(Object.entries(attack.expect).flatMap(([id, expected]) => expected === "none" ? [] : [id]))
+  await answers.arrive(Object.entries(attack.expect).flatMap(([id, expected]) => expected === "none" ? [] : [id]))
   const after = await subject.measure()
+  const { held } = counts ? await subject.measure(true) : after
   for (const [id, expected] of Object.entries(attack.expect)) {
     const answer = answers.get(id)
     if (!fits(expected, answer)) faults.push(`expected ${expected} for ${id}, got ${shown(answer)}`)
@@ -96,26 +107,18 @@ const play = async (subject: Subject, attack: PeerAttack) => {
   const song = await sung
   if (song !== undefined) faults.push(`the canary: ${song}`)
   await wire.close()
-  const cost = after.cpu - before.cpu
-  return { faults, cost: cost / Math.max(1, sent / 50), longest: after.longest }
+  return { cost: after.cpu - before.cpu, held: counts ? held - before.held : undefined }
 }
 
-const once = async (subject: Subject, attack: PeerAttack) => {
-  // In memory the attacker writes and reads its messages in the same process.
-  const parts = subject.isShared === true ? 2 : 1
+const once = async (subject: Subject, transport: string, attack: PeerAttack) => {
   const faults: Array<string> = []
-  let cost = Limit.none
-  let longest = Limit.none
-  for (let attempt = 0; attempt < 6 && (cost.share > 1 || longest.share > 1); attempt++) {
-    const played = await play(subject, attack)
-    if (attempt === 0) played.faults.forEach((fault) => faults.push(fault))
-    cost = Limit.least(cost, played.cost, parts)
-    longest = Limit.least(longest, played.longest, parts)
-  }
-  if (cost.share > 1) faults.push(`a message cost ${cost.millis.toFixed(0)} ms of processor time`)
-  if (longest.share > 1) faults.push(`a turn took ${longest.millis.toFixed(0)} ms`)
-  const name = `${subject.name}: ${attack.name}`
-  return { name, faults, cost: cost.millis, share: Math.max(cost.share, longest.share) }
+  const compares = Growth.isCompared(attack, transport)
+  const { cost, faults: grown, share } = await Growth.measure(
+    subject.isHttp === true && attack.overHttp !== undefined ? attack.overHttp() : attack,
+    (attack, isFirst) => play(subject, attack, compares && subject.isHttp !== true, isFirst ? faults : []),
+    compares
+  )
+  return { name: `${subject.name}: ${attack.name}`, faults: [...faults, ...grown], cost, share }
 }
 
 const runOver = async (
@@ -128,7 +131,7 @@ const runOver = async (
   for (const attack of some) {
     if (only !== undefined && !attack.name.includes(only)) continue
     if (attack.over !== undefined && !attack.over.includes(transport)) continue
-    report.add(await once(subject, attack))
+    report.add(await once(subject, transport, attack))
   }
 }
 
@@ -144,25 +147,22 @@ export const overHttp = async (
     name: `${name} (${shell})`,
     open: async (onMessage: Wire.OnMessage) => ({ ...await open(port, onMessage), canary }),
     measure,
-    most: 200
+    isHttp: true
   })
   await runOver(over("http", Wire.session), report, only)
   await runOver(over("sse", Wire.sse), report, only)
-  await runOver(over("modern", Wire.modern), report, only, modern)
+  await runOver(over("modern", Wire.modern), report, only, [...modern, ...posts])
 }
 
 export const inMemory = async (report: Report, only: string | undefined): Promise<void> => {
-  const turns = Turns.watch()
+  const measure = async (collect = false) => ({ held: collect ? await Growth.held() : 0, cpu: Growth.cpu() })
   const open = async (onMessage: Wire.OnMessage) => {
     const server = await Wire.memoryServer()
     const canary = await Wire.memoryCanary(server)
     const { send } = await server.connect(onMessage)
     return { send, canary, close: server.close }
   }
-  await runOver({ name: "memory", open, measure: async () => turns.read(), isShared: true, most: 5000 }, report, only, [
-    ...attacks,
-    ...modern
-  ])
+  await runOver({ name: "memory", open, measure }, report, only, [...attacks, ...modern])
 }
 
 export const overStdio = async (report: Report, only: string | undefined): Promise<void> => {
@@ -186,7 +186,7 @@ export const overStdio = async (report: Report, only: string | undefined): Promi
     }
   }
   // A process for each: parameters cost the same in memory.
-  await runOver({ name: "stdio", open, measure: () => victim!.measure(), most: Infinity }, report, only, [
+  await runOver({ name: "stdio", open, measure: (collect) => victim!.measure(collect) }, report, only, [
     ...floods,
     ...handshakes,
     ...conversations

@@ -15,43 +15,30 @@ import * as Either from "effect/Either"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Mailbox from "effect/Mailbox"
+import * as Stream from "effect/Stream"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import * as Growth from "./Growth.js"
 import { attacks } from "./hostile/All.js"
 import type { ServerAttack } from "./hostile/Server.js"
 import * as Server from "./hostile/Server.js"
-import * as Limit from "./Limit.js"
+import { inTurns } from "./peers/Wire.js"
 import type { Report } from "./Report.js"
 import { reported } from "./Victim.js"
-import * as Turns from "./victim/Turns.js"
 
 const program = fileURLToPath(new URL("hostile/program.js", import.meta.url))
 
-type Connect = (attack: ServerAttack) => Connector.Connector
+/** `isQuarter`: the server plays the quarter of the attack of this name. */
+type Connect = (attack: ServerAttack, isQuarter: boolean) => Connector.Connector
 
-/** How many characters arrive in one turn, at least: what one read of a pipe gives. */
-const READ = 65_536
-
-/** The server's texts arrive as they would on a wire, in later turns than the one in which the server writes them. */
 const memory: Connect = (attack) =>
   Connector.make(
     attack.name,
     Effect.map(Mailbox.make<ReturnType<typeof MessageText.parse>>(), (inbox) => {
-      const written: Array<string> = []
-      const read = (): void => {
-        for (let length = 0; length < READ && written.length > 0;) {
-          const text = written.shift()!
-          length += text.length
-          inbox.unsafeOffer(MessageText.parse(text))
-        }
-        if (written.length > 0) setImmediate(read)
-      }
+      const write = inTurns((text) => void inbox.unsafeOffer(MessageText.parse(text)))
       const unsafeSend = (message: Message): boolean => {
         const text = MessageText.stringify(message)!
-        setImmediate(() => {
-          if (written.length === 0) setImmediate(read)
-          for (const answer of Server.answers(attack, text)) written.push(answer)
-        })
+        setImmediate(() => Server.answers(attack, text).forEach(write))
         return true
       }
       return {
@@ -62,11 +49,16 @@ const memory: Connect = (attack) =>
     })
   )
 
-const stdio: Connect = ({ name }) =>
-  StdioClient.connector({ command: process.execPath, args: [program, "stdio", name], stderr: "ignore" })
+const stdio: Connect = ({ name }, isQuarter) =>
+  StdioClient.connector({
+    command: process.execPath,
+    args: [program, "stdio", name, ...(isQuarter ? ["quarter"] : [])],
+    stderr: "ignore"
+  })
 
-const http = (port: number): Connect => ({ name }) => {
-  const remote = ServerConnector.connector(`http://127.0.0.1:${port}/${encodeURIComponent(name)}`, {
+const http = (port: number): Connect => ({ name }, isQuarter) => {
+  const path = `${encodeURIComponent(name)}${isQuarter ? "/quarter" : ""}`
+  const remote = ServerConnector.connector(`http://127.0.0.1:${port}/${path}`, {
     headers: { authorization: "Bearer secret" },
     authorize: () => Effect.succeed({ authorization: "Bearer secret" })
   })
@@ -77,6 +69,7 @@ const use = ({ use = "call" }: ServerAttack) =>
   Effect.flatMap(Client.Client, (client): Effect.Effect<unknown, unknown> => {
     if (use === "connect") return Effect.void
     if (use === "list") return client.listTools()
+    if (use === "all") return Stream.runDrain(client.tools)
     if (use === "read") return client.readResource("test://a")
     if (use === "prompts") return client.listPrompts()
     if (use === "subscribe") return client.subscribeResource("test://a")
@@ -93,10 +86,12 @@ const features = Features.elicitation(() => Effect.succeed({ action: "accept", c
 /** Whether the call must end with a certain answer or error. It may take longer on a machine that has other work. */
 const isCertain = ({ expect, says }: ServerAttack): boolean => expect === "ok" || says !== undefined
 
-const meet = (connect: Connect, attack: ServerAttack) =>
+/** `spent` runs when the client has done what it does, and is still connected. */
+const meet = (connector: Connector.Connector, attack: ServerAttack, spent: Effect.Effect<void>) =>
   use(attack).pipe(
     Effect.timeout(isCertain(attack) ? "30 seconds" : "1500 millis"),
-    Effect.provide(Client.layer(connect(attack), {
+    Effect.ensuring(spent),
+    Effect.provide(Client.layer(connector, {
       timeout: isCertain(attack) ? "25 seconds" : "1 second",
       ...(attack.era === "modern" ? { features } : undefined)
     })),
@@ -108,41 +103,59 @@ const meet = (connect: Connect, attack: ServerAttack) =>
 /** What the hostile server over HTTP has received. */
 type Seen = (attack: ServerAttack) => Promise<{ readonly requests: number; readonly stolen: number }>
 
-const once = async (transport: string, connect: Connect, attack: ServerAttack, turns: Turns.Turns, seen: Seen) => {
-  const faults: Array<string> = []
-  let longest = Limit.none
-  const before = await seen(attack)
-  for (let attempt = 0; attempt < 3 && longest.share > 1; attempt++) {
-    turns.read()
-    const canary = Effect.runPromise(Effect.either(
-      use(healthy).pipe(
-        Effect.provide(Client.layer(memory(healthy))),
-        Effect.timeout("10 seconds")
-      )
-    ))
-    const outcome = await Effect.runPromise(meet(connect, attack))
-    longest = Limit.least(longest, turns.read().longest)
-    const song = await canary
-    if (attempt > 0) continue
-    const ok = Either.isRight(outcome)
-    const error = Either.isLeft(outcome) ? String(outcome.left) : ""
-    if (attack.expect === "ok" && !ok) faults.push(`failed: ${error.slice(0, 300)}`)
-    if (attack.says?.test(error) === false) faults.push(`the error: ${error.slice(0, 300)}`)
-    if (attack.expect === "fails" && ok) faults.push("succeeded")
-    if (Either.isLeft(song)) faults.push(`the canary: ${String(song.left)}`)
-    if (transport !== "http") continue
+/** Lets the client meet an attack, and adds what went wrong. */
+const play = async (
+  connector: Connector.Connector,
+  attack: ServerAttack,
+  seen: Seen | undefined,
+  counts: boolean,
+  faults: Array<string>
+): Promise<Growth.Spent> => {
+  const seenBefore = await seen?.(attack)
+  const canary = Effect.runPromise(Effect.either(
+    use(healthy).pipe(
+      Effect.provide(Client.layer(memory(healthy, false))),
+      Effect.timeout("10 seconds")
+    )
+  ))
+  const before = { held: counts ? await Growth.held() : 0, cpu: Growth.cpu() }
+  let [cpu, held] = [before.cpu, before.held]
+  const spent = Effect.promise(async () => {
+    cpu = Growth.cpu()
+    if (counts) held = await Growth.held()
+  })
+  const outcome = await Effect.runPromise(meet(connector, attack, spent))
+  // The client may not have come so far.
+  if (cpu === before.cpu) cpu = Growth.cpu()
+  const song = await canary
+  const ok = Either.isRight(outcome)
+  const error = Either.isLeft(outcome) ? String(outcome.left) : ""
+  if (attack.expect === "ok" && !ok) faults.push(`failed: ${error.slice(0, 300)}`)
+  if (attack.says?.test(error) === false) faults.push(`the error: ${error.slice(0, 300)}`)
+  if (attack.expect === "fails" && ok) faults.push("succeeded")
+  if (Either.isLeft(song)) faults.push(`the canary: ${String(song.left)}`)
+  if (seen !== undefined && seenBefore !== undefined) {
     const { requests, stolen } = await seen(attack)
-    if (stolen > before.stolen) faults.push("another origin received a request")
-    if (attack.atMost !== undefined && requests - before.requests > attack.atMost) {
-      faults.push(`the client sent ${requests - before.requests} requests`)
+    if (stolen > seenBefore.stolen) faults.push("another origin received a request")
+    if (attack.atMost !== undefined && requests - seenBefore.requests > attack.atMost) {
+      faults.push(`the client sent ${requests - seenBefore.requests} requests`)
     }
   }
-  if (longest.share > 1) faults.push(`a turn took ${longest.millis.toFixed(0)} ms of processor time`)
-  return { name: `${transport}: ${attack.name}`, faults, cost: longest.millis, share: longest.share }
+  return { cost: cpu - before.cpu, held: counts ? held - before.held : undefined }
+}
+
+const once = async (transport: string, connect: Connect, attack: ServerAttack, seen: Seen | undefined) => {
+  const faults: Array<string> = []
+  const compares = Growth.isCompared(attack, transport)
+  const { cost, faults: grown, share } = await Growth.measure(
+    attack,
+    (one, isFirst) => play(connect(one, one !== attack), one, seen, compares, isFirst ? faults : []),
+    compares
+  )
+  return { name: `${transport}: ${attack.name}`, faults: [...faults, ...grown], cost, share }
 }
 
 export const run = async (report: Report, only: string | undefined): Promise<void> => {
-  const turns = Turns.watch()
   const child = spawn(process.execPath, [program, "http"], { stdio: ["ignore", "inherit", "inherit", "ipc"] })
   const { port } = await reported<{ readonly port: number }>(child, "The hostile server")
   const seen: Seen = async ({ name }) =>
@@ -153,7 +166,7 @@ export const run = async (report: Report, only: string | undefined): Promise<voi
     for (const attack of attacks) {
       if (only !== undefined && !attack.name.includes(only)) continue
       if (attack.over !== undefined && !attack.over.includes(transport)) continue
-      report.add(await once(transport, connect, attack, turns, seen))
+      report.add(await once(transport, connect, attack, transport === "http" ? seen : undefined))
     }
     report.group(`servers over ${transport}`, begin)
   }

@@ -4,7 +4,7 @@
  */
 import type { Canary } from "./Canary.js"
 import * as Sessions from "./Canary.js"
-import * as Limit from "./Limit.js"
+import * as Growth from "./Growth.js"
 import type { Report } from "./Report.js"
 import { attacks as bodies } from "./requests/Bodies.js"
 import { attacks as framing } from "./requests/Framing.js"
@@ -71,68 +71,40 @@ const patienceOf = ({ expect }: HttpAttack): Sockets.Patience => ({
   }
 })
 
-/** What the attack costs, and how many times what a quarter of it costs: the best of three. */
-const growth = async (
+/** Plays an attack, and adds what went wrong. */
+const play = async (
   victim: Victim,
+  canary: Canary,
   attack: HttpAttack,
-  quarter: HttpAttack["send"]
-): Promise<{ readonly cost: number; readonly times: number }> => {
-  const [few, all] = [{ cost: Infinity, send: quarter }, { cost: Infinity, send: attack.send }]
-  for (let attempt = 0; attempt < 3 && !(timesOf(all.cost, few.cost) <= MAX_GROWTH); attempt++) {
-    for (const one of [few, all]) {
-      const session = await Sessions.open(victim.port)
-      const before = await victim.measure()
-      await Sockets.send(victim.port, one.send({ session, other: session }), patienceOf(attack))
-      one.cost = Math.min(one.cost, (await victim.measure()).cpu - before.cpu)
-      await Sessions.post(victim.port, undefined, { "mcp-session-id": session }, false, "DELETE")
-    }
+  faults: Array<string>
+): Promise<Growth.Spent> => {
+  const { port } = victim
+  const session = await Sessions.open(port)
+  const pieces = attack.send({ session, other: canary.session })
+  const before = await victim.measure()
+  const sent = Sockets.send(port, pieces, patienceOf(attack))
+  const sung = canary.sing().then(() => undefined, (error: unknown) => String(error))
+  const exchange = await sent
+  const after = await victim.measure()
+  const song = await sung
+  await Sessions.post(port, undefined, { "mcp-session-id": session }, false, "DELETE")
+  const outcome = outcomeOf(exchange)
+  if (!attack.expect.includes(outcome)) {
+    faults.push(`expected ${attack.expect.join(" or ")}, got ${outcome}: ${exchange.text.slice(0, 300)}`)
   }
-  return { cost: all.cost, times: timesOf(all.cost, few.cost) }
+  const code = codeOf(exchange.text)
+  if (attack.code !== undefined && code !== attack.code) {
+    faults.push(`expected the error ${attack.code}, got ${exchange.text.slice(-300)}`)
+  }
+  if (song !== undefined) faults.push(`the canary: ${song}`)
+  return { cost: after.cpu - before.cpu }
 }
 
-const timesOf = (all: number, few: number): number => all / Math.max(few, NOISE)
-
-/** The processor time that a request may cost whatever its size, in milliseconds: less of it says nothing. */
-const NOISE = 10
-
-/** How many times as much an attack may cost as a quarter of it: four times, and what the machine does meanwhile. */
-const MAX_GROWTH = 8
-
 const once = async (victim: Victim, canary: Canary, attack: HttpAttack) => {
-  const { port } = victim
   const faults: Array<string> = []
-  let cost = Limit.none
-  let longest = Limit.none
-  // Another process may have taken the processor: the best of three counts.
-  const grown = attack.quarter === undefined ? undefined : await growth(victim, attack, attack.quarter)
-  for (let attempt = 0; attempt < (grown === undefined ? 3 : 1) && (cost.share > 1 || longest.share > 1); attempt++) {
-    const session = await Sessions.open(port)
-    const pieces = attack.send({ session, other: canary.session })
-    const before = await victim.measure()
-    const sent = Sockets.send(port, pieces, patienceOf(attack))
-    const sung = canary.sing().then(() => undefined, (error: unknown) => String(error))
-    const exchange = await sent
-    const after = await victim.measure()
-    const song = await sung
-    cost = Limit.least(cost, (after.cpu - before.cpu) / Math.max(1, exchange.statuses.length / 50))
-    longest = Limit.least(longest, after.longest)
-    await Sessions.post(port, undefined, { "mcp-session-id": session }, false, "DELETE")
-    if (attempt > 0) continue
-    const outcome = outcomeOf(exchange)
-    if (!attack.expect.includes(outcome)) {
-      faults.push(`expected ${attack.expect.join(" or ")}, got ${outcome}: ${exchange.text.slice(0, 300)}`)
-    }
-    const code = codeOf(exchange.text)
-    if (attack.code !== undefined && code !== attack.code) {
-      faults.push(`expected the error ${attack.code}, got ${exchange.text.slice(-300)}`)
-    }
-    if (song !== undefined) faults.push(`the canary: ${song}`)
-  }
-  if (grown !== undefined) {
-    if (grown.times > MAX_GROWTH) faults.push(`it cost ${grown.times.toFixed(0)} times as much as a quarter of it`)
-    return { name: attack.name, faults, cost: grown.cost, share: grown.times / MAX_GROWTH }
-  }
-  if (cost.share > 1) faults.push(`it cost ${cost.millis.toFixed(0)} ms of processor time`)
-  if (longest.share > 1) faults.push(`a turn took ${longest.millis.toFixed(0)} ms`)
-  return { name: attack.name, faults, cost: cost.millis, share: Math.max(cost.share, longest.share) }
+  const { cost, faults: grown, share } = await Growth.measure(
+    attack,
+    (attack, isFirst) => play(victim, canary, attack, isFirst ? faults : [])
+  )
+  return { name: attack.name, faults: [...faults, ...grown], cost, share }
 }

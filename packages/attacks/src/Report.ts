@@ -9,7 +9,7 @@ export interface Outcome {
   readonly faults: ReadonlyArray<string>
   /** Milliseconds of processor time that the attack cost. */
   readonly cost?: number | undefined
-  /** What part of the limit it took of what is limited. */
+  /** What part it took of what is limited. */
   readonly share?: number | undefined
 }
 

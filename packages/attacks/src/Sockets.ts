@@ -62,7 +62,7 @@ export const send = (
       resolve({ statuses: statusesOf(text), closed, text })
     }
     socket.on("data", (chunk) => {
-      text = (text + chunk.toString("latin1")).slice(0, 200_000)
+      text = (text + chunk.toString("latin1")).slice(0, 1_000_000)
       const statuses = statusesOf(text)
       if (statuses.length === 0) return
       clearTimeout(timer)

@@ -10,9 +10,7 @@ import { fileURLToPath } from "node:url"
 export interface Measure {
   /** Milliseconds of processor time since the start. */
   readonly cpu: number
-  /** Milliseconds of processor time of the longest turn since the last measure. */
-  readonly longest: number
-  readonly rss: number
+  /** The bytes that it holds after a collection, where the measure collects. */
   readonly held: number
   readonly conversations: number
   readonly sockets: number
@@ -60,7 +58,6 @@ export type Shell = "node" | "platform" | "web" | "stdio"
 export const start = async (shell: Shell, maxInFlight?: number): Promise<Victim> => {
   const program = fileURLToPath(new URL("victim/server.js", import.meta.url))
   const child = spawn(process.execPath, [
-    "--expose-gc",
     program,
     shell,
     ...(maxInFlight === undefined ? [] : [String(maxInFlight)])

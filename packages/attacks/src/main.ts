@@ -1,6 +1,6 @@
 /**
  * Runs the attackers' suite: `node main.js [suite] [part of a name]`. The suites: `requests`, `peers`, `readers`,
- * `emitters`, `hostile`. Without a suite, two processes run them all at the same time: what they measure is processor time.
+ * `emitters`, `hostile`. Without a suite, three processes run them all at the same time: what they measure is processor time.
  * The exit code is 1 when an attack did not end as expected.
  *
  * The attackers are plain async functions on Node's sockets: what they send and count must not depend on the library that
@@ -20,12 +20,17 @@ import * as Victim from "./Victim.js"
 
 const [suite, only] = process.argv.slice(2)
 
-/** The two halves of the suite. */
-const HALVES = ["over HTTP", "the others"]
+/** The parts that run at the same time, and the suites of each. */
+const PARTS: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "over HTTP": ["requests", "peers", "readers"],
+  "on pipes": ["peers", "emitters"],
+  "servers": ["hostile"]
+}
 
-const [overHttpOnly, othersOnly] = HALVES.map((half) => suite === half)
+const wants = (name: string): boolean => suite === name || PARTS[suite!]?.includes(name) === true
 
-const wants = (name: string): boolean => overHttpOnly === true || othersOnly === true || suite === name
+/** Whether the suite is one of a part, as far as it runs over HTTP or on pipes. */
+const isIn = (part: string): boolean => suite === part || (suite !== undefined && !(suite in PARTS))
 
 const report = new Report(process.env.CI !== undefined)
 
@@ -44,34 +49,34 @@ const overHttp = async (shell: Victim.Shell): Promise<void> => {
   await timed("the end", async () => report.add(await Readers.end(shell, victim)))
 }
 
-/** Runs each half in a process of its own; whether none of their attacks failed. */
-const both = async (): Promise<boolean> => {
-  const ends = HALVES.map((half) =>
-    once(spawn(process.execPath, [fileURLToPath(import.meta.url), half], { stdio: "inherit" }), "exit")
+/** Runs each part in a process of its own; whether none of their attacks failed. */
+const all = async (): Promise<boolean> => {
+  const ends = Object.keys(PARTS).map((part) =>
+    once(spawn(process.execPath, [fileURLToPath(import.meta.url), part], { stdio: "inherit" }), "exit")
   )
   return (await Promise.all(ends)).every(([code]) => code === 0)
 }
 
 const parts = async (): Promise<boolean> => {
-  if (othersOnly !== true && suite !== "hostile" && suite !== "emitters") {
+  if (isIn("over HTTP") && ["requests", "peers", "readers"].some(wants)) {
     await overHttp("node")
     await overHttp("platform")
     await overHttp("web")
   }
-  if (overHttpOnly !== true && wants("peers")) {
+  if (isIn("on pipes") && wants("peers")) {
     const begin = performance.now()
     await HostileClients.inMemory(report, only)
     await HostileClients.overStdio(report, only)
     report.group("clients in memory and over stdio", begin)
   }
-  if (overHttpOnly !== true && wants("emitters")) {
+  if (wants("emitters")) {
     const begin = performance.now()
     for (const shell of ["node", "platform", "stdio"] as const) report.add(await Emitters.run(shell))
     report.group("emitters", begin)
   }
-  if (overHttpOnly !== true && wants("hostile")) await HostileServers.run(report, only)
+  if (wants("hostile")) await HostileServers.run(report, only)
   console.log(`${report.total} attacks, ${report.faults} failed`)
   return report.faults === 0
 }
 
-process.exit(await (suite === undefined ? both() : parts()) ? 0 : 1)
+process.exit(await (suite === undefined ? all() : parts()) ? 0 : 1)

@@ -2,12 +2,12 @@
  * The hostile servers whose answers are hostile: none, too large, too deep or too many; handshakes that lie; lists and schemas
  * that cost work. `Noise` has the servers that send messages without a request.
  */
-import { error, initialized, range, request, result, type ServerAttack, wide } from "./Server.js"
+import { grows } from "../Growth.js"
+import { error, initialized, members, range, request, result, type ServerAttack } from "./Server.js"
 
-const numbers = `[${"1,".repeat(400_000)}1]`
-const tooMany = `[${"1,".repeat(1_100_000)}1]`
-const deep = "[".repeat(5000) + "]".repeat(5000)
-const long = "x".repeat(3_000_000)
+const numbers = (count: number): string => `[${"1,".repeat(count)}1]`
+const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels)
+const long = (length: number): string => "x".repeat(length)
 const proto = "{\"__proto__\":{\"polluted\":true},\"content\":[]}"
 
 /** An answer to the call. */
@@ -47,13 +47,29 @@ const pages = (name: string, cursor: (params: any) => string): ServerAttack => (
   use: "list"
 })
 
-const crowded = `{"tools":[${range(20_000).map((n) => `{"name":"t${n}","inputSchema":{"type":"object"}}`).join(",")}]`
+const crowded = (count: number): string =>
+  `{"tools":[${range(count).map((n) => `{"name":"t${n}","inputSchema":{"type":"object"}}`).join(",")}]`
+
+/** Pages that end after the last of so many: the client takes 64. */
+const chain = (count: number, tools: string): ServerAttack => ({
+  name: "a chain of 60 pages of 200 tools",
+  on: {
+    "tools/list": (id, params) => {
+      const page = Number(params?.cursor ?? 0) + 1
+      return [result(id, `${tools}${page < count ? `,"nextCursor":"${page}"` : ""}}`)]
+    }
+  },
+  use: "all",
+  expect: "ok"
+})
+
+const crowdedPage = crowded(20_000)
 
 /** The client has to look for the tool that it calls. */
 const crowd: ServerAttack = {
   name: "pages of 20,000 tools that never end, without the tool that is called",
   on: {
-    "tools/list": (id, params) => [result(id, `${crowded},"nextCursor":"${Number(params?.cursor ?? 0) + 1}"}`)]
+    "tools/list": (id, params) => [result(id, `${crowdedPage},"nextCursor":"${Number(params?.cursor ?? 0) + 1}"}`)]
   },
   expect: "ok",
   // Seven pages hold more than a whole list may.
@@ -65,14 +81,31 @@ const answersToCalls: ReadonlyArray<ServerAttack> = [
   called("a number", "7"),
   called("an array", "[]"),
   called("nothing in it", "{}"),
-  called("90,000 members", wide),
-  called("400,000 numbers as content", `{"content":${numbers}}`),
-  called("more values than a response may have", `{"content":${tooMany}}`, "fails"),
-  called("5,000 levels", `{"content":${deep}}`, "fails"),
+  grows(90_000, (size) => called("90,000 members", members(size))),
+  grows(400_000, (size) => called("400,000 numbers as content", `{"content":${numbers(size)}}`)),
+  grows(4_400_000, (size) => called("more values than a response may have", `{"content":${numbers(size)}}`, "fails")),
+  grows(5000, (size) => called("5,000 levels", `{"content":${deep(size)}}`, "fails")),
+  grows(1_000_000, (size) => called("1,000,000 levels", `{"content":${deep(size)}}`, "fails")),
   called("__proto__", proto, "ok"),
-  called("a text of 3 MB", `{"content":[{"type":"text","text":"${long}"}]}`, "ok"),
-  called("blocks of unknown types", `{"content":[${"{\"type\":\"hologram\"},".repeat(10_000)}{"type":"x"}]}`),
-  called("30,000 bad blocks", `{"content":[${"{\"type\":\"text\",\"text\":7},".repeat(30_000)}1]}`),
+  grows(3_000_000, (size) => called("a text of 3 MB", `{"content":[{"type":"text","text":"${long(size)}"}]}`, "ok")),
+  grows(
+    30_000,
+    (size) =>
+      called("30,000 blocks of unknown types", `{"content":[${"{\"type\":\"hologram\"},".repeat(size)}{"type":"x"}]}`)
+  ),
+  grows(
+    30_000,
+    (size) => called("30,000 bad blocks", `{"content":[${"{\"type\":\"text\",\"text\":7},".repeat(size)}1]}`)
+  ),
+  grows(
+    30_000,
+    (size) =>
+      called(
+        "30,000 blocks",
+        `{"content":[${"{\"type\":\"text\",\"text\":\"a\"},".repeat(size)}{"type":"text","text":"a"}]}`,
+        "ok"
+      )
+  ),
   called("content that is a text", `{"content":"hello"}`),
   called("an image that is no base64", `{"content":[{"type":"image","data":"%%%","mimeType":"image/png"}]}`),
   called("lone surrogates", "{\"content\":[{\"type\":\"text\",\"text\":\"\\ud800\\udc00\\ud800\"}]}", "ok"),
@@ -92,62 +125,69 @@ const answersToCalls: ReadonlyArray<ServerAttack> = [
       "tools/call": (id) => [`{"jsonrpc":"2.0","id":${id},"result":{"content":[]},"error":{"code":1,"message":"x"}}`]
     }
   },
-  {
+  grows(90_000, (size) => ({
     name: "an error of 90,000 members",
-    on: { "tools/call": (id) => [error(id, `{"code":1,"message":"x","data":${wide}}`)] },
+    on: { "tools/call": (id) => [error(id, `{"code":1,"message":"x","data":${members(size)}}`)] },
     expect: "fails"
-  },
+  })),
   { name: "an error that is a text", on: { "tools/call": (id) => [error(id, "\"no\"")] }, expect: "fails" },
   {
     name: "an error without a code",
     on: { "tools/call": (id) => [error(id, "{\"message\":\"no\"}")] },
     expect: "fails"
   },
-  {
+  grows(3_000_000, (size) => ({
     name: "an error whose message has 3 MB",
-    on: { "tools/call": (id) => [error(id, `{"code":1,"message":"${long}"}`)] },
+    on: { "tools/call": (id) => [error(id, `{"code":1,"message":"${long(size)}"}`)] },
     expect: "fails"
-  },
+  })),
   { name: "no answer", on: { "tools/call": () => [] }, expect: "fails" },
   {
     name: "two answers",
     on: { "tools/call": (id) => [result(id, "{\"content\":[]}"), result(id, "{\"content\":[]}")] },
     expect: "ok"
   },
-  {
-    name: "a thousand answers",
-    on: { "tools/call": (id) => range(1000).map(() => result(id, "{\"content\":[]}")) },
+  grows(10_000, (size) => ({
+    name: "10,000 answers",
+    on: { "tools/call": (id) => range(size).map(() => result(id, "{\"content\":[]}")) },
     expect: "ok"
-  },
+  })),
   { name: "an answer under a text as id", on: { "tools/call": (id) => [result(`"${id}"`, "{\"content\":[]}")] } },
   {
     name: "an answer under another id",
     on: { "tools/call": () => [result("99999", "{\"content\":[]}")] },
     expect: "fails"
   },
-  {
-    name: "an answer of 12 MB",
-    on: { "tools/call": (id) => [result(id, `{"content":[{"type":"text","text":"${"y".repeat(12_000_000)}"}]}`)] },
-    over: ["stdio", "http"]
-  },
+  ...[9_000_000, 36_000_000].map((length) =>
+    grows(length, (size): ServerAttack => ({
+      name: `an answer of ${length / 1_000_000} MB`,
+      on: { "tools/call": (id) => [result(id, `{"content":[{"type":"text","text":"${"y".repeat(size)}"}]}`)] },
+      over: ["stdio", "http"]
+    }))
+  ),
   { name: "a batch as an answer", on: { "tools/call": (id) => [`[${result(id, "{\"content\":[]}")}]`] } }
 ]
 
 const handshakes: ReadonlyArray<ServerAttack> = [
   met("null", "null", "fails"),
   met("an unknown version", initialized("1999-01-01"), "fails"),
-  met("a version of 3 MB", initialized(long), "fails"),
+  grows(3_000_000, (size) => met("a version of 3 MB", initialized(long(size)), "fails")),
   met("the version __proto__", initialized("__proto__"), "fails"),
-  met(
-    "90,000 capabilities",
-    `{"protocolVersion":"2025-11-25","capabilities":${wide},"serverInfo":{"name":"a","version":"1"}}`
-  ),
+  grows(90_000, (size) =>
+    met(
+      "90,000 capabilities",
+      `{"protocolVersion":"2025-11-25","capabilities":${members(size)},"serverInfo":{"name":"a","version":"1"}}`
+    )),
   met(
     "an array as capabilities",
     "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":[],\"serverInfo\":{\"name\":\"a\",\"version\":\"1\"}}"
   ),
   met("no name", "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"serverInfo\":{}}"),
-  met("instructions of 3 MB", initialized().replace("}}", `}},"instructions":"${long}"`).replace("}},\"i", "},\"i")),
+  grows(3_000_000, (size) =>
+    met(
+      "instructions of 3 MB",
+      initialized().replace("}}", `}},"instructions":"${long(size)}"`).replace("}},\"i", "},\"i")
+    )),
   { name: "no handshake", on: { initialize: () => [] }, use: "connect", expect: "fails" },
   {
     name: "an error for initialize",
@@ -165,15 +205,21 @@ const handshakes: ReadonlyArray<ServerAttack> = [
 const lists: ReadonlyArray<ServerAttack> = [
   listed("null", "{\"tools\":null}"),
   listed("a number", "{\"tools\":7}"),
-  listed("90,000 members", `{"tools":[${wide}]}`),
-  listed("20,000 bad tools", `{"tools":[${"{\"name\":7},".repeat(20_000)}1]}`),
-  listed(
-    "20,000 tools of one name",
-    `{"tools":[${
-      "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"}},".repeat(19_999)
-    }{"name":"a","inputSchema":{"type":"object"}}]}`
+  grows(90_000, (size) => listed("90,000 members", `{"tools":[${members(size)}]}`)),
+  grows(20_000, (size) => listed("20,000 bad tools", `{"tools":[${"{\"name\":7},".repeat(size)}1]}`)),
+  grows(20_000, (size) =>
+    listed(
+      "20,000 tools of one name",
+      `{"tools":[${
+        "{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"}},".repeat(size)
+      }{"name":"a","inputSchema":{"type":"object"}}]}`
+    )),
+  grows(20_000, (size) => listed("20,000 tools", `${crowded(size)}}`, "ok")),
+  grows(60, (size) => chain(size, crowded(200))),
+  grows(
+    3_000_000,
+    (size) => listed("a name of 3 MB", `{"tools":[{"name":"${long(size)}","inputSchema":{"type":"object"}}]}`)
   ),
-  listed("a name of 3 MB", `{"tools":[{"name":"${long}","inputSchema":{"type":"object"}}]}`),
   listed(
     "the names of an object",
     "{\"tools\":[{\"name\":\"__proto__\",\"inputSchema\":{\"type\":\"object\"}},{\"name\":\"constructor\",\"inputSchema\":{\"type\":\"object\"}}]}"
@@ -188,53 +234,71 @@ const lists: ReadonlyArray<ServerAttack> = [
 ]
 
 const schemas: ReadonlyArray<ServerAttack> = [
-  withSchema(
-    "1,000 alternatives for 40,000 numbers",
-    `{"type":"object","additionalProperties":{"type":"array","items":{"anyOf":[${
-      range(1000).map((n) => `{"const":"c${n}"}`).join(",")
-    }]}}}`,
-    `{"a":[${"1,".repeat(40_000)}1]}`
-  ),
-  withSchema(
-    "8,000 objects to choose from",
-    `{"type":"object","additionalProperties":{"type":"array","items":{"enum":[${
-      range(8000).map((n) => `{"n":${n}}`).join(",")
-    }]}}}`,
-    `{"a":[${"{\"n\":-1},".repeat(20_000)}1]}`
-  ),
-  withSchema(
-    "3,000 parts",
-    `{"type":"object","allOf":[${
-      range(3000).map((n) => `{"properties":{"k${n}":{}}}`).join(",")
-    }],"unevaluatedProperties":false}`,
-    "{}"
-  ),
+  // Schema and value grow at the same time: what a check may cost is limited all the same.
+  grows(40_000, (size) =>
+    withSchema(
+      "1,000 alternatives for 40,000 numbers",
+      `{"type":"object","additionalProperties":{"type":"array","items":{"anyOf":[${
+        range(size / 40).map((n) => `{"const":"c${n}"}`).join(",")
+      }]}}}`,
+      `{"a":[${"1,".repeat(size)}1]}`
+    )),
+  grows(20_000, (size) =>
+    withSchema(
+      "8,000 objects to choose from",
+      `{"type":"object","additionalProperties":{"type":"array","items":{"enum":[${
+        range(size / 2.5).map((n) => `{"n":${n}}`).join(",")
+      }]}}}`,
+      `{"a":[${"{\"n\":-1},".repeat(size)}1]}`
+    )),
+  grows(3000, (size) =>
+    withSchema(
+      "3,000 parts",
+      `{"type":"object","allOf":[${
+        range(size).map((n) => `{"properties":{"k${n}":{}}}`).join(",")
+      }],"unevaluatedProperties":false}`,
+      "{}"
+    )),
   withSchema("a reference to itself", "{\"type\":\"object\",\"$ref\":\"#\"}", "{}"),
-  withSchema(
-    "references that double",
-    `{"type":"object","$defs":{${
-      range(25).map((n) => `"d${n}":{"allOf":[{"$ref":"#/$defs/d${n + 1}"},{"$ref":"#/$defs/d${n + 1}"}]}`).join(",")
-    },"d25":{}},"$ref":"#/$defs/d0"}`,
-    "{}"
-  ),
-  withSchema(
-    "a pattern that backtracks",
-    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"pattern\":\"^(a+)+$\"}}}",
-    `{"a":"${"a".repeat(40)}!"}`
-  ),
+  grows(100, (size) =>
+    withSchema(
+      "references that double",
+      `{"type":"object","$defs":{${
+        range(size).map((n) => `"d${n}":{"allOf":[{"$ref":"#/$defs/d${n + 1}"},{"$ref":"#/$defs/d${n + 1}"}]}`).join(
+          ","
+        )
+      },"d${size}":{}},"$ref":"#/$defs/d0"}`,
+      "{}"
+    )),
+  grows(100_000, (size) =>
+    withSchema(
+      "a pattern that backtracks",
+      "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"pattern\":\"^(a+)+$\"}}}",
+      `{"a":"${"a".repeat(size)}!"}`
+    )),
   withSchema(
     "a pattern that is none",
     "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"pattern\":\"(\"}}}",
     "{\"a\":\"x\"}"
   ),
   withSchema("a remote reference", "{\"type\":\"object\",\"$ref\":\"http://169.254.169.254/latest\"}", "{}"),
-  withSchema(
-    "unique items, 20,000 of them",
-    "{\"type\":\"object\",\"properties\":{\"a\":{\"uniqueItems\":true}}}",
-    `{"a":[${range(20_000).map((n) => `{"n":${n}}`).join(",")}]}`
-  ),
+  grows(20_000, (size) =>
+    withSchema(
+      "unique items, 20,000 of them",
+      "{\"type\":\"object\",\"properties\":{\"a\":{\"uniqueItems\":true}}}",
+      `{"a":[${range(size).map((n) => `{"n":${n}}`).join(",")}]}`
+    )),
   withSchema("an unknown dialect", "{\"type\":\"object\",\"$schema\":\"http://example.com/x\"}", "{}"),
-  withSchema("5,000 levels", "{\"type\":\"object\",\"not\":".repeat(50) + "{}" + "}".repeat(50), "{}")
+  grows(
+    5000,
+    (size) => withSchema("5,000 levels", "{\"type\":\"object\",\"not\":".repeat(size) + "{}" + "}".repeat(size), "{}")
+  ),
+  grows(20_000, (size) =>
+    withSchema(
+      "20,000 properties",
+      `{"type":"object","properties":{${range(size).map((n) => `"k${n}":{"type":"number"}`).join(",")}}}`,
+      members(size)
+    ))
 ]
 
 export const attacks: ReadonlyArray<ServerAttack> = [

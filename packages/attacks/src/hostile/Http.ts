@@ -4,7 +4,8 @@
  * origin.
  */
 import { deflateSync, gzipSync } from "node:zlib"
-import { type Exchange, initialized, range, result, type ServerAttack } from "./Server.js"
+import { grows } from "../Growth.js"
+import { type Exchange, initialized, notification, range, result, type ServerAttack } from "./Server.js"
 
 const attack = (name: string, http: ServerAttack["http"], more: Partial<ServerAttack> = {}): ServerAttack => ({
   name: `http: ${name}`,
@@ -97,15 +98,19 @@ const inSingleBytes = (name: string, headers: Record<string, string>, text: (id:
   )
 
 const bombs: ReadonlyArray<ServerAttack> = [
-  inSingleBytes("an answer in chunks of one byte", json, (id) => bomb(id, 300_000)),
-  inSingleBytes("an event in chunks of one byte", events, (id) => `data: ${bomb(id, 300_000)}\n\n`),
-  attack(
-    "an answer of 8 MB in gzip",
-    toCalls(({ response }, id) => {
-      response.writeHead(200, { ...json, "content-encoding": "gzip" }).end(gzipSync(bomb(id, 8_000_000)))
-    }),
-    { expect: "ok" }
+  grows(300_000, (size) => inSingleBytes("an answer in chunks of one byte", json, (id) => bomb(id, size))),
+  grows(
+    300_000,
+    (size) => inSingleBytes("an event in chunks of one byte", events, (id) => `data: ${bomb(id, size)}\n\n`)
   ),
+  grows(8_000_000, (size) =>
+    attack(
+      "an answer of 8 MB in gzip",
+      toCalls(({ response }, id) => {
+        response.writeHead(200, { ...json, "content-encoding": "gzip" }).end(gzipSync(bomb(id, size)))
+      }),
+      { expect: "ok" }
+    )),
   exploding("a bomb of 100 MB in gzip", "gzip", { ...json, "content-encoding": "gzip" }, { says: /bytes/ }),
   exploding("a bomb of 100 MB in deflate", "deflate", { ...json, "content-encoding": "deflate" }, { says: /bytes/ }),
   exploding("a bomb in gzip as an event", "event", { ...events, "content-encoding": "gzip" }, { says: /bytes/ }),
@@ -176,6 +181,8 @@ const after = (name: string, text: string, more: Partial<ServerAttack> = {}): Se
     { expect: "ok", ...more }
   )
 
+const log = notification("notifications/message", "{\"level\":\"info\",\"data\":\"x\"}")
+
 const streams: ReadonlyArray<ServerAttack> = [
   cut("a cut stream that may be resumed at once", (n) => `id: ${n}\nretry: 0\ndata:\n\n`),
   cut(
@@ -185,11 +192,15 @@ const streams: ReadonlyArray<ServerAttack> = [
   cut("a cut stream that may be resumed in the past", (n) => `id: ${n}\nretry: -1\ndata:\n\n`),
   cut("a cut stream with one id for ever", () => "id: same\nretry: 0\ndata:\n\n"),
   cut("a cut stream without an id", () => "retry: 0\ndata:\n\n"),
-  cut("a cut stream with an id of 1 MB", () => `id: ${"i".repeat(1_000_000)}\nretry: 0\ndata:\n\n`),
-  cut(
-    "a cut stream with 1,000 ids",
-    (n) => range(1000).map((m) => `id: ${n}-${m}\ndata:\n\n`).join("") + "retry: 0\n\n"
+  grows(
+    1_000_000,
+    (size) => cut("a cut stream with an id of 1 MB", () => `id: ${"i".repeat(size)}\nretry: 0\ndata:\n\n`)
   ),
+  grows(10_000, (size) =>
+    cut(
+      "a cut stream with 10,000 ids",
+      (n) => range(size).map((m) => `id: ${n}-${m}\ndata:\n\n`).join("") + "retry: 0\n\n"
+    )),
   cut(
     "a cut stream with a change in each",
     (n) => `id: ${n}\nretry: 0\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n`
@@ -200,10 +211,20 @@ const streams: ReadonlyArray<ServerAttack> = [
   endless("one event for ever", `data: ${"x".repeat(10_000)}\n`),
   endless("changes for ever", "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n"),
   endless("malformed events for ever", "data: {no}\n\n"),
-  after("200,000 comments", ": comment\n".repeat(200_000)),
-  after("200,000 unknown fields", "colour: red\n".repeat(200_000)),
-  after("100,000 empty events", "\n\n".repeat(100_000)),
-  after("10,000 events of another type", "event: other\ndata: {}\n\n".repeat(10_000)),
+  ...([
+    ["200,000 comments", 200_000, ": comment\n"],
+    ["200,000 unknown fields", 200_000, "colour: red\n"],
+    ["100,000 empty events", 100_000, "\n\n"],
+    ["100,000 events of another type", 100_000, "event: other\ndata: {}\n\n"],
+    ["100,000 ids", 100_000, "id: 1\n\n"],
+    ["10,000 malformed events", 10_000, "data: {no}\n\n"],
+    ["10,000 logs in events", 10_000, `data: ${log}\n\n`]
+  ] as const).map(([name, count, text]) => grows(count, (size) => after(name, text.repeat(size), { isBounded: true }))),
+  grows(
+    100_000,
+    (size) => after("an event of another type in 100,000 lines", `event: other\n${"data: x\n".repeat(size)}\n`)
+  ),
+  grows(9_000_000, (size) => after("a comment of 9 MB", `: ${"x".repeat(size)}\n\n`)),
   after("a mark of the byte order and other line ends", "\ufeff: comment\r\n\r: comment\n\n"),
   attack(
     "an answer one byte at a time",
@@ -239,13 +260,14 @@ const streams: ReadonlyArray<ServerAttack> = [
   ),
   attack("204 for a call", toCalls(({ response }) => void response.writeHead(204).end()), { expect: "fails" }),
   attack("202 for a call", toCalls(({ response }) => void response.writeHead(202).end()), { expect: "fails" }),
-  attack(
-    "500 headers",
-    toCalls(({ response }, id) => {
-      response.writeHead(200, { ...json, ...Object.fromEntries(range(500).map((n) => [`x-h${n}`, "v"])) })
-      response.end(result(id, "{\"content\":[]}"))
-    })
-  )
+  grows(1000, (size) =>
+    attack(
+      "1,000 headers",
+      toCalls(({ response }, id) => {
+        response.writeHead(200, { ...json, ...Object.fromEntries(range(size).map((n) => [`x-h${n}`, "v"])) })
+        response.end(result(id, "{\"content\":[]}"))
+      })
+    ))
 ]
 
 const refused = (
@@ -269,7 +291,7 @@ const refusals: ReadonlyArray<ServerAttack> = [
   refused(503, { "retry-after": "-1" }),
   refused(408, {}),
   refused(425, {}),
-  refused(500, {}, "x".repeat(5_000_000)),
+  grows(5_000_000, (size) => refused(500, {}, "x".repeat(size))),
   attack(
     "404 for each new session",
     ({ body, response }) => {

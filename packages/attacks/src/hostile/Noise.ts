@@ -2,7 +2,8 @@
  * The hostile servers that send messages without a request of the client: lines that are no messages, notifications, requests
  * and stray answers during a call, and bytes before the first message. `Answers` has those whose answers are hostile.
  */
-import { notification, range, request, result, type ServerAttack, wide } from "./Server.js"
+import { grows } from "../Growth.js"
+import { members, notification, range, request, result, type ServerAttack } from "./Server.js"
 
 const sentInCall = (
   name: string,
@@ -14,99 +15,95 @@ const sentInCall = (
   expect
 })
 
-const noise: ReadonlyArray<ServerAttack> = [
-  sentInCall("10,000 lines of noise", () => range(10_000).map((n) => `log line ${n}`), "ok"),
-  sentInCall(
-    "10,000 lists that have changed",
-    () => range(10_000).map(() => notification("notifications/tools/list_changed", "{}")),
-    "ok"
-  ),
-  sentInCall(
-    "10,000 unknown notifications",
-    () => range(10_000).map((n) => notification(`notifications/${n}`, "{}")),
-    "ok"
-  ),
-  sentInCall(
-    "10,000 logs",
-    () => range(10_000).map(() => notification("notifications/message", "{\"level\":\"info\",\"data\":\"x\"}")),
-    "ok"
-  ),
-  sentInCall(
-    "a log of 90,000 members",
-    () => [notification("notifications/message", `{"level":${wide},"data":1}`)],
-    "ok"
-  ),
-  sentInCall(
-    "10,000 steps of progress",
-    (_, params) =>
-      range(10_000).map((n) =>
-        notification(
-          "notifications/progress",
-          `{"progressToken":${JSON.stringify(params._meta?.progressToken ?? 0)},"progress":${n}}`
-        )
-      ),
-    "ok"
-  ),
-  sentInCall(
-    "progress that goes back",
-    (_, params) =>
-      [3, 2, 1e308, -1].map((n) =>
-        notification(
-          "notifications/progress",
-          `{"progressToken":${JSON.stringify(params._meta?.progressToken ?? 0)},"progress":${n}}`
-        )
-      ),
-    "ok"
-  ),
-  sentInCall("1,000 pings", () => range(1000).map((n) => request(`"p${n}"`, "ping", "{}")), "ok"),
-  sentInCall(
-    "1,000 elicitations",
-    () =>
-      range(1000).map((n) =>
-        request(
-          `"e${n}"`,
-          "elicitation/create",
-          "{\"message\":\"?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}"
-        )
-      ),
-    "ok"
-  ),
-  sentInCall("an elicitation of 90,000 members", () => [request("\"e\"", "elicitation/create", wide)], "ok"),
-  sentInCall(
-    "a form of 10,000 fields",
-    () => [
+const progress = (params: any, value: number): string =>
+  notification(
+    "notifications/progress",
+    `{"progressToken":${JSON.stringify(params._meta?.progressToken ?? 0)},"progress":${value}}`
+  )
+
+/** Many texts in a call, which succeeds. Nothing of them is kept. */
+const floods: ReadonlyArray<
+  readonly [name: string, count: number, text: (n: number, params: any) => string]
+> = [
+  ["lines of noise", 10_000, (n) => `log line ${n}`],
+  ["lists that have changed", 10_000, () => notification("notifications/tools/list_changed", "{}")],
+  ["unknown notifications", 10_000, (n) => notification(`notifications/${n}`, "{}")],
+  ["logs", 10_000, () => notification("notifications/message", "{\"level\":\"info\",\"data\":\"x\"}")],
+  ["steps of progress", 10_000, (n, params) => progress(params, n)],
+  ["steps of progress that is always the same", 10_000, (_, params) => progress(params, 1)],
+  ["pings", 4000, (n) => request(`"p${n}"`, "ping", "{}")],
+  [
+    "elicitations",
+    4000,
+    (n) =>
       request(
-        "\"f\"",
+        `"e${n}"`,
         "elicitation/create",
-        `{"message":"?","requestedSchema":{"type":"object","properties":{${
-          range(10_000).map((n) => `"f${n}":{"type":"string"}`).join(",")
-        }}}}`
+        "{\"message\":\"?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}"
       )
-    ],
-    "ok"
+  ],
+  ["samplings", 4000, (n) => request(`"s${n}"`, "sampling/createMessage", "{\"messages\":[],\"maxTokens\":1}")],
+  ["requests for roots", 4000, (n) => request(`"r${n}"`, "roots/list", "{}")],
+  ["unknown requests", 4000, (n) => request(String(n), `unknown/${n}`, "{}")],
+  ["requests under one id", 4000, () => request("1", "ping", "{}")],
+  ["cancels", 10_000, (n) => notification("notifications/cancelled", `{"requestId":${n}}`)],
+  ["answers to nothing", 10_000, (n) => result(`"x${n}"`, "{}")]
+]
+
+const noise: ReadonlyArray<ServerAttack> = [
+  ...floods.map(([name, count, text]) =>
+    grows(count, (size) => ({
+      ...sentInCall(
+        `${count.toLocaleString("en")} ${name}`,
+        (_, params) => range(size).map((n) => text(n, params)),
+        "ok"
+      ),
+      isBounded: true
+    }))
   ),
-  sentInCall(
-    "1,000 samplings",
-    () => range(1000).map((n) => request(`"s${n}"`, "sampling/createMessage", "{\"messages\":[],\"maxTokens\":1}")),
-    "ok"
+  grows(90_000, (size) =>
+    sentInCall(
+      "a log of 90,000 members",
+      () => [notification("notifications/message", `{"level":${members(size)},"data":1}`)],
+      "ok"
+    )),
+  sentInCall("progress that goes back", (_, params) => [3, 2, 1e308, -1].map((n) => progress(params, n)), "ok"),
+  grows(
+    90_000,
+    (size) =>
+      sentInCall(
+        "an elicitation of 90,000 members",
+        () => [request("\"e\"", "elicitation/create", members(size))],
+        "ok"
+      )
   ),
-  sentInCall("1,000 requests for roots", () => range(1000).map((n) => request(`"r${n}"`, "roots/list", "{}")), "ok"),
-  sentInCall("1,000 unknown requests", () => range(1000).map((n) => request(String(n), `unknown/${n}`, "{}")), "ok"),
-  sentInCall("1,000 requests under one id", () => range(1000).map(() => request("1", "ping", "{}")), "ok"),
-  sentInCall(
-    "10,000 cancels",
-    () => range(10_000).map((n) => notification("notifications/cancelled", `{"requestId":${n}}`)),
-    "ok"
-  ),
-  sentInCall("10,000 answers to nothing", () => range(10_000).map((n) => result(`"x${n}"`, "{}")), "ok"),
-  sentInCall("NUL bytes", () => ["\0".repeat(10_000)]),
+  grows(10_000, (size) =>
+    sentInCall(
+      "a form of 10,000 fields",
+      () => [
+        request(
+          "\"f\"",
+          "elicitation/create",
+          `{"message":"?","requestedSchema":{"type":"object","properties":{${
+            range(size).map((n) => `"f${n}":{"type":"string"}`).join(",")
+          }}}}`
+        )
+      ],
+      "ok"
+    )),
+  grows(1_000_000, (size) => sentInCall("1,000,000 NUL bytes", () => ["\0".repeat(size)])),
   sentInCall("its own request back", (id, params) => [request(id, "tools/call", JSON.stringify(params))])
 ]
 
 const bytes: ReadonlyArray<ServerAttack> = [
   { name: "a banner before everything", first: ["Welcome!", "\u001b[31mred\u001b[0m", "", "{not json}"], expect: "ok" },
-  { name: "100,000 lines before everything", first: [Array(100_000).fill("noise").join("\n")], expect: "ok" },
-  { name: "a line of 11 MB before everything", first: ["x".repeat(11_000_000)], expect: "ok" },
+  grows(100_000, (size) => ({
+    name: "100,000 lines before everything",
+    first: [Array(size).fill("noise").join("\n")],
+    expect: "ok"
+  })),
+  grows(9_000_000, (size) => ({ name: "a line of 9 MB before everything", first: ["x".repeat(size)], expect: "ok" })),
+  grows(30_000_000, (size) => ({ name: "a line of 30 MB before everything", first: ["x".repeat(size)], expect: "ok" })),
   { name: "a mark of the byte order", first: ["\ufeff"], expect: "ok" },
   {
     name: "lines that end with CR LF",

@@ -3,6 +3,7 @@
  * every transport; `HostileServers` and `program` carry it.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Growing } from "../Growth.js"
 
 /** One HTTP request to a hostile server. */
 export interface Exchange {
@@ -14,7 +15,7 @@ export interface Exchange {
   readonly other: string
 }
 
-export interface ServerAttack {
+export interface ServerAttack extends Growing<ServerAttack> {
   readonly name: string
   /** The texts that it sends when it receives a request of this method. Default: a well-behaved answer. */
   readonly on?: Readonly<Record<string, (id: string, params: any) => ReadonlyArray<string>>> | undefined
@@ -27,19 +28,19 @@ export interface ServerAttack {
   /** How many HTTP requests the client may send. Default: any number. */
   readonly atMost?: number | undefined
   /** What the client does. Default: it calls the tool `echo`. */
-  readonly use?: "call" | "list" | "connect" | "read" | "prompts" | "subscribe" | "stay" | undefined
+  readonly use?: "call" | "list" | "all" | "connect" | "read" | "prompts" | "subscribe" | "stay" | undefined
   /** Whether the client's effect may succeed, or may fail. Default: both may be. */
   readonly expect?: "ok" | "fails" | undefined
   /** What the error says with which the client's effect fails. */
   readonly says?: RegExp | undefined
-  /** Limits of the transports that carry it. Default: all. */
-  readonly over?: ReadonlyArray<string> | undefined
 }
 
 export const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
 
-/** An object of 90,000 members. */
-export const wide = `{${range(90_000).map((n) => `"k${n}":0`).join(",")}}`
+/** An object of many members. */
+export const members = (count: number): string => `{${range(count).map((n) => `"k${n}":0`).join(",")}}`
+
+export const wide = members(90_000)
 
 export const result = (id: string, value: string): string => `{"jsonrpc":"2.0","id":${id},"result":${value}}`
 

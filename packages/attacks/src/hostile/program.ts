@@ -1,6 +1,6 @@
 /**
- * A hostile server as a process: `node program.js stdio <name>`, or `http` for a server that plays the attack that the path
- * names. It reports its port to the process that forked it. At `/seen/<name>` it
+ * A hostile server as a process: `node program.js stdio <name> [quarter]`, or `http` for a server that plays the attack that the path
+ * names: `/<name>`, or `/<name>/quarter`. It reports its port to the process that forked it. At `/seen/<name>` it
  * answers how many requests it has received for this attack, and how many the other origin has received for all attacks.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -10,9 +10,12 @@ import { attacks } from "./All.js"
 import { prepare } from "./Http.js"
 import { answers, type ServerAttack } from "./Server.js"
 
-const [transport, wanted] = process.argv.slice(2)
+const [transport, wanted, part] = process.argv.slice(2)
 
-const find = (name: string | undefined) => attacks.find((attack) => attack.name === name)!
+const find = (name: string | undefined, part: string | undefined): ServerAttack => {
+  const attack = attacks.find((attack) => attack.name === name)!
+  return part === "quarter" ? attack.quarter!() : attack
+}
 
 const overStdio = (attack: ServerAttack): void => {
   process.stdout.on("error", () => {})
@@ -61,7 +64,7 @@ const overHttp = (): void => {
     if (first === "seen") {
       return void response.end(JSON.stringify({ requests: received.get(second!) ?? 0, stolen }))
     }
-    const attack = find(first)
+    const attack = find(first, second)
     received.set(attack.name, (received.get(attack.name) ?? 0) + 1)
     let body = ""
     request.setEncoding("utf8").on("data", (chunk: string) => body += chunk)
@@ -71,5 +74,5 @@ const overHttp = (): void => {
   other.listen(0, "127.0.0.1", () => server.listen(0, "127.0.0.1", () => process.send!({ port: portOf(server) })))
 }
 
-if (transport === "stdio") overStdio(find(wanted))
+if (transport === "stdio") overStdio(find(wanted, part))
 else overHttp()

@@ -2,7 +2,8 @@
  * Hostile handshakes, batches, answers to requests of the server, and bytes that only a pipe carries.
  * `Floods` has many messages at once.
  */
-import { call, notification, one, type PeerAttack, range, request, wide } from "./Peer.js"
+import { grows } from "../Growth.js"
+import { call, flood, large, many, notification, one, type PeerAttack, range, request, wide } from "./Peer.js"
 
 const initialize = (params: object): string => request(1, "initialize", params)
 
@@ -28,15 +29,18 @@ const handshakes: ReadonlyArray<PeerAttack> = [
   one("a call before initialize", call(1, "echo", { text: "a" }), -32602, { version: "none", over: pipes }),
   one("a call of an unknown method before initialize", request(1, "x/y"), -32601, { version: "none", over: pipes }),
   one("initialize with an array", request(1, "initialize", []), "answer", { version: "none", over: pipes }),
-  one(
+  large(
     "initialize with a version of 90,000 members",
-    initialize({ protocolVersion: wide(90_000), capabilities: {}, clientInfo: info }),
+    90_000,
+    (size) => initialize({ protocolVersion: wide(size), capabilities: {}, clientInfo: info }),
     -32602,
     { version: "none", over: pipes }
   ),
-  one(
-    "initialize with 90,000 capabilities",
-    initialize({ protocolVersion: "2025-11-25", capabilities: { experimental: wide(40_000) }, clientInfo: info }),
+  large(
+    "initialize with 40,000 capabilities",
+    40_000,
+    (size) =>
+      initialize({ protocolVersion: "2025-11-25", capabilities: { experimental: wide(size) }, clientInfo: info }),
     "answer",
     { version: "none", over: pipes }
   ),
@@ -46,19 +50,22 @@ const handshakes: ReadonlyArray<PeerAttack> = [
     -32602,
     { version: "none", over: pipes }
   ),
-  one(
+  large(
     "initialize by a client whose name has 3 MB",
-    initialize({
-      protocolVersion: "2025-11-25",
-      capabilities: {},
-      clientInfo: { name: "n".repeat(3_000_000), version: "1" }
-    }),
+    3_000_000,
+    (size) =>
+      initialize({
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: "n".repeat(size), version: "1" }
+      }),
     "answer",
     { version: "none", over: pipes }
   ),
-  one(
+  large(
     "initialize for a version of 3 MB",
-    initialize({ protocolVersion: "9".repeat(3_000_000), capabilities: {}, clientInfo: info }),
+    3_000_000,
+    (size) => initialize({ protocolVersion: "9".repeat(size), capabilities: {}, clientInfo: info }),
     "answer",
     { version: "none", over: pipes }
   ),
@@ -68,16 +75,14 @@ const handshakes: ReadonlyArray<PeerAttack> = [
     "answer",
     { over: pipes }
   ),
-  {
-    name: "a hundred handshakes at once",
+  many(4000, (size) => ({
+    name: "4,000 handshakes at once",
     send: () =>
-      range(100).map((n) =>
+      range(size).map((n) =>
         request(n, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: info })
       ),
-    expect: { 0: "result", 99: "answer" },
-    version: "none",
-    over: pipes
-  }
+    expect: { 0: "result", [size - 1]: "answer" }
+  }), { version: "none", over: pipes })
 ]
 
 const batch = (messages: ReadonlyArray<string>): string => `[${messages.join(",")}]`
@@ -90,12 +95,12 @@ const batches: ReadonlyArray<PeerAttack> = [
     over: ["stdio", "memory", "http"],
     version: "2025-03-26"
   },
-  {
+  grows(10_000, (size) => ({
     name: "a batch of 10,000 pings",
-    send: () => [batch(range(10_000).map((n) => request(n, "ping"))), request("last", "ping")],
+    send: () => [batch(range(size).map((n) => request(n, "ping"))), request("last", "ping")],
     expect: { last: "result" },
     version: "2025-03-26"
-  },
+  })),
   {
     name: "a batch of batches",
     send: () => [batch([batch([request(1, "ping")])]), request("last", "ping")],
@@ -120,15 +125,15 @@ const batches: ReadonlyArray<PeerAttack> = [
     expect: { last: "result" },
     version: "2025-03-26"
   },
-  {
-    name: "a batch of cancels",
+  grows(5000, (size) => ({
+    name: "a batch of 5,000 cancels",
     send: () => [
-      batch(range(5000).map((n) => notification("notifications/cancelled", { requestId: n }))),
+      batch(range(size).map((n) => notification("notifications/cancelled", { requestId: n }))),
       request("last", "ping")
     ],
     expect: { last: "result" },
     version: "2025-03-26"
-  },
+  })),
   {
     name: "a batch where there are none",
     send: () => [batch([request(1, "ping")]), request("last", "ping")],
@@ -140,13 +145,21 @@ const answers: ReadonlyArray<PeerAttack> = [
   answered("null", (id) => [result(id, null)]),
   answered("an empty object", (id) => [result(id, {})]),
   answered("an unknown action", (id) => [result(id, { action: "explode" })]),
-  answered("90,000 members", (id) => [result(id, { action: "accept", content: wide(90_000) })]),
-  answered("a form that does not fit", (id) => [result(id, { action: "accept", content: { name: 7 } })]),
-  answered("a name of 3 MB", (id) => [result(id, { action: "accept", content: { name: "n".repeat(3_000_000) } })]),
-  answered(
-    "an error of 90,000 members",
-    (id) => [{ jsonrpc: "2.0", id, error: { code: 1, message: "no", data: wide(90_000) } }]
+  grows(
+    90_000,
+    (size) => answered("90,000 members", (id) => [result(id, { action: "accept", content: wide(size) })])
   ),
+  answered("a form that does not fit", (id) => [result(id, { action: "accept", content: { name: 7 } })]),
+  grows(3_000_000, (size) =>
+    answered(
+      "a name of 3 MB",
+      (id) => [result(id, { action: "accept", content: { name: "n".repeat(size) } })]
+    )),
+  grows(90_000, (size) =>
+    answered(
+      "an error of 90,000 members",
+      (id) => [{ jsonrpc: "2.0", id, error: { code: 1, message: "no", data: wide(size) } }]
+    )),
   answered("an error whose code is a text", (id) => [{ jsonrpc: "2.0", id, error: { code: "x", message: 7 } }]),
   answered("an error without a message", (id) => [{ jsonrpc: "2.0", id, error: {} }]),
   answered("a result and an error", (id) => [{ jsonrpc: "2.0", id, result: {}, error: { code: 1, message: "x" } }]),
@@ -160,19 +173,24 @@ const answers: ReadonlyArray<PeerAttack> = [
 
 const bytes: ReadonlyArray<PeerAttack> = [
   { name: "lines that end with CR LF", send: () => [request(1, "ping") + "\r"], expect: { 1: "result" } },
-  {
-    name: "lines of spaces",
-    send: () => [...range(1000).map(() => " \t "), request(1, "ping")],
-    expect: { 1: "result" }
-  },
-  { name: "empty lines", send: () => ["\n".repeat(100_000), request(1, "ping")], expect: { 1: "result" } },
-  { name: "NUL bytes", send: () => ["\0".repeat(100_000), request(1, "ping")], expect: { 1: "result" } },
-  { name: "a line of 11 MB", send: () => ["x".repeat(11_000_000), request(1, "ping")], expect: { 1: "result" } },
-  {
-    name: "a message of 11 MB",
-    send: () => [call(2, "echo", { text: "x".repeat(11_000_000) }), request(1, "ping")],
-    expect: { 1: "result" }
-  },
+  flood("a line of spaces", 20_000, () => " \t "),
+  ...([
+    ["500,000 empty lines", 500_000, (size) => "\n".repeat(size)],
+    ["1,000,000 NUL bytes", 1_000_000, (size) => "\0".repeat(size)],
+    ["a line of 9 MB", 9_000_000, (size) => "x".repeat(size)],
+    ["a line of 30 MB", 30_000_000, (size) => "x".repeat(size)],
+    ["a message of 30 MB", 30_000_000, (size) => call(2, "echo", { text: "x".repeat(size) })],
+    ["lines of noise in bursts", 20_000, (size) => "x\n".repeat(size)],
+    // Each burst ends in the middle of a message.
+    ["10,000 messages in pieces that end anywhere", 10_000, (size) => `${request(2, "ping")}\n`.repeat(size)]
+  ] as ReadonlyArray<readonly [name: string, size: number, text: (size: number) => string]>).map(
+    ([name, size, text]) =>
+      grows(size, (size) => ({
+        name,
+        send: () => [text(size), request(1, "ping")],
+        expect: { 1: "result" }
+      }))
+  ),
   {
     name: "a message with line separators of Unicode",
     send: () => [call(1, "echo", { text: "\u2028\u2029\u0085" })],

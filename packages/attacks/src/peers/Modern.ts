@@ -3,8 +3,9 @@
  * never end, subscriptions by the thousand. `requests/Modern` has what only the headers of HTTP can carry.
  */
 import { setTimeout as sleep } from "node:timers/promises"
+import { grows } from "../Growth.js"
 import type { Expected, PeerAttack } from "./Peer.js"
-import { call, deep, envelope, modern, modernCall, notification, range, request, wide } from "./Peer.js"
+import { call, deep, envelope, many, modern, modernCall, notification, range, request, wide } from "./Peer.js"
 
 const pipes = ["stdio", "memory"]
 
@@ -39,39 +40,50 @@ const flood = (
   message: (n: number) => string,
   more: Partial<PeerAttack> = {}
 ): PeerAttack =>
-  plain(
-    `${count} times: ${name}`,
-    (scale) => [...range(scale(count)).map(message), modern("last", "server/discover")],
-    { last: "result" },
-    more
-  )
+  many(count, (size) => ({
+    name: `modern: ${count} times: ${name}`,
+    send: () => [...range(size).map(message), modern("last", "server/discover")]
+  }), { version: "none", ...more })
 
 const envelopes: ReadonlyArray<PeerAttack> = [
   // What names no revision belongs to the legacy era, whose handshake is missing.
   whole("no envelope", () => undefined, "error"),
   whole("an envelope that is a list", () => [], "error"),
-  whole("an envelope of 90,000 members", () => ({ ...envelope(), ...wide(90_000) }), "answer"),
-  whole("an envelope of 3,000 levels", () => ({ ...envelope(), deep: deep(3000) }), "answer"),
+  grows(90_000, (size) => whole("an envelope of 90,000 members", () => ({ ...envelope(), ...wide(size) }), "answer")),
+  grows(3000, (size) => whole("an envelope of 3,000 levels", () => ({ ...envelope(), deep: deep(size) }), "answer")),
   whole("an envelope named __proto__", () => (JSON.parse("{\"__proto__\":{\"polluted\":true}}")), "error"),
   meta("no capabilities", { clientCapabilities: undefined }, -32602),
   meta("capabilities that are a list", { clientCapabilities: [] }, -32602),
-  meta("capabilities of 40,000 extensions", { clientCapabilities: { extensions: wide(40_000) } }, "answer"),
+  grows(
+    40_000,
+    (size) => meta("capabilities of 40,000 extensions", { clientCapabilities: { extensions: wide(size) } }, "answer")
+  ),
   meta("no name", { clientInfo: undefined }, "result"),
-  meta("a name of 3 MB", { clientInfo: { name: "n".repeat(3_000_000), version: "1" } }, "answer"),
-  meta("a name of 90,000 members", { clientInfo: wide(90_000) }, -32602),
-  meta("40,000 icons", { clientInfo: { name: "a", version: "1", icons: range(40_000).map(() => 7) } }, -32602),
-  meta("a version that is an object", { protocolVersion: wide(90_000) }, "error"),
+  grows(
+    3_000_000,
+    (size) => meta("a name of 3 MB", { clientInfo: { name: "n".repeat(size), version: "1" } }, "answer")
+  ),
+  grows(90_000, (size) => meta("a name of 90,000 members", { clientInfo: wide(size) }, -32602)),
+  grows(
+    40_000,
+    (size) => meta("40,000 icons", { clientInfo: { name: "a", version: "1", icons: range(size).map(() => 7) } }, -32602)
+  ),
+  grows(90_000, (size) => meta("a version that is an object", { protocolVersion: wide(size) }, "error")),
   meta("the version 2099-01-01", { protocolVersion: "2099-01-01" }, "error"),
   meta("the version __proto__", { protocolVersion: "__proto__" }, "error"),
-  meta("a version of 3 MB", { protocolVersion: "v".repeat(3_000_000) }, "error"),
+  grows(3_000_000, (size) => meta("a version of 3 MB", { protocolVersion: "v".repeat(size) }, "error")),
   meta("a version of the other era", { protocolVersion: "2025-06-18" }, "error", { over: pipes }),
-  meta("a log level of 90,000 members", { logLevel: wide(90_000) }, -32602),
-  whole("a progress token of 90,000 members", () => ({ ...envelope(), progressToken: wide(90_000) }), -32602),
-  whole(
-    "a trace of 1 MB",
-    () => ({ ...envelope(), traceparent: "0".repeat(1_000_000), baggage: "a=b,".repeat(200_000) }),
-    "result"
-  )
+  grows(90_000, (size) => meta("a log level of 90,000 members", { logLevel: wide(size) }, -32602)),
+  grows(
+    90_000,
+    (size) => whole("a progress token of 90,000 members", () => ({ ...envelope(), progressToken: wide(size) }), -32602)
+  ),
+  grows(1_000_000, (size) =>
+    whole(
+      "a trace of 1 MB",
+      () => ({ ...envelope(), traceparent: "0".repeat(size), baggage: "a=b,".repeat(size / 5) }),
+      "result"
+    ))
 ]
 
 /** Sends the state of the first answer again, changed, and the answers that go with it. */
@@ -92,7 +104,7 @@ const changed = (
 const accepted = ({ inputRequests }: any): object =>
   Object.fromEntries(Object.keys(inputRequests).map((key) => [key, { action: "accept", content: { name: "Ada" } }]))
 
-const scrambled = Object.fromEntries(range(90_000).map((n) => [`k${(n * 7919) % 90_000}`, 0]))
+const scrambled = (size: number): object => Object.fromEntries(range(size).map((n) => [`k${(n * 7919) % size}`, 0]))
 
 const states: ReadonlyArray<PeerAttack> = [
   changed("is as it came", (state) => state, "result"),
@@ -100,10 +112,10 @@ const states: ReadonlyArray<PeerAttack> = [
   changed("has one letter changed", (state) => state.slice(0, 40) + (state[40] === "A" ? "B" : "A") + state.slice(41)),
   changed("is twice itself", (state) => state + state),
   changed("is no base64", (state) => `${state}%%%`),
-  changed("was filled with 3 MB", (state) => state + "A".repeat(3_000_000)),
+  grows(3_000_000, (size) => changed("was filled with 3 MB", (state) => state + "A".repeat(size))),
   changed("is empty", () => ""),
   changed("is a number", () => 7),
-  changed("is an object of 90,000 members", () => wide(90_000)),
+  grows(90_000, (size) => changed("is an object of 90,000 members", () => wide(size))),
   changed("is absent", () => undefined, "answer"),
   plain("a state of another request", () => [modernCall(1, "elicit")], { 1: "result", 2: -32602 }, {
     onAnswer: ({ id, result }) =>
@@ -134,11 +146,12 @@ const states: ReadonlyArray<PeerAttack> = [
         : []
   }),
   // What a state belongs to is made of all arguments, in the order of their names.
-  plain(
-    "a forged state of 90,000 arguments in no order",
-    () => [modernCall(1, "endless", { arguments: scrambled, requestState: "a.AAAA", inputResponses: {} })],
-    { 1: -32602 }
-  ),
+  grows(90_000, (size) =>
+    plain(
+      "a forged state of 90,000 arguments in no order",
+      () => [modernCall(1, "endless", { arguments: scrambled(size), requestState: "a.AAAA", inputResponses: {} })],
+      { 1: -32602 }
+    )),
   plain("rounds that never end", () => [modernCall(0, "endless")], {
     0: "result",
     9: "result",
@@ -156,12 +169,17 @@ const states: ReadonlyArray<PeerAttack> = [
         ? [modernCall(id + 1, "endless", { requestState: result.requestState, inputResponses: {} })]
         : []
   }),
-  plain("answers without a state", () => [modernCall(1, "elicit", { inputResponses: wide(40_000) })], { 1: "answer" }),
-  plain(
-    "answers of 90,000 members",
-    () => [modernCall(1, "elicit", { inputResponses: { a: { action: "accept", content: wide(90_000) } } })],
-    { 1: "answer" }
+  grows(
+    40_000,
+    (size) =>
+      plain("answers without a state", () => [modernCall(1, "elicit", { inputResponses: wide(size) })], { 1: "answer" })
   ),
+  grows(90_000, (size) =>
+    plain(
+      "answers of 90,000 members",
+      () => [modernCall(1, "elicit", { inputResponses: { a: { action: "accept", content: wide(size) } } })],
+      { 1: "answer" }
+    )),
   plain("answers that are a list", () => [modernCall(1, "elicit", { inputResponses: [] })], { 1: -32602 }),
   flood("a forged state", 500, (n) => modernCall(n, "elicit", { requestState: "A".repeat(10_000), inputResponses: {} }))
 ]
@@ -172,21 +190,47 @@ const uris = (count: number): ReadonlyArray<string> => range(count).map((n) => `
 
 const subscriptions: ReadonlyArray<PeerAttack> = [
   plain("a filter of 1,025 resources", () => [listen(1, { resourceSubscriptions: uris(1025) })], { 1: -32602 }),
-  plain("a filter of 90,000 resources", () => [listen(1, { resourceSubscriptions: uris(90_000) })], { 1: -32602 }),
-  plain("a filter of 90,000 members", () => [listen(1, wide(90_000)), modern("last", "server/discover")], {
-    last: "result"
-  }),
+  grows(
+    90_000,
+    (size) =>
+      plain("a filter of 90,000 resources", () => [listen(1, { resourceSubscriptions: uris(size) })], { 1: -32602 })
+  ),
+  grows(
+    90_000,
+    (size) =>
+      plain("a filter of 90,000 members", () => [listen(1, wide(size)), modern("last", "server/discover")], {
+        last: "result"
+      })
+  ),
   plain("a filter that is a list", () => [listen(1, [])], { 1: -32602 }),
   plain("no filter", () => [listen(1, undefined)], { 1: -32602 }),
-  plain("flags that are objects", () => [listen(1, { toolsListChanged: wide(90_000) })], { 1: -32602 }),
-  plain("a resource of 3 MB", () => [
-    listen(1, { resourceSubscriptions: [`test://${"u".repeat(3_000_000)}`] }),
-    modern("last", "server/discover")
-  ], { last: "result" }),
-  plain("one resource 1,000 times", () => [
-    listen(1, { resourceSubscriptions: range(1000).map(() => "test://note") }),
-    modern("last", "server/discover")
-  ], { last: "result" }),
+  grows(
+    90_000,
+    (size) => plain("flags that are objects", () => [listen(1, { toolsListChanged: wide(size) })], { 1: -32602 })
+  ),
+  grows(3_000_000, (size) =>
+    plain(
+      "a resource of 3 MB",
+      () => [
+        listen(1, { resourceSubscriptions: [`test://${"u".repeat(size)}`] }),
+        modern("last", "server/discover")
+      ],
+      { last: "result" }
+    )),
+  grows(1000, (size) =>
+    plain("one resource 1,000 times", () => [
+      listen(1, { resourceSubscriptions: range(size).map(() => "test://note") }),
+      modern("last", "server/discover")
+    ], { last: "result" })),
+  grows(1000, (size) =>
+    plain(
+      "a filter of 1,000 resources",
+      () => [
+        listen(1, { resourceSubscriptions: uris(size) }),
+        modern("last", "server/discover")
+      ],
+      { last: "result" }
+    )),
   flood("a subscription", 1000, (n) => listen(n, { toolsListChanged: true, resourceSubscriptions: uris(20) })),
   plain(
     "one subscription more than a client may have",
@@ -194,24 +238,26 @@ const subscriptions: ReadonlyArray<PeerAttack> = [
     { last: "result", 64: "error", 69: "error" },
     { over: pipes }
   ),
-  plain(
-    "500 subscriptions, each cancelled",
-    () => [
-      ...range(500).flatMap((n) => [
-        listen(n, { toolsListChanged: true }),
-        notification("notifications/cancelled", { requestId: n, _meta: envelope() })
-      ]),
-      modern("last", "server/discover")
-    ],
-    { last: "result", 0: "none" },
-    { over: pipes }
-  ),
-  plain(
-    "one id for a hundred subscriptions",
-    () => [...range(100).map(() => listen(1, { toolsListChanged: true })), modern("last", "server/discover")],
-    { last: "result", 1: "error" },
-    { over: pipes }
-  )
+  grows(2000, (size) =>
+    plain(
+      "2,000 subscriptions, each cancelled",
+      () => [
+        ...range(size).flatMap((n) => [
+          listen(n, { toolsListChanged: true }),
+          notification("notifications/cancelled", { requestId: n, _meta: envelope() })
+        ]),
+        modern("last", "server/discover")
+      ],
+      { last: "result", 0: "none" },
+      { over: pipes }
+    )),
+  grows(2000, (size) =>
+    plain(
+      "one id for 2,000 subscriptions",
+      () => [...range(size).map(() => listen(1, { toolsListChanged: true })), modern("last", "server/discover")],
+      { last: "result", 1: "error" },
+      { over: pipes }
+    ))
 ]
 
 const floods: ReadonlyArray<PeerAttack> = [
@@ -227,10 +273,10 @@ const floods: ReadonlyArray<PeerAttack> = [
   ),
   flood(
     "another revision for each message",
-    1000,
+    5000,
     (n) => modern(n, "tools/list", {}, envelope({ protocolVersion: `2${n}` }))
   ),
-  flood("a method of the other era", 1000, (n) => modern(n, "logging/setLevel", { level: "info" })),
+  flood("a method of the other era", 5000, (n) => modern(n, "logging/setLevel", { level: "info" })),
   flood(
     "an answer to nothing",
     2000,
@@ -264,8 +310,8 @@ const floods: ReadonlyArray<PeerAttack> = [
   ),
   plain(
     "60 calls that never end, with one progress token",
-    (scale) => [
-      ...range(scale(60)).map((n) =>
+    () => [
+      ...range(60).map((n) =>
         modern(n, "tools/call", { name: "wait", arguments: {} }, {
           ...envelope({ logLevel: "debug" }),
           progressToken: 7

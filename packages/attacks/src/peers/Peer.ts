@@ -2,14 +2,17 @@
  * How a hostile client is written down: the texts that it sends after a handshake, and the answers that it must get. The
  * texts are the same over every transport; `Wire` says how they travel.
  */
+import { type Growing, grows } from "../Growth.js"
 
 /** The code of an error, or that there is a result, an error, any answer, or none. */
 export type Expected = number | "result" | "error" | "answer" | "none"
 
-export interface PeerAttack {
+export interface PeerAttack extends Growing<PeerAttack> {
   readonly name: string
-  /** The messages, as text. `scale` is smaller over HTTP, where each message is a request of its own. */
-  readonly send: (scale: (count: number) => number) => ReadonlyArray<string>
+  /** The messages, as text. */
+  readonly send: () => ReadonlyArray<string>
+  /** What is sent over HTTP instead, where each message is a request of its own. */
+  readonly overHttp?: (() => PeerAttack) | undefined
   /** The answers, by id. */
   readonly expect: Readonly<Record<string, Expected>>
   /** Answers a request of the server with these messages. Default: not at all. */
@@ -18,8 +21,6 @@ export interface PeerAttack {
   readonly onAnswer?: ((response: any) => ReadonlyArray<string> | Promise<ReadonlyArray<string>>) | undefined
   /** The revision of the handshake; `none` for no handshake. */
   readonly version?: string | undefined
-  /** The transports that carry it. Default: all. */
-  readonly over?: ReadonlyArray<string> | undefined
 }
 
 export const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
@@ -40,18 +41,44 @@ export const one = (name: string, text: string, expected: Expected, more: Partia
   ...more
 })
 
+/** One message with a value of any size. */
+export const large = (
+  name: string,
+  size: number,
+  text: (size: number) => string,
+  expected: Expected,
+  more: Partial<PeerAttack> = {}
+): PeerAttack => grows(size, (size) => ({ name, send: () => [text(size)], expect: { 1: expected }, ...more }))
+
+/** How many messages of a flood are sent over HTTP. */
+const OVER_HTTP = 200
+
+/** Many messages, and then a last one, which must be answered. */
+export const many = (
+  count: number,
+  at: (count: number) => Pick<PeerAttack, "name" | "send">,
+  more: Partial<PeerAttack> = {}
+): PeerAttack => {
+  const attack = (count: number): PeerAttack => ({
+    expect: { last: "result" },
+    isBounded: true,
+    ...more,
+    ...at(count)
+  })
+  return { ...grows(count, attack), overHttp: () => attack(Math.min(count, OVER_HTTP)) }
+}
+
 /** Many messages, after which a `ping` must be answered. */
 export const flood = (
   name: string,
   count: number,
   message: (n: number) => string,
   more: Partial<PeerAttack> = {}
-): PeerAttack => ({
-  name: `${count} times: ${name}`,
-  send: (scale) => [...range(scale(count)).map(message), request("last", "ping")],
-  expect: { last: "result" },
-  ...more
-})
+): PeerAttack =>
+  many(count, (size) => ({
+    name: `${count} times: ${name}`,
+    send: () => [...range(size).map(message), request("last", "ping")]
+  }), more)
 
 /** An object of many members, which costs much to describe. */
 export const wide = (members: number): object => Object.fromEntries(range(members).map((n) => [`k${n}`, 0]))

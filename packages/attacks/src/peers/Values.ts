@@ -2,12 +2,12 @@
  * Hostile values in the parameters of every method, each a single request. The server refuses them without describing them.
  * `HostileClients` plays them.
  */
-import { deep, one, type PeerAttack, request, wide } from "./Peer.js"
+import { deep, large, one, type PeerAttack, request, wide } from "./Peer.js"
 
-const values: ReadonlyArray<readonly [name: string, value: unknown]> = [
-  ["an object of 90,000 members", wide(90_000)],
-  ["an array of 90,000 numbers", Array(90_000).fill(1)],
-  ["an array of 55 levels", deep(55)]
+const values: ReadonlyArray<readonly [name: string, size: number, value: (size: number) => unknown]> = [
+  ["an object of 90,000 members", 90_000, wide],
+  ["an array of 90,000 numbers", 90_000, (size) => Array(size).fill(1)],
+  ["an array of 55 levels", 55, deep]
 ]
 
 /** For each method, parameters with the value in the place of a text. */
@@ -22,36 +22,47 @@ const methods: ReadonlyArray<readonly [method: string, params: (value: unknown) 
   ["tools/list", (cursor) => ({ cursor })]
 ]
 
-const long = "x".repeat(3_000_000)
-
 const template = { type: "ref/resource", uri: "test://files/{path}/parts/{id}" }
 
 export const attacks: ReadonlyArray<PeerAttack> = [
   ...methods.flatMap(([method, params]) =>
-    values.map(([name, value]) => one(`${method} with ${name}`, request(1, method, params(value)), -32602))
+    values.map(([name, size, value]) =>
+      large(`${method} with ${name}`, size, (size) => request(1, method, params(value(size))), -32602)
+    )
   ),
-  one(
+  large(
     "a mode of 90,000 members",
-    request(1, "tools/call", { name: "choose", arguments: { mode: wide(90_000) } }),
+    90_000,
+    (size) => request(1, "tools/call", { name: "choose", arguments: { mode: wide(size) } }),
     "answer"
   ),
-  one("90,000 unknown arguments", request(1, "tools/call", { name: "echo", arguments: wide(90_000) }), "answer"),
-  one(
+  large(
+    "90,000 unknown arguments",
+    90_000,
+    (size) => request(1, "tools/call", { name: "echo", arguments: wide(size) }),
+    "answer"
+  ),
+  large(
     "a list of 30,000 bad elements",
-    request(1, "tools/call", { name: "choose", arguments: { mode: "a", deep: Array(30_000).fill({ n: "x" }) } }),
+    30_000,
+    (size) =>
+      request(1, "tools/call", { name: "choose", arguments: { mode: "a", deep: Array(size).fill({ n: "x" }) } }),
     "answer"
   ),
-  one(
+  large(
     "3 MB for a pattern",
-    request(1, "tools/call", { name: "choose", arguments: { mode: "a", pattern: long } }),
+    3_000_000,
+    (size) => request(1, "tools/call", { name: "choose", arguments: { mode: "a", pattern: "x".repeat(size) } }),
     "answer"
   ),
-  one(
+  large(
     "3 MB to complete",
-    request(1, "completion/complete", {
-      ref: { type: "ref/prompt", name: "greeting" },
-      argument: { name: "name", value: long }
-    }),
+    3_000_000,
+    (size) =>
+      request(1, "completion/complete", {
+        ref: { type: "ref/prompt", name: "greeting" },
+        argument: { name: "name", value: "x".repeat(size) }
+      }),
     "result"
   ),
   one(
@@ -62,41 +73,49 @@ export const attacks: ReadonlyArray<PeerAttack> = [
     }),
     -32602
   ),
-  one(
-    "a completion with 90,000 arguments",
-    request(1, "completion/complete", {
-      ref: { type: "ref/prompt", name: "greeting" },
-      argument: { name: "name", value: "A" },
-      context: { arguments: wide(45_000) }
-    }),
+  large(
+    "a completion with 45,000 arguments",
+    45_000,
+    (size) =>
+      request(1, "completion/complete", {
+        ref: { type: "ref/prompt", name: "greeting" },
+        argument: { name: "name", value: "A" },
+        context: { arguments: wide(size) }
+      }),
     "answer"
   ),
-  one(
+  large(
     "a completion of a template by 3 MB",
-    request(1, "completion/complete", { ref: template, argument: { name: "path", value: long } }),
+    3_000_000,
+    (size) => request(1, "completion/complete", { ref: template, argument: { name: "path", value: "x".repeat(size) } }),
     "result"
   ),
-  one(
+  large(
     "a completion of 3 MB of template",
-    request(1, "completion/complete", {
-      ref: { type: "ref/resource", uri: "{a}".repeat(1_000_000) },
-      argument: { name: "a", value: "" }
-    }),
+    1_000_000,
+    (size) =>
+      request(1, "completion/complete", {
+        ref: { type: "ref/resource", uri: "{a}".repeat(size) },
+        argument: { name: "a", value: "" }
+      }),
     -32602
   ),
-  one(
+  large(
     "a URI that almost matches a template, often",
-    request(1, "resources/read", { uri: "test://files/" + "a/parts/".repeat(300_000) }),
+    300_000,
+    (size) => request(1, "resources/read", { uri: "test://files/" + "a/parts/".repeat(size) }),
     "answer"
   ),
-  one(
+  large(
     "a URI of 3 MB of percent signs",
-    request(1, "resources/read", { uri: "test://files/" + "%".repeat(3_000_000) + "/parts/1" }),
+    3_000_000,
+    (size) => request(1, "resources/read", { uri: "test://files/" + "%".repeat(size) + "/parts/1" }),
     "answer"
   ),
-  one(
+  large(
     "a URI of 3 MB of escapes",
-    request(1, "resources/read", { uri: "test://files/" + "%41".repeat(1_000_000) + "/parts/1" }),
+    1_000_000,
+    (size) => request(1, "resources/read", { uri: "test://files/" + "%41".repeat(size) + "/parts/1" }),
     "answer"
   ),
   one(
@@ -109,19 +128,23 @@ export const attacks: ReadonlyArray<PeerAttack> = [
     request(1, "resources/read", { uri: "test://files/..%2f..%2fetc/parts/passwd" }),
     "answer"
   ),
-  one(
+  large(
     "a subscription to 3 MB",
-    request(1, "resources/subscribe", { uri: "test://files/" + "a".repeat(3_000_000) + "/parts/1" }),
+    3_000_000,
+    (size) => request(1, "resources/subscribe", { uri: "test://files/" + "a".repeat(size) + "/parts/1" }),
     "answer"
   ),
-  one(
+  large(
     "_meta of 90,000 members",
-    request(1, "tools/call", { name: "echo", arguments: { text: "a" }, _meta: wide(90_000) }),
+    90_000,
+    (size) => request(1, "tools/call", { name: "echo", arguments: { text: "a" }, _meta: wide(size) }),
     "result"
   ),
-  one(
+  large(
     "a trace of 1 MB",
-    request(1, "tools/call", { name: "echo", arguments: { text: "a" }, _meta: { traceparent: "0".repeat(1_000_000) } }),
+    1_000_000,
+    (size) =>
+      request(1, "tools/call", { name: "echo", arguments: { text: "a" }, _meta: { traceparent: "0".repeat(size) } }),
     "result"
   ),
   one(
@@ -130,9 +153,10 @@ export const attacks: ReadonlyArray<PeerAttack> = [
     -32602
   ),
   one("null for every optional member", request(1, "tools/list", { cursor: null, _meta: null }), "answer"),
-  one(
+  large(
     "a prompt with 90,000 arguments",
-    request(1, "prompts/get", { name: "greeting", arguments: wide(90_000) }),
+    90_000,
+    (size) => request(1, "prompts/get", { name: "greeting", arguments: wide(size) }),
     -32602
   ),
   one(
@@ -140,11 +164,12 @@ export const attacks: ReadonlyArray<PeerAttack> = [
     request(1, "prompts/get", { name: "greeting", arguments: { name: 7 } }),
     -32602
   ),
-  one(
+  large(
     "a prompt whose argument has 3 MB",
-    request(1, "prompts/get", { name: "greeting", arguments: { name: long } }),
+    3_000_000,
+    (size) => request(1, "prompts/get", { name: "greeting", arguments: { name: "x".repeat(size) } }),
     "result"
   ),
-  one("a task that is not there", request(1, "tasks/get", { taskId: long }), -32601),
+  large("a task that is not there", 3_000_000, (size) => request(1, "tasks/get", { taskId: "x".repeat(size) }), -32601),
   one("a method of the server", request(1, "sampling/createMessage", {}), -32601)
 ]

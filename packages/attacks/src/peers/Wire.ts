@@ -59,6 +59,29 @@ export const stdio = ({ child }: Victim, onMessage: OnMessage): Wire => {
   }
 }
 
+/** How many characters arrive in one turn, at least: what one read of a pipe gives. */
+const READ = 65_536
+
+/** Writes texts that arrive as they would on a pipe, in later turns than the one in which they are written. */
+export const inTurns = (arrive: (text: string) => void): (text: string) => void => {
+  let written: Array<string> = []
+  let at = 0
+  const read = (): void => {
+    for (let length = 0; length < READ && at < written.length;) {
+      const text = written[at++]!
+      length += text.length
+      arrive(text)
+    }
+    if (at < written.length) return void setImmediate(read)
+    written = []
+    at = 0
+  }
+  return (text) => {
+    if (written.length === 0) setImmediate(read)
+    written.push(text)
+  }
+}
+
 /** A server in this process, and the clients of it: the attacker, and others. */
 export const memoryServer = async () => {
   const scope = await Effect.runPromise(Scope.make())
@@ -80,7 +103,7 @@ export const memoryServer = async () => {
       const serve = Effect.flatMap(Dispatcher, ({ accept }) => accept(transport))
       await Effect.runPromise(Scope.extend(Effect.forkScoped(Effect.provide(serve, context)), scope))
       return {
-        send: (text) => void inbox.unsafeOffer(MessageText.parse(text)),
+        send: inTurns((text) => void inbox.unsafeOffer(MessageText.parse(text))),
         close: () => Effect.runPromise(Effect.asVoid(inbox.end))
       }
     },
@@ -183,9 +206,10 @@ const postsTo = (port: number, onMessage: OnMessage) => {
   }
 }
 
-/** The headers that repeat what the body says, as far as it is fit for a header. */
+/** The headers that repeat what the body says, as far as it is fit for a header. A handshake has none. */
 const repeated = (text: string): Record<string, string> => {
   const { method, params } = JSON.parse(text)
+  if (method === "initialize") return {}
   const name = params?.name ?? params?.uri
   return {
     "mcp-protocol-version": "2026-07-28",

@@ -2,6 +2,7 @@
  * Requests that are hostile in how they are framed: request lines, methods, paths, lengths, chunks, smuggled requests,
  * requests sent by halves.
  */
+import { grows } from "../Growth.js"
 import { attack, echo, type HttpAttack, request } from "./Request.js"
 
 const methods: ReadonlyArray<readonly [method: string, expect: string | ReadonlyArray<string>]> = [
@@ -148,11 +149,11 @@ const smuggled: ReadonlyArray<HttpAttack> = [
     expect: ["200 200 200"],
     send: (context) => [Buffer.concat([1, 2, 3].map(() => request(context)))]
   },
-  {
-    name: "200 pipelined calls",
-    expect: [Array(200).fill("200").join(" ")],
-    send: (context) => [Buffer.concat(Array.from({ length: 200 }, () => request(context)))]
-  },
+  grows(1000, (size) => ({
+    name: "1,000 pipelined calls",
+    expect: [Array(size).fill("200").join(" ")],
+    send: (context) => [Buffer.concat(Array.from({ length: size }, () => request(context)))]
+  })),
   attack("an upgrade to WebSocket", ["200", "400", "cut"], {
     headers: { connection: "Upgrade", upgrade: "websocket" }
   }),

@@ -2,6 +2,7 @@
  * How a hostile HTTP request is written down: its bytes, and what the server must do with them.
  * `HttpRequests` sends them and compares.
  */
+import type { Growing } from "../Growth.js"
 
 export interface Context {
   /** An open session, for the request alone. */
@@ -10,14 +11,10 @@ export interface Context {
   readonly other: string
 }
 
-export interface HttpAttack {
+export interface HttpAttack extends Growing<HttpAttack> {
   readonly name: string
   /** The bytes, in the pieces in which they are sent. */
   readonly send: (context: Context) => ReadonlyArray<string | Uint8Array>
-  /**
-   * The same with a quarter of the size: `send` may cost eight times as much processor time, and there is no other limit.
-   */
-  readonly quarter?: HttpAttack["send"] | undefined
   /**
    * What the server may do: statuses of its responses in order ("400", "200 400"), "cut" when it closes the connection
    * without a response, "waits" when it waits for more.

@@ -2,6 +2,7 @@
  * Requests that are hostile to sessions and their streams: ids, versions, event ids, the two endpoints of HTTP+SSE.
  * `peers` has whole conversations.
  */
+import { grows } from "../Growth.js"
 import { attack, echo, type HttpAttack, request } from "./Request.js"
 
 const initialize = (version: string): string =>
@@ -104,10 +105,11 @@ export const attacks: ReadonlyArray<HttpAttack> = [
     headers: { "mcp-session-id": undefined },
     body: initialize("__proto__")
   }),
-  attack("initialize for a version of 1 MB", ["200", "400"], {
-    headers: { "mcp-session-id": undefined },
-    body: initialize("v".repeat(1_000_000))
-  }),
+  grows(3_000_000, (size) =>
+    attack("initialize for a version of 3 MB", ["200", "400"], {
+      headers: { "mcp-session-id": undefined },
+      body: initialize("v".repeat(size))
+    })),
   attack("initialize without params", ["200", "400"], {
     headers: { "mcp-session-id": undefined },
     body: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}"
@@ -127,11 +129,13 @@ export const attacks: ReadonlyArray<HttpAttack> = [
   ),
   ...lastIds.map((id) => attack(`Last-Event-ID ${JSON.stringify(id.slice(0, 40))}`, ["400", "404"], get(id))),
   // All on one connection: the server reads the next one when it has answered the last.
-  ...[["0", 100], ["x".repeat(4000), 50]].map(([id, count]): HttpAttack => ({
-    name: `${count} resumptions after ${String(id).slice(0, 10)}`,
-    send: (context) => [Buffer.concat(Array.from({ length: Number(count) }, () => request(context, get(String(id)))))],
-    expect: [404, 400].map((status) => Array(Number(count)).fill(status).join(" "))
-  })),
+  ...["0", "x".repeat(4000)].map((id) =>
+    grows(200, (size): HttpAttack => ({
+      name: `200 resumptions after ${id.slice(0, 10)}`,
+      send: (context) => [Buffer.concat(Array.from({ length: size }, () => request(context, get(id))))],
+      expect: [404, 400].map((status) => Array(size).fill(status).join(" "))
+    }))
+  ),
   attack("an empty Last-Event-ID", ["200", "400"], get("")),
   attack("GET that accepts JSON only", "406", {
     ...get(undefined),
@@ -151,9 +155,10 @@ export const attacks: ReadonlyArray<HttpAttack> = [
   attack("POST to /sse with a broken escape", ["400", "404"], { target: "/sse?sessionId=%E0%A4%A" }),
   attack("DELETE of /sse", "405", { target: "/sse", method: "DELETE", body: "" }),
   attack("a response that nothing waits for", "202", { body: "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}" }),
-  attack("a response under an id of 1 MB", "202", {
-    body: `{"jsonrpc":"2.0","id":"${"i".repeat(1_000_000)}","result":{}}`
-  }),
+  grows(3_000_000, (size) =>
+    attack("a response under an id of 3 MB", "202", {
+      body: `{"jsonrpc":"2.0","id":"${"i".repeat(size)}","result":{}}`
+    })),
   attack("a cancel of a request that is not there", "202", {
     body: "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":99}}"
   }),

@@ -1,6 +1,6 @@
 /**
  * The server that the attacks go to: over standard streams, or over HTTP in one of the three shells (`node`, `platform`, `web`). It
- * reports its port, and on request its processor time, its longest turn and what it holds, to the process that forked it.
+ * reports its port, and on request its processor time and what it holds, to the process that forked it.
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -16,8 +16,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import * as Growth from "../Growth.js"
 import * as Features from "./Features.js"
-import * as Turns from "./Turns.js"
 
 const shell = process.argv[2]
 
@@ -34,14 +34,12 @@ const http = {
 /** Reports the port, and from then on answers each `measure` of the parent. */
 const serving = (port: number) =>
   Effect.map(Dispatcher.Dispatcher, ({ conversations }) => {
-    const turns = Turns.watch()
     const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length
-    process.on("message", (message) => {
-      if (message === "collect") globalThis.gc?.()
+    process.on("message", async (message) => {
+      const held = message === "collect" ? await Growth.held() : 0
       process.send!({
-        ...turns.read(),
-        rss: process.memoryUsage().rss,
-        held: process.memoryUsage().heapUsed + process.memoryUsage().external,
+        cpu: Growth.cpu(),
+        held,
         conversations: conversations(),
         sockets: sockets(),
         timers: process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length

@@ -1,0 +1,122 @@
+/**
+ * Plays an attack at its size and at a quarter of it, and says what has grown faster than the size: the processor time, which may grow
+ * 1.6 times as much as the size does; and the memory that the attacked side holds at the end, which may grow as much, or not at all where
+ * the attack says so. There is no limit of absolute time, because the machine is shared. An attack without a quarter has no size that
+ * could grow.
+ */
+import { setTimeout as sleep } from "node:timers/promises"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+
+/** How an attack grows. */
+export interface Growing<A> {
+  /** The same with a quarter of the size. */
+  readonly quarter?: (() => A) | undefined
+  /** Whether the attacked side must hold as much memory as for a quarter. Default: it may hold what it has received. */
+  readonly isBounded?: boolean | undefined
+  /** The transports that carry it. Default: all. */
+  readonly over?: ReadonlyArray<string> | undefined
+}
+
+/** An attack of any size. `at` is called with the size, and with a quarter of it; both have the same name. */
+export const grows = <A extends object>(size: number, at: (size: number) => A): A => ({
+  ...at(size),
+  quarter: () => at(Math.ceil(size / TIMES))
+})
+
+/**
+ * Whether an attack is compared with a quarter of it over this transport. What a single value costs is the same over every transport:
+ * that is compared in memory.
+ */
+export const isCompared = ({ isBounded, over, quarter }: Growing<unknown>, transport: string): boolean =>
+  quarter !== undefined && (transport === "memory" || isBounded === true || over !== undefined)
+
+/** How many times as large the attack is. */
+const TIMES = 4
+
+/** How many times as much it may cost: the machine does other work meanwhile. */
+const MAX = 1.6 * TIMES
+
+/** Processor time that says nothing, in milliseconds: less of it is what an attack costs whatever its size. */
+const NOISE = 20
+
+/** The same for memory, in bytes: what is compiled and cached meanwhile. */
+const MARGIN = 1_500_000
+
+/** Other work of the machine, and what is compiled meanwhile, make single measures larger: the least of several counts. */
+const ROUNDS = 6
+
+/** What one play of an attack cost: milliseconds of processor time, and the bytes held at the end, where they are counted. */
+export interface Spent {
+  readonly cost: number
+  readonly held?: number | undefined
+}
+
+export interface Outcome {
+  readonly faults: ReadonlyArray<string>
+  readonly cost: number
+  /** How much of what it may grow it has grown. */
+  readonly share: number
+}
+
+/** Plays an attack at both sizes, again while it seems to grow too fast. */
+export const measure = async <A extends Growing<A>>(
+  attack: A,
+  play: (attack: A, isFirst: boolean) => Promise<Spent>,
+  compares = true
+): Promise<Outcome> => {
+  let all = await play(attack, true)
+  if (attack.quarter === undefined || !compares) return { faults: [], cost: all.cost, share: 0 }
+  const quarter = attack.quarter()
+  let few = await play(quarter, false)
+  let outcome = compared(few, all, attack.isBounded)
+  for (let round = 1; round < ROUNDS && outcome.faults.length > 0; round++) {
+    few = least(few, await play(quarter, false))
+    all = least(all, await play(attack, false))
+    outcome = compared(few, all, attack.isBounded)
+  }
+  return outcome
+}
+
+const least = (one: Spent, other: Spent): Spent => ({
+  cost: Math.min(one.cost, other.cost),
+  held: one.held === undefined || other.held === undefined ? undefined : Math.min(one.held, other.held)
+})
+
+const compared = (few: Spent, all: Spent, isBounded = false): Outcome => {
+  const faults: Array<string> = []
+  const times = all.cost / Math.max(few.cost, NOISE)
+  if (times > MAX) {
+    faults.push(
+      `it cost ${times.toFixed(1)} times as much as a quarter of it: ${all.cost.toFixed(0)} ms, and ${
+        few.cost.toFixed(0)
+      }`
+    )
+  }
+  const heldByFew = few.held ?? 0
+  const most = isBounded ? Math.max(heldByFew, 0) + MARGIN : MAX * Math.max(heldByFew, MARGIN)
+  if ((all.held ?? 0) > most) faults.push(`it held ${kilobytes(all.held)}, a quarter of it ${kilobytes(heldByFew)}`)
+  return { faults, cost: all.cost, share: times / MAX }
+}
+
+const kilobytes = (bytes = 0): string => `${(bytes / 1000).toFixed(0)} KB`
+
+/** Milliseconds of processor time of this process since its start. */
+export const cpu = (): number => {
+  const { system, user } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+let collect: (() => void) | undefined
+
+/** The bytes that this process holds, after a collection, and after what has ended was taken apart. */
+export const held = async (): Promise<number> => {
+  await sleep(0)
+  if (collect === undefined) {
+    setFlagsFromString("--expose-gc")
+    collect = runInNewContext("gc") as () => void
+  }
+  collect()
+  const { external, heapUsed } = process.memoryUsage()
+  return heapUsed + external
+}
