@@ -17,8 +17,8 @@ interface Answer {
   readonly text: string
 }
 
-/** Closes idle connections before the server does: a request that leaves in that moment would be lost. */
-export const keptAlive = (): http.Agent => new http.Agent({ keepAlive: true, timeout: 3000 })
+/** Closes idle connections long before the server does: a request that leaves in that moment would be lost. */
+export const keptAlive = (): http.Agent => new http.Agent({ keepAlive: true, timeout: 1000 })
 
 export const post = (
   port: number,

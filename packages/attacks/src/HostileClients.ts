@@ -19,7 +19,7 @@ import * as Victim from "./Victim.js"
 export const attacks: ReadonlyArray<PeerAttack> = [...values, ...floods, ...handshakes]
 
 /** How long an answer may take, in milliseconds: this machine also plays the client. */
-const PATIENCE = 8000
+const PATIENCE = 30_000
 
 /** A connection of the attacker, and another client of the same server. */
 interface Connected extends Wire.Wire {

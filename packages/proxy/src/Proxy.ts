@@ -187,6 +187,9 @@ const make = <R>(
       const session = supervisor.session()
       return wasEach = session === undefined ? wasEach : isEach(session)
     }
+    /** Runs in the background, when the upstream is connected. */
+    const whenLinked = (use: (link: Link.Link) => Effect.Effect<void, unknown> | undefined) =>
+      Effect.sync(() => fork(Effect.ignore(Effect.flatMap(supervisor.link, (link) => use(link) ?? Effect.void))))
     const linkOf = (session: ServerSessionService): Effect.Effect<Link.Link, McpError, Scope.Scope> =>
       Effect.flatMap(supervisor.link, (link) => isEach(link.session) ? links.of(session) : Effect.succeed(link))
     const ownLinkOf = (session: ServerSessionService): Effect.Effect<Link.Link | undefined, McpError> =>
@@ -281,12 +284,7 @@ const make = <R>(
       Layer.succeed(Registry, registry)
     ))
     yield* registry.observe({
-      // The upstream may be reached later.
-      onAnonymous: Effect.sync(() =>
-        fork(Effect.ignore(
-          Effect.flatMap(supervisor.link, ({ session }) => isEach(session) ? links.warnOfAnonymous : Effect.void)
-        ))
-      ),
+      onAnonymous: whenLinked(({ session }) => isEach(session) ? links.warnOfAnonymous : undefined),
       onInitialized: (session) =>
         Effect.sync(() => {
           links.begin(session)
@@ -294,15 +292,12 @@ const make = <R>(
           fork(Effect.ignore(ownLinkOf(session)))
         }),
       onRootsChanged: (session) => links.existing(session)?.rootsChanged ?? Effect.void,
-      onLogLevel: (session) =>
-        Effect.sync(() => {
-          const { logLevel } = session.client
-          if (logLevel === undefined) return
-          fork(Effect.ignore(Effect.flatMap(
-            supervisor.link,
-            (shared) => (isEach(shared.session) ? links.existing(session) : shared)?.setLevel(logLevel) ?? Effect.void
-          )))
-        })
+      onLogLevel: (session) => {
+        const { logLevel } = session.client
+        return logLevel === undefined ?
+          Effect.void :
+          whenLinked((shared) => (isEach(shared.session) ? links.existing(session) : shared)?.setLevel(logLevel))
+      }
     })
     yield* Scope.extend(
       supervisor.run({

@@ -57,13 +57,9 @@ export const make = <User = never>(
     const reading = new Set<AppExchange>()
     const disconnect = Effect.sync(() => reading.forEach((exchange) => exchange.disconnect()))
     yield* Effect.addFinalizer(() => Effect.zipRight(drain, disconnect))
-    const draining = yield* Effect.serviceOption(Draining)
-    if (Option.isSome(draining)) {
-      yield* Effect.acquireRelease(
-        Effect.sync(() => draining.value.add(drain)),
-        () => Effect.sync(() => draining.value.delete(drain))
-      )
-    }
+    const draining = Option.getOrUndefined(yield* Effect.serviceOption(Draining))
+    draining?.add(drain)
+    yield* Effect.addFinalizer(() => Effect.sync(() => draining?.delete(drain)))
     return Effect.withFiberRuntime((fiber) => {
       const context = fiber.currentContext
       const request = Context.get(context as Context.Context<HttpServerRequest>, HttpServerRequest)

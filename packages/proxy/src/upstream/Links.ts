@@ -20,7 +20,6 @@ import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Hash from "effect/Hash"
-import * as Option from "effect/Option"
 import * as RcMap from "effect/RcMap"
 import * as Scope from "effect/Scope"
 import type { Link } from "./Link.js"
@@ -93,6 +92,8 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
 
     const standaloneOf = ({ client: { key } }: ServerSessionService) =>
       typeof key === "object" ? standalones.get(key) : undefined
+    const openedBy = ({ client: { key } }: ServerSessionService) =>
+      typeof key === "object" ? opened.get(key) : undefined
     const tooMany = UpstreamError.of(name, `serves ${max} clients already; try again later`)
 
     const opening = (key: Key) =>
@@ -177,16 +178,14 @@ export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope>
       begin: (session) => {
         if (typeof session.client.key === "object") standalones.set(session.client.key, session)
       },
-      existing: ({ client: { key } }) => typeof key === "object" ? opened.get(key)?.link : undefined,
-      listedNow: ({ client: { key } }) => {
-        const found = typeof key === "object" ? opened.get(key) : undefined
-        return found !== undefined && Option.isSome(Effect.runSync(Deferred.poll(found.listed)))
-          ? found.link
-          : undefined
+      existing: (session) => openedBy(session)?.link,
+      listedNow: (session) => {
+        const found = openedBy(session)
+        return found !== undefined && Effect.runSync(Deferred.isDone(found.listed)) ? found.link : undefined
       },
       listed: (session) =>
         Effect.flatMap(Effect.scoped(get(new Key(session.client.key!, session))), (link) => {
-          const found = opened.get(session.client.key as object)
+          const found = openedBy(session)
           return Effect.as(found?.link === link ? Deferred.await(found.listed) : Effect.void, link)
         })
     }

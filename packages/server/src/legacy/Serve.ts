@@ -199,7 +199,8 @@ const ownRoutes = (
     own(Methods.ping, () => Effect.succeed({})),
     own(Methods.setLevel, ({ level }, { facts: connection }) => {
       connection.logLevel = level
-      return stored(connection, Effect.as(changedLevel(server.observers, connection, era), {}))
+      const session = observedSession(connection, era, Message.notification(Methods.setLevel.name))
+      return stored(connection, Effect.as(run(server.observers, "onLogLevel", session), {}))
     }),
     ...(tasks === undefined || wire === undefined ? [] : [
       own(TaskMethods.getTask, (params, session) => wire.get(tasks.tasks, params, session)),
@@ -332,16 +333,6 @@ const events: ReadonlyMap<string, Event> = new Map([
   [Methods.initialized.name, "onInitialized"],
   [Methods.rootsListChanged.name, "onRootsChanged"]
 ])
-
-/** The client of a connection has set its log level. */
-const changedLevel = (
-  observers: ReadonlySet<ClientObserver>,
-  connection: Connection,
-  era: Era<Connection>
-): Effect.Effect<void> =>
-  observers.size === 0
-    ? Effect.void
-    : run(observers, "onLogLevel", observedSession(connection, era, Message.notification(Methods.setLevel.name)))
 
 const run = (observers: ReadonlySet<ClientObserver>, key: Event, session: ServerSessionService) =>
   Effect.forEach([...observers], (observer) => observer[key]?.(session) ?? Effect.void, { discard: true })
