@@ -1,5 +1,6 @@
 /**
- * Many POSTs without a session at the same time: each has a connection of its own. `Floods` has the same messages on one pipe.
+ * Many POSTs without a session at the same time, each on a connection of its own: handshakes, calls, cancels and streams of changes.
+ * `Floods` and `Modern` have the same messages on one pipe.
  */
 import { grows } from "../Growth.js"
 import { envelope, modern, modernCall, notification, type PeerAttack, range, request } from "./Peer.js"
