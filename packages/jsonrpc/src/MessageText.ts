@@ -16,7 +16,7 @@ import * as MessageOutline from "./runtime/MessageOutline.js"
  * @category models
  */
 export interface Limits {
-  /** How deep a message may nest. Default: 64. */
+  /** How deep a message may nest. Default: 64, and 512 for a response to a request of ours. */
   readonly maxDepth?: number | undefined
   /** How many values a request or a notification may hold, including nested values. Default: 100,000. */
   readonly maxNodes?: number | undefined
@@ -80,8 +80,10 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   const code = value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST
   const refused = value.value === undefined ? undefined : Message.fromUnknown(value.value)
   if (refused === undefined) return new Message.Malformed("request", code, value.message)
+  const isTooDeep = value.reason === "depth" &&
+    (maxDepth !== undefined || Json.deeperThan(value.value, Json.MAX_RESPONSE_DEPTH))
   // A response is ours: it is worth more without those members than not at all.
-  if (value.reason === "prototype" && !Message.isMalformed(refused) && Message.isResponse(refused)) {
+  if (!isTooDeep && !Message.isMalformed(refused) && Message.isResponse(refused)) {
     Json.dropPrototypes(refused)
     return refused
   }

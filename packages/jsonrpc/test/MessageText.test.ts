@@ -62,6 +62,14 @@ describe("MessageText.parse", () => {
 
   it("allows the depth that the caller names", () => {
     const text = `{"jsonrpc":"2.0","method":"m","params":{"a":${deep}}}`
+    const response = (levels: number) =>
+      `{"jsonrpc":"2.0","id":1,"result":{"a":${"[".repeat(levels)}${"]".repeat(levels)},"__proto__":{}}}`
+    const isRefused = (text: string, limits?: MessageText.Limits) =>
+      Message.isMalformed(MessageText.parse(text, limits))
+    assert.deepStrictEqual(
+      [isRefused(response(500)), isRefused(response(520)), isRefused(response(100), { maxDepth: 100 })],
+      [false, true, true]
+    )
     assert.isFalse(Message.isMalformed(MessageText.parse(text, { maxDepth: 100 })))
   })
 })

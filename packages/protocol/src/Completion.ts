@@ -8,7 +8,7 @@
 import * as Schema from "effect/Schema"
 import { Integer, Key } from "./Json.js"
 import * as Meta from "./Meta.js"
-import { harmless, nullAs } from "./schema/Mendable.js"
+import { harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { rewritten, since } from "./schema/Since.js"
 import { UriTemplate } from "./schema/Text.js"
 
@@ -65,7 +65,7 @@ export interface Suggestions extends Schema.Schema.Type<typeof Suggestions> {}
  * @category schemas
  */
 export const Suggestions = Schema.Struct({
-  values: nullAs([], Schema.Array(Schema.String)),
+  values: nullAs([], sieved(Schema.Array(Schema.String))),
   /** How many values exist, in this result or not. */
   total: harmless(Schema.optional(Integer)),
   hasMore: harmless(Schema.optional(Schema.Boolean))

@@ -6,13 +6,12 @@ import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import type * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Effect from "effect/Effect"
 import { HttpRefused } from "../HttpRefused.js"
 import * as Body from "./Body.js"
 import * as Confidential from "./Confidential.js"
-import * as MediaType from "./MediaType.js"
 
 /** How many bytes of the body of a refusal are kept. */
 const MAX_BODY_BYTES = 64 * 1024
@@ -71,6 +70,5 @@ export const accepted = (response: HttpClientResponse.HttpClientResponse): Effec
     ? Body.discard(response)
     : Effect.flatMap(fromResponse(response), (refused) => Effect.fail(toError(refused)))
 
-/** The message in the body of a refusal, if its type says that it holds one. */
-export const messageOf = ({ body, headers }: HttpRefused): Message.Incoming | undefined =>
-  MediaType.of(headers["content-type"]) === MediaType.JSON ? Message.fromUnknown(Json.parse(body)) : undefined
+/** The message in the body of a refusal. Some servers write errors as text. */
+export const messageOf = ({ body }: HttpRefused): Message.Incoming => MessageText.parse(body)

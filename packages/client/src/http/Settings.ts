@@ -15,7 +15,8 @@ type Resolved<O> = { readonly [Name in keyof O]-?: Exclude<O[Name], undefined> }
 /** Times are in milliseconds. The services that the effects need are in the runtime of the connection. */
 export interface Settings
   extends
-    Resolved<Limits>,
+    Resolved<Omit<Limits, "maxDepth">>,
+    Pick<Limits, "maxDepth">,
     Resolved<Pick<Options, "transport" | "standalone" | "reconnect" | "terminateOnClose" | "tracing">>
 {
   readonly headers: Headers.Headers
@@ -67,7 +68,7 @@ export const fromOptions = <R>(given: Options<R>): Settings => {
     capacity: limits.capacity ?? Outbox.CAPACITY,
     maxBodyBytes: limits.maxBodyBytes ?? Sse.MAX_EVENT_BYTES,
     maxEventBytes: limits.maxEventBytes ?? Sse.MAX_EVENT_BYTES,
-    maxDepth: limits.maxDepth ?? Json.MAX_DEPTH,
+    maxDepth: limits.maxDepth,
     maxNodes: limits.maxNodes ?? Json.MAX_NODES,
     maxResponseNodes: limits.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
     acceptTimeout: Duration.toMillis(options.acceptTimeout ?? "30 seconds"),

@@ -56,9 +56,7 @@ export const connect = (
     let version = resumed?.version ?? requestedOf(versions)
     const handlers: EraHandlers = {
       onRequest: InboundHandlers.make(conversation, options, hub.report, tasks, () => version),
-      ownLimit: ({ method }) => method === getTaskPayload.name ? tasks?.resultLimit : undefined,
-      // MUST support receiving batches (2025-03-26 basic#batching)
-      hasBatches: () => Version.hasBatches(version)
+      ownLimit: ({ method }) => method === getTaskPayload.name ? tasks?.resultLimit : undefined
     }
     setEra(handlers)
     const outbound = options.telemetry

@@ -10,7 +10,6 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
 import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Version from "@effect-mcp/protocol/Version"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
@@ -107,9 +106,6 @@ export const versionOf = (response: Message.Response): string | undefined => {
   const version = Message.isSuccess(response) ? response.result.protocolVersion : undefined
   return typeof version === "string" && version.length <= 64 && visible.test(version) ? version : undefined
 }
-
-/** Whether the server may send JSON-RPC batches. */
-export const hasBatches = ({ version }: HttpSession): boolean => Version.hasBatches(version)
 
 export const isInitialize = (message: Message.Message): boolean =>
   Message.isRequest(message) && message.method === Methods.initialize.name

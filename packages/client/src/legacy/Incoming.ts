@@ -2,7 +2,6 @@
  * Decodes what a body or an event holds into messages, and delivers them to the reader of the connection. Text that is no
  * message is reported and costs nothing else; it is answered only when its sender waits for an answer.
  */
-import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Sse from "@effect-mcp/jsonrpc/Sse"
@@ -10,30 +9,17 @@ import * as Batch from "@effect-mcp/jsonrpc/unstable/Batch"
 import * as Oversized from "@effect-mcp/jsonrpc/unstable/Oversized"
 import * as Effect from "effect/Effect"
 import type { Event } from "../http/Events.js"
-import { hasBatches, type HttpSession } from "./HttpSession.js"
-
-/** A report of input that is no message and that nothing answers. */
-const report = (message: string, code: number = JsonRpcError.INVALID_REQUEST): Message.Malformed =>
-  new Message.Malformed("notification", code, message)
+import type { HttpSession } from "./HttpSession.js"
 
 /** The messages of a text. */
-export const fromText = (session: HttpSession, text: string): ReadonlyArray<Message.Incoming> => {
-  const given = MessageText.parse(text, session.connection.settings)
-  if (!Message.isMalformed(given)) return [given]
-  const incoming = Batch.unwrapped(given)
-  const batch = Message.isMalformed(incoming) ? incoming.batch : undefined
-  if (batch === undefined) return [reportUnanswerable(incoming)]
-  if (!hasBatches(session)) return [report("Invalid request: batches are known to the revision 2025-03-26 only")]
-  const messages = Batch.messages(batch)
-  return messages === undefined
-    ? [report(`Invalid request: a batch may hold from 1 to ${Batch.MAX_BATCH} messages`)]
-    : messages.map(reportUnanswerable)
-}
+export const fromText = (session: HttpSession, text: string): ReadonlyArray<Message.Incoming> =>
+  // MUST support receiving batches (2025-03-26 basic#batching)
+  Batch.flattened(MessageText.parse(text, session.connection.settings)).map(reportUnanswerable)
 
 /** Without an id, an error would answer a request that the server never sent. */
 const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
   Message.isMalformed(incoming) && incoming.kind === "request" && incoming.id === undefined
-    ? report(incoming.message, incoming.code)
+    ? new Message.Malformed("notification", incoming.code, incoming.message)
     : incoming
 
 /** The messages of an event. An event with empty data only carries an id. */

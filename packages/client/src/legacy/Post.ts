@@ -157,13 +157,13 @@ export class Post {
     const { fallback, renew } = this.options
     const { id } = this.request
     const body = Refusal.messageOf(refused)
-    const answer = body !== undefined && Answer.isAnswer(body, id) ? body : undefined
+    const answer = Answer.isAnswer(body, id) ? body : undefined
     // MUST begin a new session (2025-11-25 basic/transports#session-management)
     if (named !== undefined && HttpSession.isLost(refused, answer)) {
       return Effect.zipRight(renew(named), this.attempt(false))
     }
     if (answer !== undefined) return this.onAnswer(answer)
-    const error = body === undefined ? undefined : Answer.errorOf(body)
+    const error = Answer.errorOf(body)
     // A modern server has no older transport.
     if (error !== undefined && ErrorCodes.isModernOnly(error.code)) return this.onAnswer(Message.failure(id, error))
     return (this.opens ? fallback?.(refused, this.request, this.text) : undefined) ??

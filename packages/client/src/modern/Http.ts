@@ -108,10 +108,15 @@ export class ModernHttp implements Sender {
     if (type === MediaType.JSON) {
       return Effect.flatMap(Body.text(response, this.connection.settings.maxBodyBytes, headers), (body) => {
         const given = MessageText.parse(body, this.connection.settings)
-        const incoming = Message.isMalformed(given) ? Batch.unwrapped(given) : given
-        if (Answer.isAnswer(incoming, request.id)) {
-          return Effect.succeed(incoming)
+        if (Answer.isAnswer(given, request.id)) {
+          return Effect.succeed(given)
         }
+        const messages = Batch.flattened(given)
+        const answer = messages.find((message) => Answer.isAnswer(message, request.id))
+        if (answer !== undefined) {
+          return Effect.as(this.deliver(messages, answer), answer)
+        }
+        const incoming = messages[0]!
         const error = Answer.isWithoutId(incoming) ? Answer.errorOf(incoming) : undefined
         return error === undefined
           ? Effect.fail(
@@ -148,13 +153,12 @@ export class ModernHttp implements Sender {
           return Effect.succeed([])
         }
         const given = MessageText.parse(event.data, this.connection.settings)
-        const incoming = Message.isMalformed(given) ? Batch.unwrapped(given) : given
-        if (Answer.isAnswer(incoming, id)) {
-          return Effect.succeed([incoming])
+        if (Answer.isMalformed(given, id)) {
+          return Effect.fail(Answer.unreadable(method, given.message))
         }
-        return Answer.isMalformed(incoming, id)
-          ? Effect.fail(Answer.unreadable(method, incoming.message))
-          : Effect.as(this.connection.reader.deliver(incoming), [])
+        const messages = Batch.flattened(given)
+        const answer = messages.find((message) => Answer.isAnswer(message, id))
+        return Effect.as(this.deliver(messages, answer), answer === undefined ? [] : [answer])
       }),
       Stream.runHead,
       Effect.flatMap(Option.match({
@@ -164,6 +168,15 @@ export class ModernHttp implements Sender {
     )
   }
 
+  /** Delivers all messages but the answer. */
+  private deliver(
+    messages: ReadonlyArray<Message.Incoming>,
+    answer: Message.Response | undefined
+  ): Effect.Effect<void> {
+    const { reader } = this.connection
+    return Effect.forEach(messages, (one) => one === answer ? Effect.void : reader.deliver(one), { discard: true })
+  }
+
   /**
    * An error in the body answers the request. Without an id, it may be of a proxy that denies access. It does not answer
    * the probe where the status shows no era.
@@ -171,10 +184,10 @@ export class ModernHttp implements Sender {
   private refused(request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> {
     return Effect.flatMap(Refusal.fromResponse(response), (refusal) => {
       const incoming = Refusal.messageOf(refusal)
-      const error = incoming === undefined ? undefined : Answer.errorOf(incoming)
+      const error = Answer.errorOf(incoming)
       if (error !== undefined) {
         const isDenied = refusal.status === 401 || refusal.status === 403
-        const isMine = Answer.isAnswer(incoming!, request.id) || (Answer.isWithoutId(incoming!) && !isDenied)
+        const isMine = Answer.isAnswer(incoming, request.id) || (Answer.isWithoutId(incoming) && !isDenied)
         const counts = request.method !== Methods.discover.name || EraEvidence.showsEra(refusal)
         if (ErrorCodes.isModernOnly(error.code) || (isMine && counts)) {
           return Effect.succeed(Message.failure(request.id, error))

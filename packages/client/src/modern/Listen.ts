@@ -298,7 +298,7 @@ export const make = (
             const missing = promised.filter((name) => !accepts(given[name], wanted[name]))
             return unsubscribed(missing, "it has not acknowledged that it does")
           })
-          return Effect.zipRight(acknowledged, reported)
+          return Effect.zipRight(reported, acknowledged)
         }),
       cancelled: (params) =>
         Effect.suspend(() => {

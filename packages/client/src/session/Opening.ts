@@ -29,8 +29,6 @@ export interface EraHandlers {
   readonly ownLimit?: Side["ownLimit"]
   /** The method that a heartbeat sends. Default: no heartbeat. */
   readonly ping?: string
-  /** Whether the server may send JSON-RPC batches. Default: never. */
-  readonly hasBatches?: () => boolean
   /** Runs for each notification after the listeners got it. */
   readonly onNotification?: (notification: Message.Notification) => Effect.Effect<void> | undefined
 }
@@ -89,8 +87,7 @@ export const open = (
         closeTimeout,
         report: hub.report,
         reportOnly: true,
-        heartbeat: heartbeat === undefined ? undefined : { ...heartbeat, method: () => era.ping },
-        batches: () => era.hasBatches?.() === true
+        heartbeat: heartbeat === undefined ? undefined : { ...heartbeat, method: () => era.ping }
       }
     )
     yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
@@ -131,25 +128,29 @@ const watched = (
   onEnd: () => void
 ): Transport => ({
   ...transport,
-  run: (receive) =>
-    Effect.ensuring(
-      Transports.run(transport, (given) => {
-        if (given instanceof Transports.Undelivered) return receive(given)
-        const incoming = Message.isMalformed(given) ? Batch.unwrapped(given) : given
-        const delivery = followed.length === 0 ? incoming : answerOf(followed, incoming)
-        if (!Message.isMalformed(delivery)) {
-          if (Message.isRequest(delivery)) {
-            if (areDropped()) return
-            onElicitation(delivery.params?.elicitationId)
-          } else if ("error" in delivery && delivery.error.code === codes.legacy.UrlElicitationRequired) {
-            const { elicitations } = (delivery.error.data ?? {}) as { readonly elicitations?: unknown }
-            if (Array.isArray(elicitations)) { for (const one of elicitations) onElicitation(one?.elicitationId) }
-          }
+  run: (receive) => {
+    const take = (incoming: Message.Incoming): void => {
+      const delivery = followed.length === 0 ? incoming : answerOf(followed, incoming)
+      if (!Message.isMalformed(delivery)) {
+        if (Message.isRequest(delivery)) {
+          if (areDropped()) return
+          onElicitation(delivery.params?.elicitationId)
+        } else if ("error" in delivery && delivery.error.code === codes.legacy.UrlElicitationRequired) {
+          const { elicitations } = (delivery.error.data ?? {}) as { readonly elicitations?: unknown }
+          if (Array.isArray(elicitations)) { for (const one of elicitations) onElicitation(one?.elicitationId) }
         }
-        receive(delivery)
+      }
+      receive(delivery)
+    }
+    return Effect.ensuring(
+      Transports.run(transport, (given) => {
+        if (given instanceof Transports.Undelivered) receive(given)
+        else if (Message.isMalformed(given)) Batch.flattened(given).forEach(take)
+        else take(given)
       }),
       Effect.sync(onEnd)
     )
+  }
 })
 
 /** The same message; an error without an id of ours gets the id of the first probe that has no answer. */

@@ -21,7 +21,7 @@ describe("Settings", () => {
       capacity: 256,
       maxBodyBytes: 10 * 1024 * 1024,
       maxEventBytes: 10 * 1024 * 1024,
-      maxDepth: 64,
+      maxDepth: undefined,
       maxNodes: 100_000,
       maxResponseNodes: 1_000_000,
       acceptTimeout: 30_000,

@@ -44,25 +44,18 @@ describe("A client over a pipe", () => {
     }))
 
   for (const version of ["2024-11-05", "2025-06-18", "2025-11-25"]) {
-    it.scoped(`refuses a batch at ${version}: the calls that it answers fail, and the session goes on`, () =>
-      Effect.gen(function*() {
-        const { client, received, send } = yield* connected(version)
-        const call = yield* Effect.fork(Effect.flip(client.ping()))
-        const { id } = yield* Queue.take(received)
-        send([Message.success(id, {}), Message.notification("notifications/tools/list_changed")])
-        assert.deepInclude(yield* Fiber.join(call), { _tag: "TransportError", reason: "Decode" })
-        const next = yield* Effect.fork(client.ping())
-        send(Message.success((yield* Queue.take(received)).id, {}))
-        yield* Fiber.join(next)
-        assert.strictEqual(yield* Queue.size(received), 0)
-      }))
-
-    it.scoped(`takes one answer in an array at ${version}`, () =>
+    it.scoped(`takes a batch at ${version}, and refuses a batch that is too large: the calls that it answers fail`, () =>
       Effect.gen(function*() {
         const { client, received, send } = yield* connected(version)
         const call = yield* Effect.fork(client.ping())
-        send([Message.success((yield* Queue.take(received)).id, {})])
+        const { id } = yield* Queue.take(received)
+        send([Message.success(id, {}), Message.notification("notifications/tools/list_changed")])
         yield* Fiber.join(call)
+        const next = yield* Effect.fork(Effect.flip(client.ping()))
+        const answer = Message.success((yield* Queue.take(received)).id, {})
+        send([answer, ...Array.from({ length: 100 }, () => Message.notification("notifications/x"))])
+        assert.deepInclude(yield* Fiber.join(next), { _tag: "TransportError", reason: "Decode" })
+        assert.strictEqual(yield* Queue.size(received), 0)
       }))
   }
 })

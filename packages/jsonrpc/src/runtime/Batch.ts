@@ -1,6 +1,6 @@
 /**
- * JSON-RPC batches, which only revision 2025-03-26 has: how large a batch may be, and the messages in a batch. Readers
- * decide whether a batch is allowed at all: conversations, and both sides of HTTP.
+ * JSON-RPC batches, which only revision 2025-03-26 has: how large a batch may be, and the messages in a batch. A client takes a
+ * batch at every revision. A server decides where it reads: in a conversation, or over HTTP.
  */
 import * as Message from "../Message.js"
 
@@ -10,11 +10,9 @@ export const MAX_BATCH = 100
 export const messages = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> | undefined =>
   batch.length === 0 || batch.length > MAX_BATCH ? undefined : batch.map(element)
 
-/** The response in a batch of one; any other input is given unchanged. Some servers write every answer as such a batch. */
-export const unwrapped = (given: Message.Malformed): Message.Incoming => {
-  const only = given.batch?.length === 1 ? element(given.batch[0]) : given
-  return Message.isMalformed(only) || !Message.isResponse(only) ? given : only
-}
+/** The messages of a batch, or the one message that is none. Some servers write every answer as a batch. */
+export const flattened = (given: Message.Incoming): ReadonlyArray<Message.Incoming> =>
+  !Message.isMalformed(given) || given.batch === undefined ? [given] : messages(given.batch) ?? [refused(given)]
 
 /** The same input, with a message that says what is wrong: the batch is empty or too large. */
 export const refused = ({ batch, code, kind }: Message.Malformed): Message.Malformed =>

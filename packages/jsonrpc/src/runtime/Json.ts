@@ -9,6 +9,9 @@ import * as Either from "effect/Either"
 /** How deep objects and arrays may nest. */
 export const MAX_DEPTH = 64
 
+/** How deep a response may nest: deeper, because we sent the request. */
+export const MAX_RESPONSE_DEPTH = 512
+
 /** How many values a request or a notification may hold, including nested values. */
 export const MAX_NODES = 100_000
 
@@ -154,7 +157,8 @@ const endOfString = (text: string, from: number): number => {
   return text.length
 }
 
-const deeperThan = (value: unknown, depth: number): boolean => {
+/** Whether a value nests deeper than so many levels. */
+export const deeperThan = (value: unknown, depth: number): boolean => {
   if (typeof value !== "object" || value === null) return false
   if (depth === 0) return true
   if (Array.isArray(value)) {

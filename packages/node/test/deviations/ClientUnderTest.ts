@@ -136,6 +136,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     Effect.succeed({ instructions, serverCapabilities, serverInfo, version }),
   "server/discover": ({ instructions, serverCapabilities, serverInfo, version }) =>
     Effect.succeed({ instructions, serverCapabilities, serverInfo, version }),
+  "subscriptions/listen": (client) => client.awaitSubscription,
   "ping": (client) => client.ping(),
   "tools/list": (client) => client.listTools(),
   "tools/list, all pages": (client) => Effect.map(Stream.runCollect(client.tools), (all) => Array.from(all)),

@@ -7,6 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { ServerCapabilities } from "../Capabilities.js"
+import { harmless, sieved } from "../schema/Mendable.js"
 import * as Caching from "./Caching.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
@@ -17,10 +18,10 @@ export interface DiscoverResult extends Schema.Schema.Type<typeof DiscoverResult
 /** @category schemas */
 export const DiscoverResult = Schema.Struct({
   /** May name legacy revisions, which begin with `initialize`. */
-  supportedVersions: Schema.Array(Schema.String),
+  supportedVersions: sieved(Schema.Array(Schema.String)),
   capabilities: ServerCapabilities,
   /** How to use the server, for the model. */
-  instructions: Schema.optional(Schema.String),
+  instructions: harmless(Schema.optional(Schema.String)),
   ...Caching.hintFields,
   ...ResultType.complete,
   ...Envelope.result

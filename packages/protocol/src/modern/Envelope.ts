@@ -82,7 +82,7 @@ export const NotificationMeta = Schema.Struct(
  * @category constants
  */
 export const notification: { readonly _meta: Schema.optional<Schema.Schema<NotificationMeta>> } = {
-  _meta: Schema.optional(NotificationMeta)
+  _meta: Mendable.harmless(Schema.optional(NotificationMeta))
 }
 
 /**

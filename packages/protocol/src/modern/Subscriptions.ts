@@ -10,6 +10,7 @@ import { declares, type ServerCapabilities } from "../Capabilities.js"
 import { Implementation } from "../Implementation.js"
 import { Key } from "../Json.js"
 import * as Meta from "../Meta.js"
+import { absentAs, harmless, sieved } from "../schema/Mendable.js"
 import { Uri } from "../schema/Text.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
@@ -23,11 +24,11 @@ export interface SubscriptionFilter extends Schema.Schema.Type<typeof Subscripti
  * @category schemas
  */
 export const SubscriptionFilter = Schema.Struct({
-  toolsListChanged: Schema.optional(Schema.Boolean),
-  promptsListChanged: Schema.optional(Schema.Boolean),
-  resourcesListChanged: Schema.optional(Schema.Boolean),
+  toolsListChanged: harmless(Schema.optional(Schema.Boolean)),
+  promptsListChanged: harmless(Schema.optional(Schema.Boolean)),
+  resourcesListChanged: harmless(Schema.optional(Schema.Boolean)),
   /** The URIs of resources; resources below them are included. */
-  resourceSubscriptions: Schema.optional(Schema.Array(Uri))
+  resourceSubscriptions: harmless(Schema.optional(sieved(Schema.Array(Uri))))
 })
 
 /**
@@ -74,7 +75,10 @@ export interface Acknowledged extends Schema.Schema.Type<typeof Acknowledged> {}
  *
  * @category schemas
  */
-export const Acknowledged = Schema.Struct({ notifications: SubscriptionFilter, ...Envelope.notification })
+export const Acknowledged = Schema.Struct({
+  notifications: harmless(absentAs({}, SubscriptionFilter)),
+  ...Envelope.notification
+})
 
 /** For each key of the filter: the capability that the server needs, and the notification. */
 const kinds = [

@@ -5,6 +5,7 @@ import type { ServerRow } from "../Row.js"
 import { good, pipes, sends, value } from "./Sends.js"
 
 const error = (value: unknown, more: object = {}) => ({ jsonrpc: "2.0", id: "$id", error: value, ...more })
+const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
 const decode = { fails: { _tag: "TransportError", reason: "Decode" }, reports: ["Malformed"] }
 
 const errors: ReadonlyArray<ServerRow> = ([
@@ -212,9 +213,9 @@ const noise: ReadonlyArray<ServerRow> = [
     "noise-batch-of-two",
     "answers in a batch of two, which the revision does not have",
     [[good, { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "x" } }]],
-    "the call fails at once",
-    decode,
-    { ...pipes, revisions: "all but 2025-03-26" }
+    "reads both messages",
+    { value, logs: [{ level: "info", data: "x" }] },
+    { revisions: "all but 2025-03-26" }
   ),
   sends(
     "noise-prototype",
@@ -254,8 +255,15 @@ const noise: ReadonlyArray<ServerRow> = [
   sends(
     "noise-deep",
     "nests a result 70 levels deep",
-    [`{"jsonrpc":"2.0","id":"$id","result":{"content":[],"structuredContent":${"[".repeat(70)}${"]".repeat(70)}}}`],
-    "the call fails: deeper than 64 levels",
+    [`{"jsonrpc":"2.0","id":"$id","result":{"content":[],"structuredContent":{"a":${nested(70)}}}}`],
+    "reads the answer: an answer may nest 512 levels deep",
+    { value: { content: [], structuredContent: { a: JSON.parse(nested(70)) } } }
+  ),
+  sends(
+    "noise-deeper",
+    "nests a result 600 levels deep",
+    [`{"jsonrpc":"2.0","id":"$id","result":{"content":[],"structuredContent":{"a":${nested(600)}}}}`],
+    "the call fails: deeper than 512 levels",
     decode
   ),
   sends(
