@@ -169,10 +169,7 @@ export class ModernHttp implements Sender {
   }
 
   /** Delivers all messages but the answer. */
-  private deliver(
-    messages: ReadonlyArray<Message.Incoming>,
-    answer: Message.Response | undefined
-  ): Effect.Effect<void> {
+  private deliver(messages: ReadonlyArray<Message.Incoming>, answer?: Message.Response): Effect.Effect<void> {
     const { reader } = this.connection
     return Effect.forEach(messages, (one) => one === answer ? Effect.void : reader.deliver(one), { discard: true })
   }

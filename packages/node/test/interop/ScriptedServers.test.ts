@@ -6,7 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { isTaken } from "../Third.js"
 import { official, ours, type Outcome, type Over, type Script } from "./ScriptedServers.js"
-import { scripts } from "./Scripts.js"
+import * as Messages from "./scripts/Messages.js"
+import * as Results from "./scripts/Results.js"
+
+const scripts = [...Results.scripts, ...Messages.scripts]
 
 const kinds = [...new Set(scripts.map(({ kind }) => kind))]
 
