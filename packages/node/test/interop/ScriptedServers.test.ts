@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { isTaken } from "../Third.js"
-import { official, ours, type Outcome, type Over, type Script } from "./ScriptedServers.js"
+import { countsOf, official, ours, type Over, type Script } from "./ScriptedServers.js"
 import * as Messages from "./scripts/Messages.js"
 import * as Results from "./scripts/Results.js"
 
@@ -13,20 +13,21 @@ const scripts = [...Results.scripts, ...Messages.scripts]
 
 const kinds = [...new Set(scripts.map(({ kind }) => kind))]
 
-const given = ({ changes, logs, progress }: Outcome) => [logs, progress, changes].map((all) => all.length)
-
 /** Why our client does not take at least as much as the official client. */
 const shortfall = (script: Script, over: Over): Effect.Effect<ReadonlyArray<string>> =>
-  Effect.zipWith(Effect.scoped(ours(script, over)), Effect.scoped(official(script, over)), (own, other) => {
+  Effect.gen(function*() {
     const what = `${script.method}, ${script.name}, over ${over}`
-    if (script.forbidden !== undefined) return own.isTaken ? [`${what}: taken, though forbidden`] : []
-    if (!other.isTaken) return []
-    if (!own.isTaken) return [`${what}: ${String(own.result)}`]
-    const [mine, theirs] = [given(own), given(other)]
+    const isForbidden = script.forbidden !== undefined
+    const other = yield* Effect.scoped(official(script, over))
+    if (!other.isTaken && !isForbidden) return []
     // Each round of input gives progress in the official client.
-    const isLess = script.kind !== "input required" && theirs.some((count, i) => mine[i]! < count)
-    return isLess ? [`${what}: ${mine.join()} in place of ${theirs.join()} notifications`] : []
-  }, { concurrent: true })
+    const counts = isForbidden || script.kind === "input required" ? [0, 0, 0] : countsOf(other)
+    const own = yield* Effect.scoped(ours(script, over, counts))
+    if (isForbidden) return own.isTaken ? [`${what}: taken, though forbidden`] : []
+    if (!own.isTaken) return [`${what}: ${String(own.result)}`]
+    const given = countsOf(own)
+    return counts.some((count, i) => given[i]! < count) ? [`${what}: ${given} in place of ${counts} messages`] : []
+  })
 
 const runs = scripts.flatMap((script, place) =>
   (script.over === undefined ? ["http", "pipe"] as const : [script.over]).flatMap((over, column) =>

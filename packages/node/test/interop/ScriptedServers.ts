@@ -175,7 +175,12 @@ const pipe = (script: Script) => {
   return { input, output }
 }
 
-const wait = Effect.sleep("60 millis")
+/** The numbers of the log messages, reports of progress, and changes. */
+export const countsOf = ({ changes, logs, progress }: Omit<Outcome, "isTaken" | "result">): ReadonlyArray<number> => [
+  logs.length,
+  progress.length,
+  changes.length
+]
 
 const ourVerbs: Readonly<
   Record<
@@ -196,11 +201,11 @@ const ourVerbs: Readonly<
   "prompts/list": (client) => client.listPrompts(),
   "prompts/get": (client) => client.getPrompt("p"),
   "completion/complete": (client) => client.complete({ type: "ref/prompt", name: "p" }, { name: "a", value: "" }),
-  "subscriptions/listen": (client) => Effect.timeout(client.awaitSubscription, "900 millis")
+  "subscriptions/listen": (client) => client.awaitSubscription
 }
 
-/** How long a client waits for an answer that it does not recognize. */
-const limit = "2500 millis"
+/** How long a client waits for an answer that it does not recognize. Ours is asked only what the other has taken. */
+const limits = { ours: "40 seconds", official: "2500 millis" } as const
 
 const isTaken = (
   { isError = false }: Script,
@@ -211,8 +216,12 @@ const isTaken = (
 const isLocal = (error: unknown): boolean =>
   error instanceof TransportError || error instanceof ConnectionClosed || Cause.isTimeoutException(error)
 
-/** What our client, with default options, makes of the script. */
-export const ours = (script: Script, over: Over): Effect.Effect<Outcome, never, Scope.Scope> =>
+/** What our client, with default options, makes of the script. Waits until it has given so many messages to the application. */
+export const ours = (
+  script: Script,
+  over: Over,
+  counts: ReadonlyArray<number>
+): Effect.Effect<Outcome, never, Scope.Scope> =>
   Effect.gen(function*() {
     const [logs, progress, changes] = [[] as Array<unknown>, [] as Array<unknown>, [] as Array<string>]
     const connector = over === "http"
@@ -242,11 +251,17 @@ export const ours = (script: Script, over: Over): Effect.Effect<Outcome, never, 
       yield* Effect.yieldNow()
       return yield* ourVerbs[script.listed === undefined ? script.method : "listed"]!(client, (one) =>
         Effect.sync(() => void progress.push(one)))
-    }).pipe(Effect.timeout(limit), Effect.either)
-    yield* wait
+    }).pipe(Effect.timeout(limits.ours), Effect.either)
+    const seen = { logs, progress, changes }
+    yield* Effect.sleep("20 millis").pipe(
+      Effect.repeat({
+        until: () =>
+          countsOf(seen).every((count, i) => count >= counts[i]!),
+        times: 250
+      })
+    )
     return {
-      isTaken: isTaken(script, result, (error) =>
-        !isLocal(error)),
+      isTaken: isTaken(script, result, (error) => !isLocal(error)),
       result,
       logs,
       progress,
@@ -342,8 +357,8 @@ export const official = (script: Script, over: Over): Effect.Effect<Outcome, nev
         )
       },
       catch: (error) => error
-    }).pipe(Effect.timeout(limit), Effect.either)
-    yield* wait
+    }).pipe(Effect.timeout(limits.official), Effect.either)
+    yield* Effect.sleep("60 millis")
     return {
       isTaken: isTaken(script, result, (error) => error instanceof ProtocolError),
       result,
