@@ -1,33 +1,64 @@
 /**
- * The server of Effect MCP for all subjects: it has the tool "add", the same with a notification of progress before the result, and serves both eras. How it is reached is up to the
+ * The server of Effect MCP for all subjects, with the tools that `offered` names; it serves both eras. How it is reached is up to the
  * subject: over HTTP, over a pair of transports, or in process.
  */
 import * as Tool from "@effect-mcp/definition/Tool"
 import * as McpServer from "@effect-mcp/server/McpServer"
 import * as ServerSession from "@effect-mcp/server/ServerSession"
 import { Effect, Layer, Schema } from "effect"
+import { parked } from "./Parked.js"
+import { offered } from "./Workload.js"
 
-export const Add = Tool.make("add", {
+const schemas = {
   parameters: { a: Schema.Number, b: Schema.Number },
   success: Schema.Struct({ sum: Schema.Number })
-})
+}
 
-const AddSlowly = Tool.make("addSlowly", {
-  parameters: { a: Schema.Number, b: Schema.Number },
-  success: Schema.Struct({ sum: Schema.Number })
-})
+interface Arguments {
+  readonly a: number
+  readonly b: number
+}
+
+type Handler = (input: Arguments) => Effect.Effect<{ readonly sum: number }, never, ServerSession.ServerSession>
+
+export const Add = Tool.make("add", schemas)
 
 export const info = { name: "bench", version: "1.0.0" }
 
-export const AddLive = McpServer.tool(Add, ({ a, b }) => Effect.succeed({ sum: a + b }))
+const add = ({ a, b }: Arguments) => Effect.succeed({ sum: a + b })
 
-const AddSlowlyLive = McpServer.tool(
-  AddSlowly,
-  ({ a, b }) =>
+export const AddLive = McpServer.tool(Add, add)
+
+const handlers: Readonly<Record<string, Handler>> = {
+  /** Sends one notification before its result. */
+  addSlowly: ({ a, b }) =>
     Effect.flatMap(
       ServerSession.ServerSession,
       (session) => Effect.as(session.progress(1, { total: 2 }), { sum: a + b })
-    )
+    ),
+  /** Sends `a` notifications before its result. */
+  report: ({ a, b }) =>
+    Effect.gen(function*() {
+      const session = yield* ServerSession.ServerSession
+      for (let n = 1; n <= a; n++) yield* session.progress(n, { total: a })
+      return { sum: a + b }
+    }),
+  /** Ends when it is cancelled. */
+  park: () =>
+    Effect.gen(function*() {
+      const session = yield* ServerSession.ServerSession
+      yield* session.progress(1)
+      parked.begun++
+      return yield* Effect.onInterrupt(Effect.never, () => Effect.sync(() => parked.ended++))
+    })
+}
+
+const Features = Layer.mergeAll(
+  AddLive,
+  ...offered.slice(1).map((name) => McpServer.tool(Tool.make(name, schemas), handlers[name] ?? add))
 )
 
-export const Server = McpServer.layer(info, Layer.merge(AddLive, AddSlowlyLive))
+export const Server = McpServer.layer(info, Features)
+
+/** The same for more calls in flight than one client may have by default. */
+export const WideServer = McpServer.layer(info, Features, { limits: { maxInFlight: 100_000 } })

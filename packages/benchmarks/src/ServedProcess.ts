@@ -5,7 +5,7 @@
 import { fork } from "node:child_process"
 import { Agent, request } from "node:http"
 import { fileURLToPath } from "node:url"
-import { check } from "./Workload.js"
+import { checkResult, isRecord } from "./Workload.js"
 
 export interface Response {
   readonly sessionId: string | undefined
@@ -26,6 +26,8 @@ export interface Served {
   readonly post: (message: object, headers: Headers) => Promise<Response>
   /** Opens a stream that has events already, and reads it to its end. */
   readonly get: (headers: Headers) => Promise<Response>
+  /** Opens a stream, of a session or of a call, that stays open until the process ends. */
+  readonly open: (headers: Headers, message?: object) => Promise<void>
   /** `collects` frees garbage first. */
   readonly used: (collects?: boolean) => Promise<Usage>
   readonly close: () => void
@@ -61,6 +63,13 @@ export const start = async (server: string, environment: Readonly<Record<string,
     })
   const { url } = await nextMessage<{ readonly url: string }>()
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const streams = new Agent()
+  const headersOf = (body: string, headers: Headers): Headers => ({
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "content-length": `${Buffer.byteLength(body)}`,
+    ...headers
+  })
   const send = (method: string, headers: Headers, body?: string): Promise<Response> =>
     new Promise((resolve, reject) => {
       const sent = request(url, { agent, method, headers }, (response) => {
@@ -79,13 +88,22 @@ export const start = async (server: string, environment: Readonly<Record<string,
   return {
     post: (message, headers) => {
       const body = JSON.stringify(message)
-      return send("POST", {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "content-length": `${Buffer.byteLength(body)}`,
-        ...headers
-      }, body)
+      return send("POST", headersOf(body, headers), body)
     },
+    open: (headers, message) =>
+      new Promise((resolve, reject) => {
+        const body = message === undefined ? undefined : JSON.stringify(message)
+        const options = body === undefined
+          ? { method: "GET", headers: { accept: "text/event-stream", ...headers } }
+          : { method: "POST", headers: headersOf(body, headers) }
+        const sent = request(url, { agent: streams, ...options }, (response) => {
+          response.resume().on("error", () => {})
+          if (response.statusCode === 200) resolve()
+          else reject(new Error(`A stream was answered with ${response.statusCode}`))
+        })
+        sent.on("error", reject)
+        sent.end(body)
+      }),
     get: (headers) => send("GET", { accept: "text/event-stream", ...headers }),
     used: async (collects = false) => {
       const answer = nextMessage<Usage>()
@@ -94,6 +112,7 @@ export const start = async (server: string, environment: Readonly<Record<string,
     },
     close: () => {
       agent.destroy()
+      streams.destroy()
       child.disconnect()
     }
   }
@@ -118,7 +137,11 @@ export const legacy = async (post: Served["post"], capabilities: object = {}): P
     method: "initialize",
     params: { protocolVersion, capabilities, clientInfo }
   }, {})
-  const headers = { "mcp-session-id": sessionId, "mcp-protocol-version": protocolVersion }
+  const headers = {
+    "mcp-protocol-version": protocolVersion,
+    // A server without sessions sends none.
+    ...(sessionId === "" ? {} : { "mcp-session-id": sessionId })
+  }
   await post({ jsonrpc: "2.0", method: "notifications/initialized" }, headers)
   return { headers }
 }
@@ -136,21 +159,36 @@ export const modern = (tool = "add"): Begin => () => {
   })
 }
 
+/** The message that ends what the server has sent: a JSON body, or the last event of a stream. */
+const last = (body: string): unknown => {
+  if (/^[{[]/.test(body)) {
+    const message: unknown = JSON.parse(body)
+    return Array.isArray(message) ? message.at(-1) : message
+  }
+  return JSON.parse(body.slice(body.lastIndexOf("data: ") + "data: ".length))
+}
+
+/** Sends a request, and gives its result. */
+export const ask = async (
+  { post }: Pick<Served, "post">,
+  headers: Headers,
+  request: { readonly id: number; readonly method: string; readonly params: object }
+): Promise<{ readonly body: string; readonly result: unknown }> => {
+  const { body } = await post({ jsonrpc: "2.0", ...request }, headers)
+  const answer = last(body)
+  return { body, result: isRecord(answer) ? answer.result : undefined }
+}
+
 /** Calls a tool that adds, and checks its result. Returns what the server has sent. */
 export const call = async (
-  { post }: Served,
+  served: Served,
   { headers, ...additions }: Additions,
   a: number,
   name = "add",
   _meta?: object
 ): Promise<string> => {
   const params = { name, arguments: { a, b: 1 }, ...additions, ...(_meta === undefined ? {} : { _meta }) }
-  const { body } = await post({ jsonrpc: "2.0", id: a, method: "tools/call", params }, headers)
-  // The response is the last event of a stream.
-  const text = body.startsWith("{") ? body : body.slice(body.lastIndexOf("\ndata: ") + "\ndata: ".length)
-  const { result } = JSON.parse(text) as {
-    readonly result: { readonly structuredContent: { readonly sum: unknown } }
-  }
-  check(result.structuredContent.sum, a, 1)
+  const { body, result } = await ask(served, headers, { id: a, method: "tools/call", params })
+  checkResult(result, a, 1)
   return body
 }

@@ -1,5 +1,5 @@
 /**
- * The work of every subject of a benchmark: calls of the same tool, with every result checked. The subjects are the files in
+ * The work of every subject of a benchmark: calls of the same tools, with every result checked. The subjects are the files in
  * `subjects`.
  */
 
@@ -7,11 +7,73 @@
 export interface Subject {
   /** Makes `calls` calls, `inFlight` of them concurrently. Fails on a wrong result. */
   readonly run: (calls: number, inFlight: number) => Promise<void>
+  /** How many calls belong together: `calls` is a multiple of this number. Default: as many as are in flight. */
+  readonly step?: number
   /** Processor time so far, in microseconds. Default: that of this process. */
   readonly used?: () => Promise<number>
   readonly close: () => Promise<void>
 }
 
+/** One implementation whose memory is measured. */
+export interface Holder {
+  /** Opens so many more of what is measured, and keeps them open. */
+  readonly hold: (count: number) => Promise<void>
+  /** The heap of the process that holds them, after a collection of garbage. */
+  readonly heapBytes: () => Promise<number>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * The tools that a server offers: "add", the one that the row is about, and as many more as the row wants. The environment of its
+ * process names them, so that no server has a tool which its row does not call.
+ */
+export const offered: ReadonlyArray<string> = [
+  "add",
+  ...(process.env.TOOL === undefined ? [] : [process.env.TOOL]),
+  ...Array.from({ length: Number(process.env.TOOLS ?? 1) - 1 }, (_, at) => `add${at}`)
+]
+
+/** How many notifications of progress the tool "report" sends in one call. */
+export const BURST = 1000
+
+export const isRecord = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null
+
 export const check = (sum: unknown, a: number, b: number): void => {
   if (sum !== a + b) throw new Error(`${a} + ${b} is not ${String(sum)}`)
 }
+
+/** Checks the result of a call: the structured content, or the JSON in the text of servers that send none. */
+export const checkResult = (result: unknown, a: number, b: number): void => {
+  const { content, structuredContent } = isRecord(result) ? result : {}
+  if (isRecord(structuredContent)) return check(structuredContent.sum, a, b)
+  const first: unknown = Array.isArray(content) ? content[0] : undefined
+  const value: unknown = isRecord(first) && typeof first.text === "string" ? JSON.parse(first.text) : undefined
+  check(isRecord(value) ? value.sum : undefined, a, b)
+}
+
+/** Makes calls from promises: so many at once, each with a number of its own. */
+export const inTurn = async (
+  calls: number,
+  inFlight: number,
+  call: (a: number) => Promise<void>
+): Promise<void> => {
+  let next = 1
+  await Promise.all(Array.from({ length: inFlight }, async () => {
+    while (next <= calls) await call(next++)
+  }))
+}
+
+/** Calls the tool "report", whose notifications are counted: the cost is that of one notification. */
+export const reporting = (
+  /** Makes one call; `onProgress` runs for each notification. Gives the result. */
+  report: (onProgress: () => void) => Promise<unknown>
+): Pick<Subject, "run" | "step"> => ({
+  step: BURST,
+  run: async (notifications) => {
+    for (let sent = 0; sent < notifications; sent += BURST) {
+      let received = 0
+      checkResult(await report(() => received++), BURST, 1)
+      if (received !== BURST) throw new Error(`${received} of ${BURST} notifications have arrived`)
+    }
+  }
+})

@@ -1,72 +1,140 @@
 /**
- * One measurement, in a process of its own: `node cell.js <subject> <in flight> <calls>` prints the processor time of one
- * call in microseconds, after as many calls to warm up.
+ * One measurement, in a process of its own: `node --expose-gc cell.js <kind> <subject> <in flight> <amount>` prints one figure.
+ *
+ * Of a subject that makes calls, it is the processor time of one call, in microseconds. The amount is how many milliseconds of processor time the
+ * calls take, of both sides together. First the subject makes calls for the same time, so that its code is compiled. So a slow subject makes
+ * fewer calls than a fast one, and load on the machine shortens no measurement.
+ *
+ * Of a subject that holds something open, it is the heap that one of it takes, in bytes; the amount is how many there are.
  */
-import type { Subject } from "./Workload.js"
+import type { Holder, Subject } from "./Workload.js"
 
-const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
-  ...Object.fromEntries(
-    ["own", "hand", "sdk1", "sdk2"].flatMap((subject) =>
-      ["decode", "list", "checked-list", "mended-list", "project"].map((work) => `${subject}-${work}`)
-    ).map((name) => [name, () => import("./subjects/decoding.js").then(({ decoding }) => decoding[name]!())])
-  ),
-  ...Object.fromEntries(
-    Object.entries({
-      legacy: ["own", "own-app", "sdk1", "node"],
-      stateless: ["own-stateless", "sdk1-stateless", "node"],
-      modern: ["own", "own-web", "own-app", "sdk2", "node"]
-    }).flatMap(([era, servers]) =>
-      servers.map((server) => [
-        `${server}-http-${era}`,
-        () => import("./subjects/http.js").then(({ eras, start }) => start(server, eras[era as keyof typeof eras])())
-      ])
-    )
-  ),
-  ...Object.fromEntries(
-    Object.entries({ "own-bearer": "own", "protected-bearer": "protected" }).map(([name, server]) => [
-      name,
-      () => import("./subjects/http.js").then(({ eras, start }) => start(server, eras.bearer)())
-    ])
-  ),
-  ...Object.fromEntries(
-    Object.entries({ "own-streamed": "own", "sdk1-streamed": "sdk1-streamed", "node-streamed": "node-streamed" })
-      .map(([name, server]) => [
-        name,
-        () => import("./subjects/http.js").then(({ eras, start }) => start(server, eras.legacy, "addSlowly")())
-      ])
-  ),
-  ...Object.fromEntries(["own", "sdk1", "sdk2", "node"].map((server) => [
-    `${server}-stdio`,
-    () => import("./subjects/stdio.js").then(({ start }) => start(server))
-  ])),
-  ...Object.fromEntries(
-    [
-      ...["own", "sdk1", "sdk2", "platform"].map((client) => `${client}-client-http`),
-      ...["own", "sdk1", "sdk2", "lines"].map((client) => `${client}-client-stdio`)
-    ].map((name) => [name, () => import("./subjects/clients.js").then(({ clients }) => clients[name]!())])
-  ),
-  "own-pair": () => import("./subjects/own.js").then(({ overPair }) => overPair("2025-11-25")),
-  "own-pair-modern": () => import("./subjects/own.js").then(({ overPair }) => overPair("2026-07-28")),
-  "own-direct": () => import("./subjects/own.js").then(({ overDirect }) => overDirect("2025-11-25")),
-  "own-direct-modern": () => import("./subjects/own.js").then(({ overDirect }) => overDirect("2026-07-28")),
-  "sdk1-pair": () => import("./subjects/sdk1.js").then(({ start }) => start()),
-  "sdk2-pair": () => import("./subjects/sdk2.js").then(({ legacy }) => legacy()),
-  "sdk2-pair-modern": () => import("./subjects/sdk2.js").then(({ modern }) => modern())
+type Open = (subject: string, amount: number) => Promise<Subject | Holder>
+
+const named = (
+  load: () => Promise<Readonly<Record<string, (() => Subject | Holder | Promise<Subject | Holder>) | undefined>>>
+): Open =>
+async (subject) => {
+  const open = (await load())[subject]
+  if (open === undefined) throw new Error(`There is no subject "${subject}" of this kind`)
+  return open()
 }
 
-const [name = "", inFlight = "1", calls = "1000"] = process.argv.slice(2)
-const start = subjects[name]
-if (start === undefined) throw new Error(`There is no subject "${name}": ${Object.keys(subjects).join(", ")}`)
+const http = () => import("./subjects/http.js")
 
-const subject = await start()
-await subject.run(Number(calls), Number(inFlight))
-const used = subject.used ?? (() => {
+const [memory, own, sdk1, sdk2] = [
+  () => import("./subjects/memory.js"),
+  () => import("./subjects/own.js"),
+  () => import("./subjects/sdk1.js"),
+  () => import("./subjects/sdk2.js")
+]
+
+const decoding = (work: string): Open =>
+  named(async () => (await import("./subjects/decoding.js")).decoding[work] ?? {})
+
+/** What is measured, and of whom. */
+const kinds: Readonly<Record<string, Open>> = {
+  decode: decoding("decode"),
+  "validate-list": decoding("validate-list"),
+  project: decoding("project"),
+  server: named(async () => (await memory()).servers),
+  client: named(async () => (await memory()).clients),
+  pair: named(async () => ({
+    own: async () => (await own()).overPair("2025-11-25"),
+    "own-direct": async () => (await own()).overDirect("2025-11-25"),
+    "own-promises": async () => (await own()).fromPromises(),
+    sdk1: async () => (await sdk1()).start(),
+    sdk2: async () => (await sdk2()).legacy(),
+    bare: async () => (await memory()).servers.bare!()
+  })),
+  "pair-modern": named(async () => ({
+    own: async () => (await own()).overPair("2026-07-28"),
+    "own-direct": async () => (await own()).overDirect("2026-07-28"),
+    sdk2: async () => (await sdk2()).modern()
+  })),
+  "progress-pair": named(async () => ({
+    own: async () => (await own()).progressOfPair(),
+    sdk1: async () => (await sdk1()).progressOfPair(),
+    sdk2: async () => (await sdk2()).progressOfPair(),
+    bare: async () => (await memory()).bareProgress()
+  })),
+  cancel: named(async () => ({
+    own: async () => (await own()).cancel(),
+    sdk1: async () => (await sdk1()).cancel(),
+    sdk2: async () => (await sdk2()).cancel(),
+    bare: async () => (await memory()).bareCancel()
+  })),
+  "memory-call": named(async () => ({
+    own: async () => (await own()).hold(),
+    sdk1: async () => (await sdk1()).hold(),
+    sdk2: async () => (await sdk2()).hold(),
+    bare: async () => (await memory()).bareHold()
+  })),
+  "http-legacy": async (server) => (await http()).start(server, (await http()).eras.legacy),
+  "http-stateless": async (server) => (await http()).start(server, (await http()).eras.stateless),
+  "http-modern": async (server) => (await http()).start(server, (await http()).eras.modern),
+  "http-bearer": async (server) => (await http()).start(server, (await http()).eras.bearer),
+  "http-streamed": async (server) => (await http()).start(server, (await http()).eras.legacy, "addSlowly"),
+  "http-progress": async (server) => (await http()).progress(server),
+  "http-list": async (server) => (await http()).list(server),
+  "among-sessions": async (sessions) => (await http()).amongSessions("own-wide", Number(sessions)),
+  "among-tools": async (tools) => (await http()).amongTools("own", tools),
+  "memory-session": async (server) => (await http()).holdSessions(server),
+  "memory-stream": async (server, count) => (await http()).holdStreams(server, count),
+  "memory-answer": async (server, count) => (await http()).holdAnswers(server, count),
+  stdio: async (server) => (await import("./subjects/stdio.js")).start(server),
+  "stdio-progress": async (server) => (await import("./subjects/stdio.js")).progress(server),
+  "stdio-list": async (server) => (await import("./subjects/stdio.js")).list(server),
+  "client-http": named(async () => (await import("./subjects/clients.js")).overHttp),
+  "client-stdio": named(async () => (await import("./subjects/clients.js")).overStdio)
+}
+
+const ownUsage = () => {
   const { system, user } = process.cpuUsage()
   return Promise.resolve(user + system)
-})
-const before = await used()
-await subject.run(Number(calls), Number(inFlight))
-const microseconds = (await used()) - before
+}
+
+/** The processor time of one call. */
+const time = async (subject: Subject, inFlight: number, milliseconds: number): Promise<number> => {
+  const step = subject.step ?? inFlight
+  const { used } = subject
+  /** Both sides: the process of the server may be another one. */
+  const spent = async () => await ownUsage() + (used === undefined ? 0 : await used())
+  const run = async (calls: number): Promise<number> => {
+    const before = await spent()
+    await subject.run(calls, inFlight)
+    return (await spent() - before) / 1000
+  }
+  let calls = step
+  let took = await run(calls)
+  for (let all = took; all < milliseconds; all += took) {
+    calls *= 2
+    took = await run(calls)
+  }
+  const measured = Math.ceil((calls * milliseconds) / took / step) * step
+  const count = used ?? ownUsage
+  const before = await count()
+  await subject.run(measured, inFlight)
+  return (await count() - before) / measured
+}
+
+/** The heap that one takes. */
+const weigh = async (holder: Holder, count: number): Promise<number> => {
+  const first = Math.ceil(count / 10)
+  await holder.hold(first)
+  const before = await holder.heapBytes()
+  await holder.hold(count - first)
+  return (await holder.heapBytes() - before) / (count - first)
+}
+
+const [kind = "", name = "", inFlight = "1", amount = "100"] = process.argv.slice(2)
+const open = kinds[kind]
+if (open === undefined) throw new Error(`There is no kind "${kind}": ${Object.keys(kinds).join(", ")}`)
+
+const subject = await open(name, Number(amount))
+const figure = "hold" in subject
+  ? await weigh(subject, Number(amount))
+  : await time(subject, Number(inFlight), Number(amount))
 await subject.close()
-console.log(JSON.stringify({ microseconds: microseconds / Number(calls) }))
+console.log(JSON.stringify({ figure }))
 process.exit(0)

@@ -6,6 +6,7 @@
 import { Effect } from "effect"
 import * as Database from "./Database.js"
 import * as Redis from "./Redis.js"
+import { isOver, median, type Options, type Report, type Result, resultOf } from "./Report.js"
 import * as ServedProcess from "./ServedProcess.js"
 import * as sessions from "./sessions.js"
 
@@ -41,17 +42,14 @@ const PROGRESS = { progressToken: 1 }
 /** The number of a node that shares its state with no other. */
 const ALONE = 3
 
-export interface Options {
-  /** Only the rows whose names contain it. */
-  readonly text: string
-  readonly smoke: boolean
-}
-
 /** How many turns each variant gets. */
 const ROUNDS = 11
 
 /** In a smoke run, a ratio may be over its budget by this factor: there are few calls. */
 const MARGIN = 1.3
+
+/** What it costs a store to tell its usage, in microseconds a call: less says nothing. */
+const READING = 10
 
 /** In a smoke run, how often a row is measured that is over its budget: other processes may have slowed one variant down. */
 const ATTEMPTS = 3
@@ -93,18 +91,14 @@ const affine = async (
   return { name, nodes, run: spread(nodes, clients, (client) => client % nodes.length, tool, _meta) }
 }
 
-const median = (values: ReadonlyArray<number>): number => [...values].sort((a, b) => a - b)[values.length >> 1]!
-
-const micros = (value: number): string => `${value.toFixed(1).padStart(9)} µs`
-
-/** Measures a row, and prints it. Whether a variant is over its budget. */
+/** Measures a row. */
 const measure = async (
   { name, store }: NamedRow,
   { budget, busiest, calls, variants }: Row,
   /** The processor time of the store. */
   used: Effect.Effect<number>,
   smoke: boolean
-): Promise<boolean> => {
+): Promise<Result> => {
   const share = Math.ceil(calls / (smoke ? 100 : ROUNDS))
   const rounds = smoke ? 5 : ROUNDS
   const usage = async ({ nodes }: Variant) => ({
@@ -123,27 +117,28 @@ const measure = async (
       times[at]!.store.push((after.store - before.store) / share)
     }
   }
-  console.log(`\n${name}`)
-  let over = false
-  for (const [at, variant] of variants.entries()) {
-    const { nodes, store: stored } = times[at]!
-    const ratio = median(nodes.map((time, round) => time / times[0]!.nodes[round]!))
-    const limit = budget[variant.name]
-    const isOver = limit !== undefined && ratio > limit * (smoke ? MARGIN : 1)
-    over ||= isOver
-    const compared = at === 0
-      ? ""
-      : busiest === true
-      ? `   ${(1 / ratio).toFixed(2)} times as many calls`
-      : `   ${ratio.toFixed(2)} of ${variants[0]!.name}`
-    const verdict = limit === undefined ? "" : isOver ? `  OVER ${limit}` : `  within ${limit}`
-    console.log(
-      `  ${variant.name.padEnd(20)} ${micros(median(nodes))}  and ${store} ${
-        micros(median(stored))
-      }${compared}${verdict}`
-    )
-  }
-  return over
+  const [first, second] = [variants[0]!.name, variants[1]!.name]
+  return resultOf({
+    topic: "nodes",
+    name,
+    unit: busiest === true ? "µs a call, of the busiest node" : "µs a call",
+    own: second,
+    floor: first,
+    samples: new Map(variants.flatMap((variant, at): Array<[string, Array<number>]> => {
+      const { nodes, store: stored } = times[at]!
+      return median(stored) < READING
+        ? [[variant.name, nodes]]
+        : [[variant.name, nodes], [`${variant.name}: ${store} itself`, stored]]
+    })),
+    compared: variants.slice(1).map((variant) => {
+      const most = budget[variant.name]
+      return {
+        own: variant.name,
+        other: first,
+        ...(most === undefined ? {} : { most: smoke ? Number((most * MARGIN).toFixed(2)) : most })
+      }
+    })
+  })
 }
 
 /** Starts a server, or finds the one of this name and number: the rows share them. */
@@ -295,8 +290,8 @@ const resuming = async (
 
 const UNREAD = 10
 
-/** Runs the rows; whether one is over its budget. */
-export const run = ({ smoke, text }: Options): Promise<boolean> =>
+/** Runs the rows. */
+export const run = (report: Report, { smoke, text }: Options): Promise<void> =>
   Effect.runPromise(Effect.scoped(Effect.gen(function*() {
     const redis = yield* Redis.make
     const database = yield* Effect.cached(Database.make)
@@ -311,18 +306,16 @@ export const run = ({ smoke, text }: Options): Promise<boolean> =>
       started.set(key, served)
       return served
     }
-    let over = false
     for (const row of rowsOf(smoke)) {
       if (!row.name.includes(text)) continue
       const { url, used } = row.store === "Redis" ? { ...redis, url: "" } : yield* database
       const made = yield* Effect.promise(() => row.make(startOn(url)))
-      const isOver = yield* Effect.repeat(Effect.promise(() => measure(row, made, used, smoke)), {
+      const result = yield* Effect.repeat(Effect.promise(() => measure(row, made, used, smoke)), {
         times: smoke ? ATTEMPTS - 1 : 0,
-        while: (isOver) => isOver
+        while: isOver
       })
-      over ||= isOver
+      report.add(result)
     }
     for (const served of started.values()) yield* Effect.promise(async () => (await served).close())
-    const sessionsAreOver = yield* Effect.promise(() => sessions.run(redis, { smoke, text }))
-    return over || sessionsAreOver
+    yield* Effect.promise(() => sessions.run(redis, report, { smoke, text }))
   })))

@@ -9,6 +9,7 @@ const servers: Readonly<Record<string, () => Promise<Start>>> = {
   protected: () => import("./servers/protected.js").then(({ onNode }) => onNode),
   "own-web": () => import("./servers/own.js").then(({ onHono }) => onHono),
   "own-app": () => import("./servers/own.js").then(({ onPlatform }) => onPlatform),
+  "own-wide": () => import("./servers/own.js").then(({ wide }) => wide),
   "nodes-alone": () => import("./servers/nodes.js").then(({ alone }) => alone),
   "nodes-memory": () => import("./servers/nodes.js").then(({ inMemory }) => inMemory),
   "nodes-redis": () => import("./servers/nodes.js").then(({ inRedis }) => inRedis),
@@ -17,9 +18,17 @@ const servers: Readonly<Record<string, () => Promise<Start>>> = {
   sdk1: () => import("./servers/sdk1.js").then(({ start }) => start),
   "sdk1-streamed": () => import("./servers/sdk1.js").then(({ streamed }) => streamed),
   "sdk1-stateless": () => import("./servers/sdk1.js").then(({ stateless }) => stateless),
-  "node-streamed": () => import("./servers/node.js").then(({ streamed }) => streamed),
   sdk2: () => import("./servers/sdk2.js").then(({ start }) => start),
-  node: () => import("./servers/node.js").then(({ start }) => start)
+  "sdk2-sessions": () => import("./servers/sdk2.js").then(({ inSessions }) => inSessions),
+  "sdk2-streamed": () => import("./servers/sdk2.js").then(({ streamed }) => streamed),
+  "effect-ai": () => import("./servers/others.js").then(({ effectAi }) => effectAi),
+  fastmcp: () => import("./servers/others.js").then(({ fastmcp }) => fastmcp),
+  tmcp: () => import("./servers/others.js").then(({ tmcp }) => tmcp),
+  platform: () => import("./servers/platform.js").then(({ start }) => start),
+  node: () => import("./servers/node.js").then(({ start }) => start),
+  "node-sessions": () => import("./servers/node.js").then(({ inSessions }) => inSessions),
+  "node-streamed": () => import("./servers/node.js").then(({ streamed }) => streamed),
+  "node-web": () => import("./servers/node.js").then(({ web }) => web)
 }
 
 const report = (message: unknown) => process.send!(message)

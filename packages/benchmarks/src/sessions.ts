@@ -8,15 +8,12 @@ import type * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
 import { Effect, Option } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Redis } from "./Redis.js"
+import { type Options, type Report, type Result, resultOf } from "./Report.js"
 import * as ServedProcess from "./ServedProcess.js"
+import { inTurn } from "./Workload.js"
 
-export interface Options {
-  readonly text: string
-  readonly smoke: boolean
-}
-
-/** How many bytes of Redis an idle session may cost. */
-const MAX_BYTES = 2048
+/** How many kB of Redis an idle session may cost. */
+const MAX_KILOBYTES = 2
 
 /** What an ordinary client sends. */
 const capabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } }
@@ -34,40 +31,47 @@ const bytesOf = ({ command }: Redis, pattern: string) =>
     return bytes
   })
 
-const idle = (redis: Redis, smoke: boolean) =>
+const NODE = "nodes: memory of an idle session at its node"
+const REDIS = "nodes: memory of an idle session in Redis itself"
+
+const idle = (redis: Redis, smoke: boolean): Effect.Effect<ReadonlyArray<Result>> =>
   Effect.gen(function*() {
     const sessions = smoke ? 200 : 5000
-    console.log(`\nnodes: memory of an idle session, mean of ${sessions}`)
-    let over = false
+    const heaps = new Map<string, Array<number>>()
     for (const [server, name] of [["nodes-memory", "memory"], ["nodes-redis", "Redis"]] as const) {
       const served = yield* Effect.promise(() =>
         ServedProcess.start(server, { REDIS_URL: redis.url, REDIS_PREFIX: "idle:" })
       )
       const open = (count: number) =>
-        Effect.promise(async () => {
-          let left = count
-          await Promise.all(Array.from({ length: 16 }, async () => {
-            while (left-- > 0) {
-              await ServedProcess.call(served, await ServedProcess.legacy(served.post, capabilities), 1)
-            }
-          }))
-        })
+        Effect.promise(() =>
+          inTurn(count, 16, async () =>
+            void await ServedProcess.call(served, await ServedProcess.legacy(served.post, capabilities), 1))
+        )
       yield* open(100)
       const before = yield* Effect.promise(() => served.used(true))
       yield* open(sessions)
       const after = yield* Effect.promise(() => served.used(true))
-      const heap = (after.heapBytes - before.heapBytes) / sessions
-      const bytes = name === "Redis" ? (yield* bytesOf(redis, "idle:*session:*")) / (sessions + 100) : 0
-      const verdict = name !== "Redis" ? "" : bytes > MAX_BYTES ? `  OVER ${MAX_BYTES}` : `  within ${MAX_BYTES}`
-      over ||= verdict.includes("OVER")
-      console.log(
-        `  ${name.padEnd(12)} ${heap.toFixed(0).padStart(8)} bytes of the node, ${
-          bytes.toFixed(0).padStart(6)
-        } bytes of Redis${verdict}`
-      )
+      heaps.set(name, [(after.heapBytes - before.heapBytes) / sessions / 1000])
       served.close()
     }
-    return over
+    const kilobytes = (yield* Effect.orDie(bytesOf(redis, "idle:*session:*"))) / (sessions + 100) / 1000
+    const row = { topic: "nodes", own: "Redis", unit: "kB each" } as const
+    return [
+      resultOf({
+        ...row,
+        name: NODE,
+        floor: "memory",
+        samples: heaps,
+        compared: [{ own: "Redis", other: "memory" }]
+      }),
+      resultOf({
+        ...row,
+        name: REDIS,
+        most: MAX_KILOBYTES,
+        samples: new Map([["Redis", [kilobytes]]]),
+        compared: []
+      })
+    ]
   })
 
 const facts = {
@@ -82,7 +86,8 @@ const MAX_GROWTH = 2
 interface Measured {
   /** The processor time of one operation at the node and in Redis, in microseconds. */
   readonly cost: number
-  readonly figures: string
+  /** The longest pause of the event loop, in milliseconds. */
+  readonly pause: number
 }
 
 /** Processor time and the longest pause of the event loop while an effect runs. */
@@ -95,59 +100,72 @@ const measured = <A, E>(redis: Redis, effect: Effect.Effect<A, E>, operations: n
     yield* effect
     const { system, user } = process.cpuUsage(before)
     delays.disable()
-    const own = (user + system) / operations
-    const inRedis = ((yield* redis.used) - redisBefore) / operations
-    const all = ((user + system) / 1000).toFixed(0)
-    const pause = (delays.max / 1_000_000).toFixed(0)
-    return {
-      cost: own + inRedis,
-      figures: `${own.toFixed(1)} µs and Redis ${inRedis.toFixed(1)} µs (${all} ms in all, longest pause ${pause} ms)`
-    }
+    const inRedis = (yield* redis.used) - redisBefore
+    return { cost: (user + system + inRedis) / operations, pause: delays.max / 1_000_000 }
   })
 
-const directory = (redis: Redis, smoke: boolean) =>
+/** What one directory costs, by operation. */
+const operations = (redis: Redis, prefix: string, sessions: number) =>
   Effect.scoped(Effect.gen(function*() {
-    const costs = new Map<string, number>()
-    let over = false
-    // The first of the two is slow, because its code is not compiled yet.
-    for (const [at, sessions] of (smoke ? [1000] : [1000, 1000, 100_000]).entries()) {
-      console.log(`\nnodes: a directory of ${sessions} sessions, each operation`)
-      const connection = yield* RedisConnection.make({ url: redis.url, prefix: `directory${at}:` })
-      const service = yield* Effect.provideService(
-        RedisSessionDirectory.make(),
-        RedisConnection.RedisConnection,
-        connection
-      )
-      const one = yield* service.join("one")
-      const two = yield* service.join("two")
-      const ids = Array.from({ length: sessions }, () => crypto.randomUUID())
-      const some = ids.filter((_, at) => at % (sessions / 1000) === 0)
-      const each = (ids: ReadonlyArray<string>, f: (id: string) => Effect.Effect<unknown, unknown>) =>
-        Effect.forEach(ids, f, { concurrency: 16, discard: true })
-      const print = (name: string, { cost, figures }: Measured) => {
-        const before = costs.get(name)
-        costs.set(name, cost)
-        const ratio = before === undefined ? 0 : cost / before
-        over ||= ratio > MAX_GROWTH
-        const verdict = `  ${ratio.toFixed(2)} ${ratio > MAX_GROWTH ? "OVER" : "within"} ${MAX_GROWTH}`
-        console.log(`  ${name.padEnd(8)} ${figures}${before === undefined ? "" : verdict}`)
-      }
-      print("create", yield* measured(redis, each(ids, (id) => one.create(id, facts)), sessions))
-      print("find", yield* measured(redis, each(some, (id) => found(two, id)), some.length))
-      print("touch", yield* measured(redis, one.touch(ids), sessions))
-      yield* each(some, (id) => one.release(id, 1))
-      print("claim", yield* measured(redis, each(some, (id) => two.claim(id, 1)), some.length))
-    }
-    return over
+    const connection = yield* RedisConnection.make({ url: redis.url, prefix })
+    const service = yield* Effect.provideService(
+      RedisSessionDirectory.make(),
+      RedisConnection.RedisConnection,
+      connection
+    )
+    const one = yield* service.join("one")
+    const two = yield* service.join("two")
+    const ids = Array.from({ length: sessions }, () => crypto.randomUUID())
+    const some = ids.filter((_, at) => at % (sessions / FEWEST) === 0)
+    const each = (ids: ReadonlyArray<string>, f: (id: string) => Effect.Effect<unknown, unknown>) =>
+      Effect.forEach(ids, f, { concurrency: 16, discard: true })
+    const create = yield* measured(redis, each(ids, (id) => one.create(id, facts)), sessions)
+    const find = yield* measured(redis, each(some, (id) => found(two, id)), some.length)
+    const touch = yield* measured(redis, one.touch(ids), sessions)
+    yield* each(some, (id) => one.release(id, 1))
+    const claim = yield* measured(redis, each(some, (id) => two.claim(id, 1)), some.length)
+    return { create, find, touch, claim }
   }))
+
+const DIRECTORY = "nodes: a directory of 100,000 sessions in Redis"
+
+const FEWEST = 1000
+
+const directory = (redis: Redis, smoke: boolean): Effect.Effect<ReadonlyArray<Result>> =>
+  Effect.gen(function*() {
+    // The first directory is slow, because its code is not compiled yet.
+    if (!smoke) yield* operations(redis, "directory:warm:", FEWEST)
+    const few = yield* operations(redis, "directory:few:", FEWEST)
+    const many = yield* operations(redis, "directory:many:", smoke ? FEWEST : 100 * FEWEST)
+    return (["create", "find", "touch", "claim"] as const).flatMap((name) => {
+      const row = { topic: "nodes", own: "100,000 sessions", floor: "1,000 sessions" } as const
+      const samplesOf = (figure: (one: Measured) => number) =>
+        new Map([[row.own, [figure(many[name])]], [row.floor, [figure(few[name])]]])
+      return [
+        resultOf({
+          ...row,
+          name: `${DIRECTORY}: ${name}`,
+          unit: "µs of the node and of Redis",
+          samples: samplesOf(({ cost }) => cost),
+          compared: [{ own: row.own, other: row.floor, ...(smoke ? {} : { most: MAX_GROWTH }) }]
+        }),
+        resultOf({
+          ...row,
+          name: `${DIRECTORY}: ${name}, the longest pause of the node`,
+          unit: "ms",
+          samples: samplesOf(({ pause }) => pause),
+          compared: []
+        })
+      ]
+    })
+  }).pipe(Effect.orDie)
 
 const found = (membership: SessionDirectory.Membership, id: string) =>
   Effect.filterOrDieMessage(membership.find(id), Option.isSome, "A session is not in the directory")
 
-/** Runs the rows; whether one is over its budget. */
-export const run = (redis: Redis, { smoke, text }: Options): Promise<boolean> =>
+/** Runs the rows. */
+export const run = (redis: Redis, report: Report, { smoke, text }: Options): Promise<void> =>
   Effect.runPromise(Effect.gen(function*() {
-    const isHeavy = "nodes: memory of an idle session".includes(text) && (yield* idle(redis, smoke))
-    const isSlow = "nodes: a directory of 100000 sessions".includes(text) && (yield* directory(redis, smoke))
-    return isHeavy || isSlow
+    if (NODE.includes(text) || REDIS.includes(text)) for (const row of yield* idle(redis, smoke)) report.add(row)
+    if (DIRECTORY.includes(text)) for (const row of yield* directory(redis, smoke)) report.add(row)
   }))

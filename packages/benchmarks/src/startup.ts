@@ -9,6 +9,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { type Options, type Report, resultOf } from "./Report.js"
 
 interface Start {
   readonly milliseconds: number
@@ -25,14 +26,14 @@ interface Subject {
 const NAME = "start of a server over stdio"
 
 /**
- * The limits of our processor time, as multiples of others in the same round. Wanted are 1.45 and 1.25 for the first two, and 1.48 and
- * 1.29 are reached. The least is 1.21 and 1.07: what a server of one file on the same modules of Effect takes that reads, answers and
+ * What our processor time is compared with, in the same round, and the highest ratios. Wanted are 1.45 and 1.25 for the first two, and 1.48
+ * and 1.29 are reached. The least is 1.21 and 1.07: what a server of one file on the same modules of Effect takes that reads, answers and
  * checks these three messages, and knows nothing else of the protocol. Half of what is between, 30 ms, makes the schemas of the protocol.
  */
-const BUDGETS = [
-  { own: "own", other: "effect", ratio: 1.52 },
-  { own: "own", other: "effect-modules", ratio: 1.33 },
-  { own: "own-bundled", other: "sdk2-bundled", ratio: 1.15 }
+const COMPARED = [
+  { own: "own", other: "effect", most: 1.52 },
+  { own: "own", other: "effect-modules", most: 1.33 },
+  { own: "own-bundled", other: "sdk2-bundled", most: 1.15 }
 ]
 
 /** By how many MiB our process may be larger than that of the SDK, version 2. */
@@ -115,11 +116,9 @@ const bundle = async (file: string, platform: "browser" | "node" = "node") => {
   return { file: outfile, metafile, kilobytes: statSync(outfile).size / 1000 }
 }
 
-const median = (values: ReadonlyArray<number>): number => [...values].sort((a, b) => a - b)[values.length >> 1]!
-
-/** Runs the row; whether it is over its budget. */
-export const run = async ({ smoke, text }: { readonly smoke: boolean; readonly text: string }): Promise<boolean> => {
-  if (!NAME.includes(text)) return false
+/** Runs the rows. */
+export const run = async (report: Report, { smoke, text }: Options): Promise<void> => {
+  if (!NAME.includes(text)) return
   const { status } = spawnSync(process.execPath, [join(root, "scripts/flat.mjs")], {
     stdio: ["ignore", "ignore", "inherit"]
   })
@@ -147,33 +146,56 @@ export const run = async ({ smoke, text }: { readonly smoke: boolean; readonly t
     { name: "node", file: importing("node", []), answers: false }
   ]
   const starts = new Map<string, Array<Start>>(subjects.map(({ name }) => [name, []]))
-  for (let round = 0; round < (smoke ? 1 : 15); round++) {
+  for (let round = 0; round < (smoke ? 1 : 7); round++) {
     for (const subject of subjects) starts.get(subject.name)!.push(await start(subject))
   }
-  console.log(`\n${NAME}: processor time, the lowest and the highest of it, memory`)
-  for (const [name, all] of starts) {
-    const times = all.map(({ milliseconds }) => milliseconds)
-    const [middle, least, most] = [median(times), Math.min(...times), Math.max(...times)].map((ms) => ms.toFixed(0))
-    const memory = median(all.map(({ mebibytes }) => mebibytes)).toFixed(0)
-    console.log(`  ${name.padEnd(16)} ${middle!.padStart(5)} ms (${least} to ${most}), ${memory.padStart(4)} MiB`)
+  const of = (figure: (start: Start) => number) =>
+    new Map([...starts].map(([name, all]) => [name, all.map(figure)]))
+  const topic = "starts"
+  const times = of(({ milliseconds }) => milliseconds)
+  for (const [own, suffix] of [["own", ""], ["own-bundled", ", bundled"]] as const) {
+    const isBundled = suffix !== ""
+    report.add(resultOf({
+      topic,
+      name: `${NAME}${suffix}`,
+      unit: "ms of processor time",
+      own,
+      floor: "node",
+      samples: new Map([...times].filter(([name]) => name === "node" || name.endsWith("-bundled") === isBundled)),
+      compared: COMPARED.filter((one) => one.own === own)
+        .map(({ most, other }) => ({ own, other, ...(smoke ? {} : { most }) }))
+    }))
   }
-  let over = false
-  const judge = (what: string, now: number, budget: number) => {
-    const isOver = !smoke && now > budget
-    over ||= isOver
-    const verdict = budget === Infinity ? "" : `${isOver ? "OVER" : "within"} ${budget}`
-    console.log(`  ${what.padEnd(42)} ${now.toFixed(2).padStart(6)}  ${verdict}`)
-  }
-  for (const { other, own, ratio } of BUDGETS) {
-    const others = starts.get(other)!
-    // Both times of a ratio come from the same round.
-    const ratios = starts.get(own)!.map(({ milliseconds }, round) => milliseconds / others[round]!.milliseconds)
-    judge(`${own} in times of ${other}`, median(ratios), ratio)
-  }
-  const memoryOf = (name: string) => median(starts.get(name)!.map(({ mebibytes }) => mebibytes))
-  judge("MiB of own beyond sdk2", memoryOf("own") - memoryOf("sdk2"), MORE_MEMORY)
-  for (const [name, { kilobytes }] of Object.entries(bundles)) {
-    judge(`kB of the bundle of ${name}`, kilobytes, KILOBYTES[name] ?? Infinity)
-  }
-  return over
+  const mebibytes = of((start) => start.mebibytes)
+  const [ours, theirs] = [mebibytes.get("own") ?? [], mebibytes.get("sdk2") ?? []]
+  report.add(resultOf({
+    topic,
+    name: `${NAME}, memory of the process`,
+    unit: "MiB",
+    own: "own",
+    floor: "node",
+    samples: mebibytes,
+    compared: [{ own: "own", other: "node" }, { own: "own", other: "sdk2" }]
+  }))
+  report.add(resultOf({
+    topic,
+    name: `${NAME}, memory of the process beyond that of sdk2`,
+    unit: "MiB",
+    own: "own",
+    ...(smoke ? {} : { most: MORE_MEMORY }),
+    samples: new Map([["own", ours.map((size, round) => size - theirs[round]!)]]),
+    compared: []
+  }))
+  const bundle = (own: "own" | "browser", name: string, others: ReadonlyArray<"sdk1" | "sdk2">) =>
+    report.add(resultOf({
+      topic,
+      name,
+      unit: "kB, minified",
+      own,
+      most: KILOBYTES[own],
+      samples: new Map([own, ...others].map((one) => [one, [bundles[one].kilobytes]])),
+      compared: others.map((other) => ({ own, other }))
+    }))
+  bundle("own", `${NAME}, the bundle`, ["sdk1", "sdk2"])
+  bundle("browser", "a client for a browser, the bundle", [])
 }

@@ -1,9 +1,10 @@
 /**
- * One server over stdio in a process of its own: `stdio.js <server>` serves the tool "add" on its standard streams, and answers each
+ * One server over stdio in a process of its own: `stdio.js <server>` serves its tools on its standard streams, and answers each
  * message of its parent process with the processor time so far.
  */
 import * as NodeStdio from "node:process"
 import { createInterface } from "node:readline"
+import type { Message } from "./servers/node.js"
 
 const servers: Readonly<Record<string, () => Promise<void>>> = {
   own: async () => {
@@ -28,12 +29,19 @@ const servers: Readonly<Record<string, () => Promise<void>>> = {
     ])
     await makeServer().connect(new StdioServerTransport())
   },
-  /** The floor: reads lines, parses them, and answers with the same JSON. It checks nothing. */
+  "effect-ai": async () => (await import("./servers/others.js")).stdio.effectAi(),
+  fastmcp: async () => (await import("./servers/others.js")).stdio.fastmcp(),
+  tmcp: async () => (await import("./servers/others.js")).stdio.tmcp(),
+  /** The floor: reads lines, parses them, and answers with the same JSON. It checks nothing but what it adds. */
   node: async () => {
-    const { answer } = await import("./servers/node.js")
+    const { answerTo, progress, progressOf } = await import("./servers/node.js")
+    const write = (message: object) => NodeStdio.stdout.write(`${JSON.stringify(message)}\n`)
     createInterface({ input: NodeStdio.stdin }).on("line", (line) => {
-      const call = JSON.parse(line) as Parameters<typeof answer>[0]
-      if (call.id !== undefined) NodeStdio.stdout.write(`${JSON.stringify(answer(call))}\n`)
+      const message: Message = JSON.parse(line)
+      if (message.id === undefined) return
+      const notifications = progressOf(message)
+      for (let n = 1; n <= notifications; n++) write(progress(message, n))
+      write(answerTo(message.id, message))
     })
   }
 }

@@ -2,14 +2,12 @@
  * Effect MCP over HTTP: on Node's HTTP server, on that of `@effect/platform`, and as a function of web requests. All serve
  * the same layer, with default options.
  */
-import * as PlatformServer from "@effect/platform/HttpServer"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { Effect, Layer } from "effect"
-import { createServer } from "node:http"
 import { Server } from "../AddServer.js"
+import * as Platform from "./platform.js"
 import * as Start from "./Start.js"
 
 /** The same adapter as that of the official SDK, version 2. */
@@ -25,17 +23,11 @@ const listening = (options: Omit<HttpServer.Options, "port">): Start.Start => (o
 
 export const onNode: Start.Start = listening({})
 
+/** For more sessions than there may be by default. */
+export const wide: Start.Start = listening({ limits: { maxSessions: 1_000_000 } })
+
 export const stateless: Start.Start = listening({ legacy: { sessions: false } })
 
-export const onPlatform: Start.Start = (onListening) =>
-  void Effect.runFork(
-    Effect.flatMap(
-      PlatformServer.HttpServer,
-      ({ address }) => Effect.sync(() => onListening(Start.urlOf((address as { readonly port: number }).port)))
-    ).pipe(
-      Effect.zipRight(Effect.never),
-      Effect.provide(HttpEndpoint.serve({ path: "/mcp" })),
-      Effect.provide(Server),
-      Effect.provide(NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" }))
-    )
-  )
+export const onPlatform: Start.Start = Platform.onPlatform(
+  Layer.provide(HttpEndpoint.serve({ path: "/mcp" }), Server)
+)

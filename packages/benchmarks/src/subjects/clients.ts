@@ -17,7 +17,7 @@ import { StreamableHTTPClientTransport as Sdk1Http } from "@modelcontextprotocol
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { check, type Subject } from "../Workload.js"
+import { checkResult, inTurn, isRecord, type Subject } from "../Workload.js"
 import * as Stdio from "./stdio.js"
 
 const program = { command: process.execPath, args: [fileURLToPath(new URL("../stdio.js", import.meta.url)), "node"] }
@@ -30,24 +30,6 @@ const serve = (): Promise<string> => {
   )
 }
 
-interface Result {
-  readonly structuredContent?: unknown
-}
-
-const subject = (call: (a: number) => Promise<Result>, close: () => Promise<void>): Subject => ({
-  run: async (calls, inFlight) => {
-    let next = 1
-    await Promise.all(Array.from({ length: inFlight }, async () => {
-      while (next <= calls) {
-        const a = next++
-        const { structuredContent } = await call(a)
-        check((structuredContent as { readonly sum?: unknown } | undefined)?.sum, a, 1)
-      }
-    }))
-  },
-  close
-})
-
 const own = async (connector: Connector.Connector<HttpClient.HttpClient>): Promise<Subject> => {
   const options = { checkOutputs: false, versions: ["2025-11-25"] } as const
   const runtime = ManagedRuntime.make(
@@ -59,24 +41,33 @@ const own = async (connector: Connector.Connector<HttpClient.HttpClient>): Promi
       runtime.runPromise(Effect.forEach(
         Array.from({ length: calls }, (_, i) => i + 1),
         (a) =>
-          Effect.map(client.callTool("add", { a, b: 1 }), ({ structuredContent }) =>
-            check((structuredContent as { readonly sum?: unknown } | undefined)?.sum, a, 1)),
+          Effect.map(client.callTool("add", { a, b: 1 }), (result) => checkResult(result, a, 1)),
         { concurrency: inFlight, discard: true }
       )),
     close: () => runtime.dispose()
   }
 }
 
-/** The official SDKs name their parts alike. */
-const sdk = async (
-  client: Sdk1Client | Sdk2Client,
-  transport: Sdk1Http | Sdk1Stdio | Sdk2Http | Sdk2Stdio
-): Promise<Subject> => {
+const sdk1 = async (transport: Sdk1Http | Sdk1Stdio): Promise<Subject> => {
+  const client = new Sdk1Client(info)
   await client.connect(transport as never)
-  return subject(
-    (a) => client.callTool({ name: "add", arguments: { a, b: 1 } }) as Promise<Result>,
-    () => client.close()
-  )
+  return {
+    run: (calls, inFlight) =>
+      inTurn(calls, inFlight, async (a) =>
+        checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)),
+    close: () => client.close()
+  }
+}
+
+const sdk2 = async (transport: Sdk2Http | Sdk2Stdio): Promise<Subject> => {
+  const client = new Sdk2Client(info)
+  await client.connect(transport)
+  return {
+    run: (calls, inFlight) =>
+      inTurn(calls, inFlight, async (a) =>
+        checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)),
+    close: () => client.close()
+  }
 }
 
 const info = { name: "bench", version: "1.0.0" }
@@ -99,10 +90,7 @@ const platform = async (url: string): Promise<Subject> => {
       ),
       client.execute,
       Effect.flatMap((response) => response.json),
-      Effect.map((answer) => {
-        const { result } = answer as { readonly result: { readonly structuredContent: { readonly sum: unknown } } }
-        check(result.structuredContent.sum, a, 1)
-      })
+      Effect.map((answer) => checkResult(isRecord(answer) ? answer.result : undefined, a, 1))
     )
   return {
     run: (calls, inFlight) =>
@@ -113,15 +101,18 @@ const platform = async (url: string): Promise<Subject> => {
   }
 }
 
-export const clients: Readonly<Record<string, () => Promise<Subject>>> = {
-  "own-client-http": async () => own(Remote.connector(await serve())),
-  "sdk1-client-http": async () => sdk(new Sdk1Client(info), new Sdk1Http(new URL(await serve()))),
-  "sdk2-client-http": async () => sdk(new Sdk2Client(info), new Sdk2Http(new URL(await serve()))),
-  "platform-client-http": async () => platform(await serve()),
-  "own-client-stdio": () => own(StdioClient.connector(program)),
-  "sdk1-client-stdio": () => sdk(new Sdk1Client(info), new Sdk1Stdio(program)),
-  "sdk2-client-stdio": () => sdk(new Sdk2Client(info), new Sdk2Stdio(program)),
-  "lines-client-stdio": async () => {
+export const overHttp: Readonly<Record<string, () => Promise<Subject>>> = {
+  own: async () => own(Remote.connector(await serve())),
+  sdk1: async () => sdk1(new Sdk1Http(new URL(await serve()))),
+  sdk2: async () => sdk2(new Sdk2Http(new URL(await serve()))),
+  platform: async () => platform(await serve())
+}
+
+export const overStdio: Readonly<Record<string, () => Promise<Subject>>> = {
+  own: () => own(StdioClient.connector(program)),
+  sdk1: () => sdk1(new Sdk1Stdio(program)),
+  sdk2: () => sdk2(new Sdk2Stdio(program)),
+  lines: async () => {
     const { close, run } = await Stdio.start("node")
     return { close, run }
   }

@@ -74,20 +74,27 @@ const subject = <A>(inputs: ReadonlyArray<A>, once: (input: A) => boolean): Subj
   close: () => Promise.resolve()
 })
 
-const passes = (checked: unknown): boolean => (checked as { readonly issues?: unknown }).issues === undefined
+const passes = (checked: object): boolean => !("issues" in checked) || checked.issues === undefined
 
-export const decoding: Readonly<Record<string, () => Subject>> = {
-  "own-decode": () => subject(params, (input) => Either.isRight(Methods.callTool.decodeParams(input))),
-  "hand-decode": () => subject(params, byHand),
-  "sdk1-decode": () => subject(params, (input) => CallToolRequestParamsSchema.safeParse(input).success),
-  "sdk2-decode": () =>
-    subject(params, (input) => passes(specTypeSchemas.CallToolRequestParams["~standard"].validate(input))),
-  "own-list": () => subject(lists, (input) => Either.isRight(Methods.listTools.decodeResult(input))),
-  "own-checked-list": () => subject(lists, isList),
-  "own-mended-list": () => subject(mendable, (input) => Either.isRight(Methods.listTools.decodeResult(input))),
-  "sdk1-list": () => subject(lists, (input) => ListToolsResultSchema.safeParse(input).success),
-  "own-project": () => subject(results, (input) => narrow(input) !== input),
-  "hand-project": () => subject(results, (input) => narrowByHand(input) !== input),
-  "sdk1-project": () => subject(results, (input) => CallToolResultSchema.safeParse(input).success),
-  "sdk2-project": () => subject(results, (input) => passes(specTypeSchemas.CallToolResult["~standard"].validate(input)))
+/** Subjects by what they do, and by who does it. */
+export const decoding: Readonly<Record<string, Readonly<Record<string, () => Subject>>>> = {
+  decode: {
+    own: () => subject(params, (input) => Either.isRight(Methods.callTool.decodeParams(input))),
+    hand: () => subject(params, byHand),
+    sdk1: () => subject(params, (input) => CallToolRequestParamsSchema.safeParse(input).success),
+    sdk2: () =>
+      subject(params, (input) => passes(specTypeSchemas.CallToolRequestParams["~standard"].validate(input)))
+  },
+  "validate-list": {
+    own: () => subject(lists, (input) => Either.isRight(Methods.listTools.decodeResult(input))),
+    checked: () => subject(lists, isList),
+    mended: () => subject(mendable, (input) => Either.isRight(Methods.listTools.decodeResult(input))),
+    sdk1: () => subject(lists, (input) => ListToolsResultSchema.safeParse(input).success)
+  },
+  project: {
+    own: () => subject(results, (input) => narrow(input) !== input),
+    hand: () => subject(results, (input) => narrowByHand(input) !== input),
+    sdk1: () => subject(results, (input) => CallToolResultSchema.safeParse(input).success),
+    sdk2: () => subject(results, (input) => passes(specTypeSchemas.CallToolResult["~standard"].validate(input)))
+  }
 }

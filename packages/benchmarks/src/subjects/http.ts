@@ -1,10 +1,11 @@
 /**
  * A server over HTTP, in a process of its own, and one client; each call is a POST. The processor time is that of the server's
- * process.
+ * process, and so is the memory.
  */
 import { sign } from "../AccessToken.js"
+import { checkTools } from "../Raw.js"
 import * as ServedProcess from "../ServedProcess.js"
-import type { Subject } from "../Workload.js"
+import { BURST, checkResult, type Holder, inTurn, offered, reporting, type Subject } from "../Workload.js"
 
 /** A call of 2026-07-28 with an access token, which an open server does not read. */
 const bearer: ServedProcess.Begin = async (post) => {
@@ -17,19 +18,117 @@ const stateless: ServedProcess.Begin = () => Promise.resolve({ headers: { "mcp-p
 
 export const eras = { stateless, legacy: ServedProcess.legacy, modern: ServedProcess.modern(), bearer }
 
-/** `tool` "addSlowly" sends progress before its result. */
-export const start = (server: string, begin: ServedProcess.Begin, tool = "add") => async (): Promise<Subject> => {
-  const _meta = tool === "add" ? undefined : { progressToken: 1 }
-  const served = await ServedProcess.start(server)
-  const additions = await begin(served.post)
+const PROGRESS = { progressToken: 1 }
+
+const open = async (
+  server: string,
+  begin: ServedProcess.Begin,
+  environment?: Readonly<Record<string, string>>
+) => {
+  const served = await ServedProcess.start(server, environment)
   return {
-    run: async (calls, inFlight) => {
-      let next = 1
-      await Promise.all(Array.from({ length: inFlight }, async () => {
-        while (next <= calls) await ServedProcess.call(served, additions, next++, tool, _meta)
-      }))
-    },
-    used: async () => (await served.used()).microseconds,
+    served,
+    additions: await begin(served.post),
+    rest: {
+      used: async () => (await served.used()).microseconds,
+      close: async () => served.close()
+    }
+  }
+}
+
+/** `tool` "addSlowly" sends progress before its result. */
+export const start = async (server: string, begin: ServedProcess.Begin, tool = "add"): Promise<Subject> => {
+  const { additions, rest, served } = await open(server, begin)
+  const _meta = tool === "add" ? undefined : PROGRESS
+  return {
+    run: (calls, inFlight) =>
+      inTurn(calls, inFlight, async (a) => void await ServedProcess.call(served, additions, a, tool, _meta)),
+    ...rest
+  }
+}
+
+/** Notifications of progress on the stream of an answer. */
+export const progress = async (server: string): Promise<Subject> => {
+  const { additions, rest, served } = await open(server, eras.legacy)
+  return {
+    ...reporting(async (onProgress) => {
+      const params = { name: "report", arguments: { a: BURST, b: 1 }, _meta: PROGRESS }
+      const { body, result } = await ServedProcess.ask(served, additions.headers, {
+        id: 1,
+        method: "tools/call",
+        params
+      })
+      for (const _ of body.matchAll(/^data: .*"notifications\/progress"/gm)) onProgress()
+      checkResult(result, BURST, 1)
+      return result
+    }),
+    ...rest
+  }
+}
+
+export const list = async (server: string): Promise<Subject> => {
+  const { additions, rest, served } = await open(server, eras.legacy)
+  return {
+    run: (calls, inFlight) =>
+      inTurn(calls, inFlight, async (id) => {
+        const { result } = await ServedProcess.ask(served, additions.headers, { id, method: "tools/list", params: {} })
+        checkTools(result, offered.length)
+      }),
+    ...rest
+  }
+}
+
+const AT_ONCE = 16
+
+/** Calls in one session, while so many others are idle. */
+export const amongSessions = async (server: string, sessions: number): Promise<Subject> => {
+  const { additions, rest, served } = await open(server, eras.legacy)
+  await inTurn(sessions, AT_ONCE, async () => void await eras.legacy(served.post))
+  return {
+    run: (calls, inFlight) =>
+      inTurn(calls, inFlight, async (a) => void await ServedProcess.call(served, additions, a)),
+    ...rest
+  }
+}
+
+/** Calls of one tool, beside so many others. */
+export const amongTools = async (server: string, tools: string): Promise<Subject> => {
+  const { additions, rest, served } = await open(server, eras.legacy, { TOOLS: tools })
+  return {
+    run: (calls, inFlight) =>
+      inTurn(calls, inFlight, async (a) => void await ServedProcess.call(served, additions, a)),
+    ...rest
+  }
+}
+
+type Hold = (served: ServedProcess.Served, client: ServedProcess.Additions) => Promise<void>
+
+const holding = async (server: string, ready: number, hold: Hold): Promise<Holder> => {
+  const served = await ServedProcess.start(server)
+  const clients: Array<ServedProcess.Additions> = []
+  await inTurn(ready, AT_ONCE, async () => void clients.push(await eras.legacy(served.post)))
+  return {
+    hold: (count) =>
+      inTurn(count, AT_ONCE, async () => hold(served, clients.pop() ?? await eras.legacy(served.post))),
+    heapBytes: async () => (await served.used(true)).heapBytes,
     close: async () => served.close()
   }
 }
+
+/** Sessions whose client has made the handshake and one call. */
+export const holdSessions = (server: string): Promise<Holder> =>
+  holding(server, 0, async (served, client) => void await ServedProcess.call(served, client, 1))
+
+/** The stream of a session, which the client opens with a GET. The sessions are there before. */
+export const holdStreams = (server: string, count: number): Promise<Holder> =>
+  holding(server, count, (served, { headers }) => served.open(headers))
+
+/** The streamed answer to a call that has sent progress, but no result. The sessions are there before. */
+export const holdAnswers = (server: string, count: number): Promise<Holder> =>
+  holding(server, count, (served, { headers }) =>
+    served.open(headers, {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "park", arguments: { a: 1, b: 1 }, _meta: PROGRESS }
+    }))

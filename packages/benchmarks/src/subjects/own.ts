@@ -9,9 +9,10 @@ import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import type * as Version from "@effect-mcp/protocol/Version"
 import * as Dispatcher from "@effect-mcp/server/Dispatcher"
 import * as InProcess from "@effect-mcp/server/InProcess"
-import { Effect, Exit, Layer, ManagedRuntime } from "effect"
-import { Server } from "../AddServer.js"
-import { check, type Subject } from "../Workload.js"
+import { Effect, Fiber, Layer, ManagedRuntime } from "effect"
+import { Server, WideServer } from "../AddServer.js"
+import * as Parked from "../Parked.js"
+import { BURST, checkResult, type Holder, inTurn, reporting, type Subject } from "../Workload.js"
 
 const pair = Effect.map(Dispatcher.Dispatcher, (dispatcher) =>
   Connector.make(
@@ -23,34 +24,77 @@ const pair = Effect.map(Dispatcher.Dispatcher, (dispatcher) =>
     })
   ))
 
-const calls = (client: ClientSession.ClientSessionService, count: number): Effect.Effect<void, unknown> =>
-  Effect.gen(function*() {
-    for (let i = 0; i < count; i++) {
-      const { structuredContent } = yield* client.callTool("add", { a: i, b: 1 })
-      check((structuredContent as { readonly sum?: unknown } | undefined)?.sum, i, 1)
-    }
-  })
-
 // The official client validates results by output schemas only after it has listed the tools, which this one does not.
-const start = (makeConnector: typeof pair) => async (version: Version.Version): Promise<Subject> => {
-  const options = { checkOutputs: false, versions: [version] } as const
+const connect = async (makeConnector: typeof pair, version: Version.Version, server = Server) => {
+  const options = { checkOutputs: false, versions: [version], limits: { maxCalls: 100_000 } } as const
   const runtime = ManagedRuntime.make(
     Layer.unwrapScoped(Effect.map(makeConnector, (connector) => Client.layer(connector, options))).pipe(
-      Layer.provide(Server)
+      Layer.provide(server)
     )
   )
-  await runtime.runPromise(Effect.void)
+  return { client: await runtime.runPromise(Client.Client), runtime, close: () => runtime.dispose() }
+}
+
+const calls = (client: ClientSession.ClientSessionService, count: number): Effect.Effect<void, unknown> =>
+  Effect.gen(function*() {
+    for (let i = 0; i < count; i++) checkResult(yield* client.callTool("add", { a: i, b: 1 }), i, 1)
+  })
+
+const start = (makeConnector: typeof pair) => async (version: Version.Version): Promise<Subject> => {
+  const { client, close, runtime } = await connect(makeConnector, version)
   return {
     run: (count, inFlight) =>
-      runtime.runPromise(Effect.flatMap(Client.Client, (client) =>
+      runtime.runPromise(
         inFlight === 1 ? calls(client, count) : Effect.all(
           Array.from({ length: inFlight }, () => calls(client, Math.ceil(count / inFlight))),
           { concurrency: "unbounded", discard: true }
-        ))),
-    close: () => runtime.runPromiseExit(Effect.void).then(Exit.asVoid).then(() => runtime.dispose())
+        )
+      ),
+    close
   }
 }
 
 export const overPair = start(pair)
 
 export const overDirect = start(InProcess.connector)
+
+/** Each call is run by itself, by a program that is made of promises. */
+export const fromPromises = async (): Promise<Subject> => {
+  const { client, close, runtime } = await connect(InProcess.connector, "2025-11-25")
+  return {
+    run: (calls, inFlight) =>
+      inTurn(calls, inFlight, async (a) =>
+        checkResult(await runtime.runPromise(client.callTool("add", { a, b: 1 })), a, 1)),
+    close
+  }
+}
+
+export const progressOfPair = async (): Promise<Subject> => {
+  const { client, close, runtime } = await connect(pair, "2025-11-25")
+  return {
+    ...reporting((onProgress) =>
+      runtime.runPromise(client.callTool("report", { a: BURST, b: 1 }, { onProgress: () => Effect.sync(onProgress) }))
+    ),
+    close
+  }
+}
+
+const parking = async () => {
+  const { client, close, runtime } = await connect(pair, "2025-11-25", WideServer)
+  const park: Parked.Park = async (count) => {
+    const calls = Array.from({ length: count }, () => Effect.forkDaemon(client.callTool("park", { a: 1, b: 1 })))
+    const fibers = await runtime.runPromise(Effect.all(calls))
+    return () => runtime.runPromise(Fiber.interruptAll(fibers))
+  }
+  return { park, close }
+}
+
+export const cancel = async (): Promise<Subject> => {
+  const { close, park } = await parking()
+  return Parked.cancelling(park, close)
+}
+
+export const hold = async (): Promise<Holder> => {
+  const { close, park } = await parking()
+  return Parked.holding(park, close)
+}

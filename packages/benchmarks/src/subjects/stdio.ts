@@ -6,14 +6,10 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import { check, type Subject } from "../Workload.js"
+import * as Raw from "../Raw.js"
+import { offered, type Subject } from "../Workload.js"
 
-interface Answer {
-  readonly id?: number
-  readonly result?: { readonly structuredContent?: { readonly sum?: unknown } }
-}
-
-export const start = async (server: string): Promise<Subject> => {
+const open = async (server: string) => {
   const child = fork(fileURLToPath(new URL("../stdio.js", import.meta.url)), [server], {
     stdio: ["pipe", "pipe", "inherit", "ipc"]
   })
@@ -23,42 +19,31 @@ export const start = async (server: string): Promise<Subject> => {
     const [usage] = await answer as [{ readonly microseconds: number }]
     return usage.microseconds
   }
-  const waiting = new Map<number, (answer: Answer) => void>()
-  createInterface({ input: child.stdout! }).on("line", (line) => {
-    const answer = JSON.parse(line) as Answer
-    const take = answer.id === undefined ? undefined : waiting.get(answer.id)
-    if (take === undefined) return
-    waiting.delete(answer.id!)
-    take(answer)
-  })
-  let lastId = 0
-  const ask = (method: string, params: object): Promise<Answer> =>
-    new Promise((resolve) => {
-      const id = ++lastId
-      waiting.set(id, resolve)
-      child.stdin!.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
-    })
+  const raw = Raw.make((message) => child.stdin!.write(`${JSON.stringify(message)}\n`))
+  createInterface({ input: child.stdout! }).on("line", (line) => raw.receive(JSON.parse(line)))
   await once(child, "message")
-  if (server !== "node") {
-    const clientInfo = { name: "bench", version: "1.0.0" }
-    await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo })
-    child.stdin!.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`)
-  }
+  await raw.begin()
   return {
-    run: async (calls, inFlight) => {
-      let next = 1
-      await Promise.all(Array.from({ length: inFlight }, async () => {
-        while (next <= calls) {
-          const a = next++
-          const { result } = await ask("tools/call", { name: "add", arguments: { a, b: 1 } })
-          check(result?.structuredContent?.sum, a, 1)
-        }
-      }))
-    },
+    raw,
     used,
     close: () => {
       child.disconnect()
       return Promise.resolve()
     }
   }
+}
+
+export const start = async (server: string): Promise<Subject> => {
+  const { raw, ...rest } = await open(server)
+  return { run: raw.run, ...rest }
+}
+
+export const progress = async (server: string): Promise<Subject> => {
+  const { raw, ...rest } = await open(server)
+  return { ...raw.reports, ...rest }
+}
+
+export const list = async (server: string): Promise<Subject> => {
+  const { raw, ...rest } = await open(server)
+  return { run: raw.lists(offered.length), ...rest }
 }
