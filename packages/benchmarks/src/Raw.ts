@@ -56,8 +56,11 @@ export const make = (send: (message: Request | Notification) => void): Raw => {
       send({ jsonrpc: "2.0", method: "notifications/initialized" })
     },
     run: (calls, inFlight) =>
-      inTurn(calls, inFlight, async (a) =>
-        checkResult(await ask("tools/call", { name: "add", arguments: { a, b: 1 } }), a, 1)),
+      inTurn(
+        calls,
+        inFlight,
+        async (a) => checkResult(await ask("tools/call", { name: "add", arguments: { a, b: 1 } }), a, 1)
+      ),
     reports: reporting((received) => {
       onProgress = received
       return ask("tools/call", { name: "report", arguments: { a: BURST, b: 1 }, _meta: { progressToken: 1 } })

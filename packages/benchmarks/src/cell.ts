@@ -107,11 +107,14 @@ const time = async (subject: Subject, inFlight: number, milliseconds: number): P
   }
   let calls = step
   let took = await run(calls)
+  /** So many calls take so long, as far as the last ones tell. */
+  const callsIn = (milliseconds: number) => Math.max(1, Math.ceil(calls * milliseconds / took / step)) * step
   for (let all = took; all < milliseconds; all += took) {
-    calls *= 2
+    // The first calls are slow; the more are made, the better they tell how many there can be.
+    calls = Math.min(callsIn(milliseconds / 4), 4 * calls)
     took = await run(calls)
   }
-  const measured = Math.ceil((calls * milliseconds) / took / step) * step
+  const measured = callsIn(milliseconds)
   const count = used ?? ownUsage
   const before = await count()
   await subject.run(measured, inFlight)

@@ -48,7 +48,9 @@ const idle = (redis: Redis, smoke: boolean): Effect.Effect<ReadonlyArray<Result>
             void await ServedProcess.call(served, await ServedProcess.legacy(served.post, capabilities), 1))
         )
       yield* open(100)
-      const before = yield* Effect.promise(() => served.used(true))
+      const before = yield* Effect.promise(() =>
+        served.used(true)
+      )
       yield* open(sessions)
       const after = yield* Effect.promise(() => served.used(true))
       heaps.set(name, [(after.heapBytes - before.heapBytes) / sessions / 1000])
@@ -166,6 +168,6 @@ const found = (membership: SessionDirectory.Membership, id: string) =>
 /** Runs the rows. */
 export const run = (redis: Redis, report: Report, { smoke, text }: Options): Promise<void> =>
   Effect.runPromise(Effect.gen(function*() {
-    if (NODE.includes(text) || REDIS.includes(text)) for (const row of yield* idle(redis, smoke)) report.add(row)
-    if (DIRECTORY.includes(text)) for (const row of yield* directory(redis, smoke)) report.add(row)
+    if (NODE.includes(text) || REDIS.includes(text)) { for (const row of yield* idle(redis, smoke)) report.add(row) }
+    if (DIRECTORY.includes(text)) { for (const row of yield* directory(redis, smoke)) report.add(row) }
   }))

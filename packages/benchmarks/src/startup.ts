@@ -30,9 +30,14 @@ const NAME = "start of a server over stdio"
  * and 1.29 are reached. The least is 1.21 and 1.07: what a server of one file on the same modules of Effect takes that reads, answers and
  * checks these three messages, and knows nothing else of the protocol. Half of what is between, 30 ms, makes the schemas of the protocol.
  */
-const COMPARED = [
+const COMPARED: ReadonlyArray<{ readonly own: string; readonly other: string; readonly most?: number }> = [
+  { own: "own", other: "node" },
   { own: "own", other: "effect", most: 1.52 },
   { own: "own", other: "effect-modules", most: 1.33 },
+  { own: "own", other: "sdk1" },
+  { own: "own", other: "sdk2" },
+  { own: "own-bundled", other: "node" },
+  { own: "own-bundled", other: "sdk1-bundled" },
   { own: "own-bundled", other: "sdk2-bundled", most: 1.15 }
 ]
 
@@ -149,8 +154,7 @@ export const run = async (report: Report, { smoke, text }: Options): Promise<voi
   for (let round = 0; round < (smoke ? 1 : 7); round++) {
     for (const subject of subjects) starts.get(subject.name)!.push(await start(subject))
   }
-  const of = (figure: (start: Start) => number) =>
-    new Map([...starts].map(([name, all]) => [name, all.map(figure)]))
+  const of = (figure: (start: Start) => number) => new Map([...starts].map(([name, all]) => [name, all.map(figure)]))
   const topic = "starts"
   const times = of(({ milliseconds }) => milliseconds)
   for (const [own, suffix] of [["own", ""], ["own-bundled", ", bundled"]] as const) {
@@ -163,7 +167,7 @@ export const run = async (report: Report, { smoke, text }: Options): Promise<voi
       floor: "node",
       samples: new Map([...times].filter(([name]) => name === "node" || name.endsWith("-bundled") === isBundled)),
       compared: COMPARED.filter((one) => one.own === own)
-        .map(({ most, other }) => ({ own, other, ...(smoke ? {} : { most }) }))
+        .map(({ most, other }) => ({ own, other, ...(smoke || most === undefined ? {} : { most }) }))
     }))
   }
   const mebibytes = of((start) => start.mebibytes)
@@ -186,7 +190,7 @@ export const run = async (report: Report, { smoke, text }: Options): Promise<voi
     samples: new Map([["own", ours.map((size, round) => size - theirs[round]!)]]),
     compared: []
   }))
-  const bundle = (own: "own" | "browser", name: string, others: ReadonlyArray<"sdk1" | "sdk2">) =>
+  const addBundle = (own: "own" | "browser", name: string, others: ReadonlyArray<"sdk1" | "sdk2">) =>
     report.add(resultOf({
       topic,
       name,
@@ -196,6 +200,6 @@ export const run = async (report: Report, { smoke, text }: Options): Promise<voi
       samples: new Map([own, ...others].map((one) => [one, [bundles[one].kilobytes]])),
       compared: others.map((other) => ({ own, other }))
     }))
-  bundle("own", `${NAME}, the bundle`, ["sdk1", "sdk2"])
-  bundle("browser", "a client for a browser, the bundle", [])
+  addBundle("own", `${NAME}, the bundle`, ["sdk1", "sdk2"])
+  addBundle("browser", "a client for a browser, the bundle", [])
 }

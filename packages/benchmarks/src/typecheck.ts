@@ -32,7 +32,8 @@ interface Library {
   readonly end: (count: number) => string
 }
 
-const all = (count: number, one: (at: number) => string): string => Array.from({ length: count }, (_, at) => one(at)).join("")
+const all = (count: number, one: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => one(at)).join("")
 
 const libraries: Readonly<Record<string, Library>> = {
   own: {

@@ -78,7 +78,8 @@ type Then = (message: Message, id: number | string, response: ServerResponse) =>
 
 const onRequest = (
   then: Then,
-  otherwise: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => response.writeHead(405).end()
+  otherwise: (request: IncomingMessage, response: ServerResponse) => void = (_, response) =>
+    response.writeHead(405).end()
 ): Start.Start =>
   Start.onNode((request, response) => {
     if (request.method !== "POST") return otherwise(request, response)

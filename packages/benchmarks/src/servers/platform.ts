@@ -4,20 +4,24 @@
  */
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Layer } from "effect"
+import type { Layer } from "effect"
+import { Effect } from "effect"
 import { createServer } from "node:http"
 import { isRecord } from "../Workload.js"
 import { answerTo } from "./node.js"
 import * as Start from "./Start.js"
 
-const app = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-  Effect.map(Effect.orDie(request.json), (message) => {
-    if (!isRecord(message) || typeof message.id !== "number") return HttpServerResponse.empty({ status: 202 })
-    const { id, method, params } = message
-    return HttpServerResponse.unsafeJson(
-      answerTo(id, { method: String(method), ...(isRecord(params) ? { params } : {}) })
-    )
-  }))
+const app = Effect.flatMap(
+  HttpServerRequest.HttpServerRequest,
+  (request) =>
+    Effect.map(Effect.orDie(request.json), (message) => {
+      if (!isRecord(message) || typeof message.id !== "number") return HttpServerResponse.empty({ status: 202 })
+      const { id, method, params } = message
+      return HttpServerResponse.unsafeJson(
+        answerTo(id, { method: String(method), ...(isRecord(params) ? { params } : {}) })
+      )
+    })
+)
 
 /** Runs a layer that serves on a port that the system chooses. */
 export const onPlatform = <A, E>(layer: Layer.Layer<A, E, HttpServer.HttpServer>): Start.Start => (onListening) =>

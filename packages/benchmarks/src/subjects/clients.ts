@@ -40,8 +40,7 @@ const own = async (connector: Connector.Connector<HttpClient.HttpClient>): Promi
     run: (calls, inFlight) =>
       runtime.runPromise(Effect.forEach(
         Array.from({ length: calls }, (_, i) => i + 1),
-        (a) =>
-          Effect.map(client.callTool("add", { a, b: 1 }), (result) => checkResult(result, a, 1)),
+        (a) => Effect.map(client.callTool("add", { a, b: 1 }), (result) => checkResult(result, a, 1)),
         { concurrency: inFlight, discard: true }
       )),
     close: () => runtime.dispose()
@@ -53,8 +52,11 @@ const sdk1 = async (transport: Sdk1Http | Sdk1Stdio): Promise<Subject> => {
   await client.connect(transport as never)
   return {
     run: (calls, inFlight) =>
-      inTurn(calls, inFlight, async (a) =>
-        checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)),
+      inTurn(
+        calls,
+        inFlight,
+        async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
+      ),
     close: () => client.close()
   }
 }
@@ -64,8 +66,11 @@ const sdk2 = async (transport: Sdk2Http | Sdk2Stdio): Promise<Subject> => {
   await client.connect(transport)
   return {
     run: (calls, inFlight) =>
-      inTurn(calls, inFlight, async (a) =>
-        checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)),
+      inTurn(
+        calls,
+        inFlight,
+        async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
+      ),
     close: () => client.close()
   }
 }

@@ -82,8 +82,7 @@ export const decoding: Readonly<Record<string, Readonly<Record<string, () => Sub
     own: () => subject(params, (input) => Either.isRight(Methods.callTool.decodeParams(input))),
     hand: () => subject(params, byHand),
     sdk1: () => subject(params, (input) => CallToolRequestParamsSchema.safeParse(input).success),
-    sdk2: () =>
-      subject(params, (input) => passes(specTypeSchemas.CallToolRequestParams["~standard"].validate(input)))
+    sdk2: () => subject(params, (input) => passes(specTypeSchemas.CallToolRequestParams["~standard"].validate(input)))
   },
   "validate-list": {
     own: () => subject(lists, (input) => Either.isRight(Methods.listTools.decodeResult(input))),

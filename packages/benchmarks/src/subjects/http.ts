@@ -85,8 +85,7 @@ export const amongSessions = async (server: string, sessions: number): Promise<S
   const { additions, rest, served } = await open(server, eras.legacy)
   await inTurn(sessions, AT_ONCE, async () => void await eras.legacy(served.post))
   return {
-    run: (calls, inFlight) =>
-      inTurn(calls, inFlight, async (a) => void await ServedProcess.call(served, additions, a)),
+    run: (calls, inFlight) => inTurn(calls, inFlight, async (a) => void await ServedProcess.call(served, additions, a)),
     ...rest
   }
 }
@@ -95,8 +94,7 @@ export const amongSessions = async (server: string, sessions: number): Promise<S
 export const amongTools = async (server: string, tools: string): Promise<Subject> => {
   const { additions, rest, served } = await open(server, eras.legacy, { TOOLS: tools })
   return {
-    run: (calls, inFlight) =>
-      inTurn(calls, inFlight, async (a) => void await ServedProcess.call(served, additions, a)),
+    run: (calls, inFlight) => inTurn(calls, inFlight, async (a) => void await ServedProcess.call(served, additions, a)),
     ...rest
   }
 }
@@ -108,8 +106,7 @@ const holding = async (server: string, ready: number, hold: Hold): Promise<Holde
   const clients: Array<ServedProcess.Additions> = []
   await inTurn(ready, AT_ONCE, async () => void clients.push(await eras.legacy(served.post)))
   return {
-    hold: (count) =>
-      inTurn(count, AT_ONCE, async () => hold(served, clients.pop() ?? await eras.legacy(served.post))),
+    hold: (count) => inTurn(count, AT_ONCE, async () => hold(served, clients.pop() ?? await eras.legacy(served.post))),
     heapBytes: async () => (await served.used(true)).heapBytes,
     close: async () => served.close()
   }

@@ -105,8 +105,11 @@ export const clients: Readonly<Record<string, () => Promise<Subject>>> = {
     await client.connect(near)
     return {
       run: (calls, inFlight) =>
-        inTurn(calls, inFlight, async (a) =>
-          checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)),
+        inTurn(
+          calls,
+          inFlight,
+          async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
+        ),
       close: () => client.close()
     }
   },
@@ -119,8 +122,11 @@ export const clients: Readonly<Record<string, () => Promise<Subject>>> = {
     await client.connect(near)
     return {
       run: (calls, inFlight) =>
-        inTurn(calls, inFlight, async (a) =>
-          checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)),
+        inTurn(
+          calls,
+          inFlight,
+          async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
+        ),
       close: () => client.close()
     }
   },

@@ -63,8 +63,11 @@ export const fromPromises = async (): Promise<Subject> => {
   const { client, close, runtime } = await connect(InProcess.connector, "2025-11-25")
   return {
     run: (calls, inFlight) =>
-      inTurn(calls, inFlight, async (a) =>
-        checkResult(await runtime.runPromise(client.callTool("add", { a, b: 1 })), a, 1)),
+      inTurn(
+        calls,
+        inFlight,
+        async (a) => checkResult(await runtime.runPromise(client.callTool("add", { a, b: 1 })), a, 1)
+      ),
     close
   }
 }

@@ -77,8 +77,11 @@ export const start = async (): Promise<Subject> => {
   const { client, close } = await connect()
   return {
     run: (calls, inFlight) =>
-      inTurn(calls, inFlight, async (a) =>
-        checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)),
+      inTurn(
+        calls,
+        inFlight,
+        async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
+      ),
     close
   }
 }

@@ -73,8 +73,11 @@ const connectLegacy = () =>
 
 const calling = ({ client, close }: Awaited<ReturnType<typeof connect>>): Subject => ({
   run: (calls, inFlight) =>
-    inTurn(calls, inFlight, async (a) =>
-      checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)),
+    inTurn(
+      calls,
+      inFlight,
+      async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
+    ),
   close
 })
 

@@ -19,13 +19,13 @@ export const ROUNDS = 5
 const MILLISECONDS = 400
 
 /** The same in a smoke run: the code of a subject is compiled only in part. */
-const FEW_MILLISECONDS = 60
+const FEW_MILLISECONDS = 30
 
 /** The heap is the same each time. */
 const ROUNDS_OF_MEMORY = 1
 
 /** How many are held open in a smoke run, of so many otherwise. */
-const SHARE = 10
+const SHARE = 20
 
 /** How long one measurement may last, which takes seconds: a call without an answer would hold up everything. In milliseconds. */
 const LIMIT = 60_000
@@ -67,21 +67,55 @@ const measure = (work: Work, subject: string, smoke: boolean): Promise<number> =
     })
   })
 
+/** The subjects of a row, ours first. */
+const subjectsOf = (own: Own, work: Work): ReadonlyArray<string> => [
+  own.subject,
+  ...(own.floor === undefined ? [] : [own.floor]),
+  ...peersOf(own, work)
+]
+
+/** A program that serves the same way in several works. */
+const programOf = ({ kind }: Work, subject: string): string =>
+  `${/^(http|stdio|memory)/.exec(kind)?.[0] ?? kind} ${subject}`
+
+/** A row, and the subjects that are measured for it. */
+interface Chosen {
+  readonly own: Own
+  readonly subjects: ReadonlyArray<string>
+}
+
+interface ChosenWork {
+  readonly work: Work
+  readonly rows: ReadonlyArray<Chosen>
+}
+
+const choose = ({ smoke, text }: Options): ReadonlyArray<ChosenWork> => {
+  const measured = new Set<string>()
+  /** A smoke run measures each peer once, and where it has a limit. */
+  const isMeasured = (own: Own, work: Work) => (subject: string): boolean => {
+    const isNeeded = subject === own.subject || subject === own.floor || own.smoke?.[subject] !== undefined
+    const program = programOf(work, subject)
+    const isNew = !measured.has(program)
+    measured.add(program)
+    return !smoke || isNeeded || isNew
+  }
+  return works.map((work) => ({
+    work,
+    rows: work.owns.filter((own) => nameOf(own, work).includes(text))
+      .map((own) => ({ own, subjects: subjectsOf(own, work).filter(isMeasured(own, work)) }))
+  })).filter(({ rows }) => rows.length > 0)
+}
+
 /** Measures all subjects of a work; gives its rows. */
-const resultsOf = async (work: Work, owns: ReadonlyArray<Own>, smoke: boolean): Promise<ReadonlyArray<Result>> => {
-  const subjects = new Set(owns.flatMap((own) => [
-    own.subject,
-    ...peersOf(own, work),
-    ...(own.floor === undefined ? [] : [own.floor])
-  ]))
+const resultsOf = async ({ rows, work }: ChosenWork, smoke: boolean): Promise<ReadonlyArray<Result>> => {
+  const subjects = new Set(rows.flatMap((row) => row.subjects))
   const samples = new Map<string, Array<number>>([...subjects].map((subject) => [subject, []]))
   const rounds = smoke ? 1 : work.count === undefined ? ROUNDS : ROUNDS_OF_MEMORY
   for (let round = 0; round < rounds; round++) {
     for (const [subject, values] of samples) values.push(await measure(work, subject, smoke))
   }
-  return owns.map((own) => {
+  return rows.map(({ own, subjects }) => {
     const { topic, unit } = work
-    const others = [...(own.floor === undefined ? [] : [own.floor]), ...peersOf(own, work)]
     const limits = (smoke ? own.smoke : own.budget) ?? {}
     return resultOf({
       topic,
@@ -90,8 +124,8 @@ const resultsOf = async (work: Work, owns: ReadonlyArray<Own>, smoke: boolean): 
       own: own.subject,
       ...(own.floor === undefined ? {} : { floor: own.floor }),
       ...(own.most === undefined || smoke ? {} : { most: own.most }),
-      samples: new Map([own.subject, ...others].map((subject) => [subject, samples.get(subject) ?? []])),
-      compared: others.map((other) => {
+      samples: new Map(subjects.map((subject) => [subject, samples.get(subject) ?? []])),
+      compared: subjects.slice(1).map((other) => {
         const most = limits[other]
         return { own: own.subject, other, ...(most === undefined ? {} : { most }) }
       })
@@ -100,15 +134,14 @@ const resultsOf = async (work: Work, owns: ReadonlyArray<Own>, smoke: boolean): 
 }
 
 /** Runs the rows. */
-export const run = async (report: Report, { smoke, text }: Options): Promise<void> => {
-  const chosen = works.map((work) => ({ work, owns: work.owns.filter((own) => nameOf(own, work).includes(text)) }))
-    .filter(({ owns }) => owns.length > 0)
-  const next = chosen[Symbol.iterator]()
+export const run = async (report: Report, options: Options): Promise<void> => {
+  const { smoke } = options
+  const next = choose(options)[Symbol.iterator]()
   const inTurn = async () => {
-    for (const { owns, work } of next) {
-      let results = await resultsOf(work, owns, smoke)
+    for (const chosen of next) {
+      let results = await resultsOf(chosen, smoke)
       for (let attempt = 1; smoke && attempt < ATTEMPTS && results.some(isOver); attempt++) {
-        results = await resultsOf(work, owns, smoke)
+        results = await resultsOf(chosen, smoke)
       }
       for (const result of results) report.add(result)
     }
