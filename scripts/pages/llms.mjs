@@ -28,7 +28,7 @@ export const guidesOf = (entrance, read) =>
   linksOf(entrance).map((link) => resolve("docs/README.md", link))
     .filter((path) =>
       path.startsWith("docs/") && !/^docs\/(api|decisions)\//.test(path) &&
-      !/docs\/(all|messages|deviations|methods|changelog)\.md$/.test(path)
+      !/docs\/(all|messages|deviations|methods|changelog|performance)\.md$/.test(path)
     )
     .map((path) => ({ path, text: read(path) }))
 

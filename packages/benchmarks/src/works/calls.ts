@@ -1,4 +1,7 @@
-/** A call of a tool, over each transport: client and server together, and the server alone. */
+/**
+ * A call of a tool, over each transport: client and server together, or the server alone. What is more than one answer to one call stands in
+ * `streams.ts`.
+ */
 import { A_CALL, type Work } from "./Work.js"
 
 const SERVER = "the server alone"

@@ -1,4 +1,7 @@
-/** Whether a call costs more where there is more of something else. */
+/**
+ * Whether a call costs more where there is more of something else: the same server, once with few and once with many of it. No other library is
+ * measured here, because the question is how we grow, not how fast we are.
+ */
 import { A_CALL, type Work } from "./Work.js"
 
 export const growth: ReadonlyArray<Work> = [

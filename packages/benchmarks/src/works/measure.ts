@@ -1,4 +1,7 @@
-/** Measures works: every subject of a work in a process of its own, in rounds, so that load on the machine affects all of them. */
+/**
+ * Measures works: every subject of a work in a process of its own, in rounds, so that load on the machine affects all of them. What a work is, and
+ * which there are, stands beside this module.
+ */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { isOver, type Options, type Report, type Result, resultOf } from "../Report.js"

@@ -1,4 +1,7 @@
-/** The heap of what stays open. */
+/**
+ * The heap of what stays open: calls, sessions and streams. Each is measured once, because the heap after a collection of garbage is the same
+ * each time.
+ */
 import type { Work } from "./Work.js"
 
 const EACH = "kB each"

@@ -1,4 +1,7 @@
-/** Checks of messages alone, without a transport and without a fiber. */
+/**
+ * Checks of messages alone, as functions: without a transport and without a fiber. The works about calls contain them; here they are measured by
+ * themselves.
+ */
 import { A_CALL, type Work } from "./Work.js"
 
 export const validation: ReadonlyArray<Work> = [
