@@ -1,15 +1,10 @@
 /**
  * The benchmarks: `npm run bench`. Each row compares Effect MCP with other libraries at the same work, and with what the same work costs
- * without a library. Compare the ratios of one run; the figures depend on the machine.
+ * without a library. Compare the ratios of one run; the figures depend on the machine. Each row over its budget ends with exit code 1.
  *
- * `works` has the rows about calls, streams and memory, `startup.ts` those about the start of a server, `typecheck.ts` those about the compiler,
- * and `nodes.ts` those about the state that several nodes share.
- *
- * - With a text, only the rows run whose names contain it: `npm run bench -- 2026-07-28`.
- * - `--json FILE` writes the results. `--markdown FILE` makes a page of up to three such files instead of measuring:
- *   `npm run bench -- --markdown docs/performance.md one.json two.json`.
- * - `--smoke` makes few calls: it checks that everything runs, and that the ratios hold which hold on a busy machine. Otherwise each row
- *   over its budget ends with exit code 1.
+ * - With a text, only the rows run whose names contain it: `npm run bench -- 2026-07-28`. `--json FILE` writes the results.
+ * - `--markdown FILE` makes a page of up to three such files instead: `npm run bench -- --markdown docs/performance.md one.json two.json`.
+ * - `--smoke` makes few calls: it checks that everything runs, and that the ratios hold which hold on a busy machine.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"

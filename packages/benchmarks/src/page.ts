@@ -94,8 +94,8 @@ and the SDKs go on to write into memory. This bound is part of what a notificati
     title: "Memory",
     text:
       `The heap after a collection of garbage, before and after so many more of something are open; the figure is the difference for one. A call in
-flight counts at client and server together, the other rows count the server alone. An idle session has made its handshake and one call. A stream of a
-session and a streamed answer are counted without their session, which is there before.
+flight counts at client and server together, the other rows count the server alone. An idle session has made its handshake and nothing else. A
+stream of a session and a streamed answer are counted without their session, which is there before.
 
 The floor keeps what cannot be done without: a promise and a signal for a call, the parameters of the handshake for a session, Node's own
 objects for a stream.
