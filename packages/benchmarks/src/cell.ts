@@ -2,7 +2,7 @@
  * One measurement, in a process of its own: `node --expose-gc cell.js <kind> <subject> <in flight> <amount>` prints one figure.
  *
  * Of a subject that makes calls, it is the processor time of one call, in microseconds. The amount is how many milliseconds of processor time the
- * calls take, of both sides together. First the subject makes calls for the same time, so that its code is compiled. So a slow subject makes
+ * calls take, of both sides together. First the subject makes calls for at least the same time, so that its code is compiled. So a slow subject makes
  * fewer calls than a fast one, and load on the machine shortens no measurement.
  *
  * Of a subject that holds something open, it is the heap that one of it takes, in bytes; the amount is how many there are.
@@ -94,6 +94,9 @@ const ownUsage = () => {
   return Promise.resolve(user + system)
 }
 
+/** By how much longer a server in another process has to warm up: its client takes a part of the time, and Node's own HTTP server is slow at first. */
+const LONGER = 4
+
 /** The processor time of one call. */
 const time = async (subject: Subject, inFlight: number, milliseconds: number): Promise<number> => {
   const step = subject.step ?? inFlight
@@ -109,7 +112,8 @@ const time = async (subject: Subject, inFlight: number, milliseconds: number): P
   let took = await run(calls)
   /** So many calls take so long, as far as the last ones tell. */
   const callsIn = (milliseconds: number) => Math.max(1, Math.ceil(calls * milliseconds / took / step)) * step
-  for (let all = took; all < milliseconds; all += took) {
+  const warm = milliseconds * (used === undefined ? 1 : LONGER)
+  for (let all = took; all < warm; all += took) {
     // The first calls are slow; the more are made, the better they tell how many there can be.
     calls = Math.min(callsIn(milliseconds / 4), 4 * calls)
     took = await run(calls)

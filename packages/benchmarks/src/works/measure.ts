@@ -18,8 +18,8 @@ export const works: ReadonlyArray<Work> = [...calls, ...clients, ...streams, ...
 /** How often every subject is measured. */
 export const ROUNDS = 5
 
-/** How many milliseconds of processor time one measurement takes, after as many to warm up. */
-const MILLISECONDS = 400
+/** How many milliseconds of processor time one measurement takes, after as many or more to warm up. */
+const MILLISECONDS = 300
 
 /** The same in a smoke run: the code of a subject is compiled only in part. */
 const FEW_MILLISECONDS = 30
