@@ -97,6 +97,12 @@ const ownUsage = () => {
 /** By how much longer a server in another process has to warm up: its client takes a part of the time, and Node's own HTTP server is slow at first. */
 const LONGER = 4
 
+/** How many calls such a server has to serve at least before it is measured, or a slow one would be measured before its code is compiled. */
+const FEWEST = 2500
+
+/** A measurement that takes fewer milliseconds says nothing about speed. */
+const BRIEF = 100
+
 /** The processor time of one call. */
 const time = async (subject: Subject, inFlight: number, milliseconds: number): Promise<number> => {
   const step = subject.step ?? inFlight
@@ -113,7 +119,9 @@ const time = async (subject: Subject, inFlight: number, milliseconds: number): P
   /** So many calls take so long, as far as the last ones tell. */
   const callsIn = (milliseconds: number) => Math.max(1, Math.ceil(calls * milliseconds / took / step)) * step
   const warm = milliseconds * (used === undefined ? 1 : LONGER)
-  for (let all = took; all < warm; all += took) {
+  const fewest = used === undefined || milliseconds < BRIEF ? 0 : FEWEST
+  let made = calls
+  for (let all = took; all < warm || made < fewest; all += took, made += calls) {
     // The first calls are slow; the more are made, the better they tell how many there can be.
     calls = Math.min(callsIn(milliseconds / 4), 4 * calls)
     took = await run(calls)

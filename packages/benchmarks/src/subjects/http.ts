@@ -80,10 +80,19 @@ export const list = async (server: string): Promise<Subject> => {
 
 const AT_ONCE = 16
 
+/** How many requests a server has served before, with any number of sessions: half of them. */
+const MOST = 5000
+
 /** Calls in one session, while so many others are idle. */
 export const amongSessions = async (server: string, sessions: number): Promise<Subject> => {
   const { additions, rest, served } = await open(server, eras.legacy)
   await inTurn(sessions, AT_ONCE, async () => void await eras.legacy(served.post))
+  // A handshake is two requests: with fewer sessions, the server has served as many requests.
+  await inTurn(
+    2 * Math.max(0, MOST - sessions),
+    AT_ONCE,
+    async (a) => void await ServedProcess.call(served, additions, a)
+  )
   return {
     run: (calls, inFlight) => inTurn(calls, inFlight, async (a) => void await ServedProcess.call(served, additions, a)),
     ...rest
