@@ -100,6 +100,9 @@ const LONGER = 4
 /** How many calls such a server has to serve at least before it is measured, or a slow one would be measured before its code is compiled. */
 const FEWEST = 2500
 
+/** How many milliseconds of processor time it takes to warm up at most, for the sake of the fewest calls. */
+const LONGEST = 4000
+
 /** A measurement that takes fewer milliseconds says nothing about speed. */
 const BRIEF = 100
 
@@ -121,7 +124,7 @@ const time = async (subject: Subject, inFlight: number, milliseconds: number): P
   const warm = milliseconds * (used === undefined ? 1 : LONGER)
   const fewest = used === undefined || milliseconds < BRIEF ? 0 : FEWEST
   let made = calls
-  for (let all = took; all < warm || made < fewest; all += took, made += calls) {
+  for (let all = took; all < warm || (made < fewest && all < LONGEST); all += took, made += calls) {
     // The first calls are slow; the more are made, the better they tell how many there can be.
     calls = Math.min(callsIn(milliseconds / 4), 4 * calls)
     took = await run(calls)
