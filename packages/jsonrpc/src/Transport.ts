@@ -222,32 +222,48 @@ export const memory = (
           right.end(Exit.void)
         })
     ),
-    ([left, right]) => [
-      { ...reader(left, right), ...sender(right) },
-      { ...reader(right, left), ...sender(left) }
-    ]
+    ([left, right]) => [new InMemory(left, right), new InMemory(right, left)]
   )
 
 const queue = (capacity: number | undefined) => Outbox.make<Delivery, TransportError>(capacity)
 
-// A side that stops reading has closed the pipe: the other side receives nothing more from it either.
-const reader = (
-  mine: Outbox.Outbox<Delivery, TransportError>,
-  theirs: Outbox.Outbox<Delivery, TransportError>
-): Pick<Transport, "incoming" | "run"> => {
-  const close = Effect.sync(() => {
-    mine.end(Exit.void)
-    theirs.end(Exit.void)
-  })
-  return {
-    incoming: Stream.ensuring(mine.stream, close),
-    run: (receive) => Effect.ensuring(mine.forEach(receive), close)
+/**
+ * One side of a pair with queues. `run` is a method, so that a copy of the transport with another `incoming`, as tests make copies, has no
+ * `run` that would pass by it.
+ */
+class InMemory implements Transport {
+  readonly incoming: Transport["incoming"]
+  readonly send: Transport["send"]
+  readonly unsafeSend: Transport["unsafeSend"]
+  readonly canSend: Transport["canSend"]
+
+  constructor(
+    private readonly mine: Outbox.Outbox<Delivery, TransportError>,
+    private readonly theirs: Outbox.Outbox<Delivery, TransportError>
+  ) {
+    this.incoming = Stream.ensuring(mine.stream, this.close)
+    const { canSend, send, unsafeSend } = sender(theirs)
+    this.send = send
+    this.unsafeSend = unsafeSend
+    this.canSend = canSend
+  }
+
+  run(receive: (incoming: Delivery) => void): Effect.Effect<void, TransportError> {
+    return Effect.ensuring(this.mine.forEach(receive), this.close)
+  }
+
+  /** A side that stops reading has closed the pipe: the other side receives nothing more from it either. */
+  private get close(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.mine.end(Exit.void)
+      this.theirs.end(Exit.void)
+    })
   }
 }
 
 const sender = <A, E>(
   outbox: Outbox.Outbox<A | Message.Message, E>
-): Pick<Transport, "send" | "unsafeSend" | "canSend"> => ({
+): Pick<Sender, "send" | "unsafeSend" | "canSend"> => ({
   send: (message) => Effect.flatMap(outbox.offer(message), (taken) => taken ? Effect.void : Effect.fail(closed)),
   unsafeSend: (message) => outbox.unsafeOffer(message),
   canSend: () => !outbox.isFull
