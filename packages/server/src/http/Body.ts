@@ -121,12 +121,14 @@ const NOTHING = new Uint8Array(0)
  * not call back.
  */
 export const read = (request: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void =>
-  // Another reader has it, or had it: an application that has parsed the body before.
-  request.bodyUsed || (request.body?.locked === true)
-    ? answer(then, { fault: "taken" })
+  // Another reader had it: an application that has parsed the body before.
+  request.bodyUsed
+    ? answer(then, TAKEN)
     : isShort(request, into)
     ? readShort(request, into, then)
     : readLong(request, into, then)
+
+const TAKEN: BodyFault = { fault: "taken" }
 
 /** Whether a header declares a length within the limit. HTTP allows no more bytes than it declares. */
 const isShort = ({ headers }: Request, { maxBytes }: OpenBody): boolean => {
@@ -135,7 +137,7 @@ const isShort = ({ headers }: Request, { maxBytes }: OpenBody): boolean => {
     !headers.has("transfer-encoding")
 }
 
-/** Without the stream of the body: on Node, making one costs more than the rest of a request. */
+/** Does not even look at the stream of the body: on Node, making one costs more than the rest of a request. */
 const readShort = (request: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void => {
   let stopped = false
   const settle = into.refuse = (body: string | BodyFault): void => {
@@ -144,7 +146,8 @@ const readShort = (request: Request, into: OpenBody, then: (body: string | BodyF
   }
   request.arrayBuffer().then(
     (bytes) => settle(bytes.byteLength > into.maxBytes ? { fault: "size" } : text(bytes)),
-    () => settle({ fault: "unreadable" })
+    // A reader that has taken nothing yet keeps the body from us, too.
+    () => settle(request.bodyUsed ? { fault: "unreadable" } : TAKEN)
   )
   // Only the platform knows how much of it has come.
   into.reserve(Number(request.headers.get("content-length")))
@@ -155,6 +158,7 @@ const readShort = (request: Request, into: OpenBody, then: (body: string | BodyF
 
 const readLong = ({ body }: Request, into: OpenBody, then: (body: string | BodyFault) => void): () => void => {
   if (body === null) return answer(then, "")
+  if (body.locked) return answer(then, TAKEN)
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   let stopped = false
