@@ -45,12 +45,17 @@ const handlers: Readonly<Record<string, Handler>> = {
     }),
   /** Ends when it is cancelled. */
   park: () =>
-    Effect.gen(function*() {
-      const session = yield* ServerSession.ServerSession
-      yield* session.progress(1)
-      parked.begun++
-      return yield* Effect.onInterrupt(Effect.never, () => Effect.sync(() => parked.ended++))
-    })
+    Effect.flatMap(
+      ServerSession.ServerSession,
+      (session) =>
+        Effect.zipRight(
+          session.progress(1),
+          Effect.async<never>(() => {
+            parked.begun++
+            return Effect.sync(() => parked.ended++)
+          })
+        )
+    )
 }
 
 const Features = Layer.mergeAll(

@@ -4,7 +4,8 @@
  *
  * Values that the side under test chooses for each conversation may differ: ids of requests, progress tokens, request states, cursors,
  * its name and version. The order may differ for requests without a message of the peer between them, for responses, and for
- * notifications of different methods. A cancellation may come that was not recorded. Any other difference fails the test, and the
+ * notifications of different methods. A subscription may begin earlier than it was recorded, because a client begins it in the background.
+ * A cancellation may come that was not recorded. Any other difference fails the test, and the
  * error names the first place.
  *
  * @since 0.1.0
@@ -114,11 +115,10 @@ const run = (
   /** The recorded ids of requests that the other side has sent. */
   const requested = new Set<unknown>()
 
-  /** The recorded messages that a message may correspond to. A request must not come earlier than it was recorded. */
+  /** The recorded messages that a message may correspond to. A request must not come earlier than it was recorded, but for a subscription. */
   const candidates = (message: Message.Message, due: ReadonlyArray<Transcript.Entry>) => {
-    const alike = (Message.isRequest(message) ? due : [...missing.keys()]).filter((one) =>
-      isAlike(one.message, message)
-    )
+    const isBound = Message.isRequest(message) && message.method !== SUBSCRIBES
+    const alike = (isBound ? due : [...missing.keys()]).filter((one) => isAlike(one.message, message))
     return Message.isNotification(message) ? alike.slice(0, 1) : alike
   }
 
@@ -163,6 +163,9 @@ const run = (
     }
   })
 }
+
+/** A client sends this request by itself, beside the requests of its user. */
+const SUBSCRIBES = "subscriptions/listen"
 
 /** Waits until the client has closed the connection. Fails when the client sends a message before. */
 const silence = (

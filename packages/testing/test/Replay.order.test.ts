@@ -29,17 +29,20 @@ describe("The order of a replayed conversation", () => {
     return transcript
   }
 
-  /** How the replay of the client ends when the server sends these messages in a row. */
-  const playedAgainst = (transcript: Transcript.Transcript, ...answers: ReadonlyArray<Message.Message>) =>
+  /** How the replay of one side ends when the other side sends these messages in a row. */
+  const played = (side: "client" | "server", transcript: Transcript.Transcript, sent: ReadonlyArray<Message.Message>) =>
     Effect.gen(function*() {
-      const [client, server] = yield* Transport.memory()
-      for (const message of [Message.success(1, info), ...answers]) yield* server.send(message)
-      yield* Replay.play(yield* TestPeer.make(client), "client", transcript)
+      const [replayed, tested] = yield* Transport.memory()
+      for (const message of sent) yield* tested.send(message)
+      yield* Replay.play(yield* TestPeer.make(replayed), side, transcript)
     }).pipe(
       Effect.scoped,
       Effect.sandbox,
       Effect.match({ onFailure: (cause) => Cause.pretty(cause), onSuccess: () => "well" })
     )
+
+  const playedAgainst = (transcript: Transcript.Transcript, ...answers: ReadonlyArray<Message.Message>) =>
+    played("client", transcript, [Message.success(1, info), ...answers])
 
   const progress = (value: number) =>
     Message.notification("notifications/progress", { progressToken: 2, progress: value })
@@ -68,6 +71,22 @@ describe("The order of a replayed conversation", () => {
         yield* playedAgainst(transcript, progress(2), progress(1), done(2)),
         "at params.progress\n    recorded: 1\n    received: 2"
       )
+    }))
+
+  it.effect("may have a subscription earlier than it was recorded, and no other request", () =>
+    Effect.gen(function*() {
+      const listen = (id: number) => Message.request(id, "subscriptions/listen", { notifications: {} })
+      const transcript = transcriptOf(
+        ["client", call(2, "one")],
+        ["server", done(2)],
+        ["client", listen(3)],
+        ["client", call(4, "two")],
+        ["server", done(4)]
+      )
+      const sent = (...requests: ReadonlyArray<Message.Message>) =>
+        played("server", transcript, [initialize, ...requests])
+      assert.strictEqual(yield* sent(listen(2), call(3, "one"), call(4, "two")), "well")
+      assert.include(yield* sent(call(2, "two"), listen(3), call(4, "one")), "sent another message")
     }))
 
   it.effect("has the answer to a request as soon as the request has come, though others are missing", () =>
