@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
 import * as Definition from "@effect-mcp/definition/Definition"
+import * as Resource from "@effect-mcp/definition/Resource"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as InProcess from "@effect-mcp/server/InProcess"
-import { Effect, Exit, Layer, Scope, Stream } from "effect"
+import * as McpServer from "@effect-mcp/server/McpServer"
+import { Effect, Exit, Fiber, Layer, Queue, Scope, Stream } from "effect"
 import { Greet, GreetLive, serve } from "./Serving.js"
 
 /** A client of the server in the context. */
@@ -19,6 +21,22 @@ describe("InProcess", () => {
       const greet = yield* Effect.provideService(Client.of(Definition.make(Greet)), Client.Client, session)
       assert.deepStrictEqual((yield* greet.greet({ name: "Ada" })).content, [{ type: "text", text: "Hello, Ada!" }])
     }).pipe(Effect.provide(serve(GreetLive))))
+
+  for (const version of ["2025-11-25", "2026-07-28"] as const) {
+    // More than are sent in one turn of the event loop.
+    it.scoped(`announces each of 300 changes that come one after another, at ${version}`, () =>
+      Effect.gen(function*() {
+        const session = yield* Client.make(yield* InProcess.connector, { versions: [version] })
+        const updates = yield* Queue.unbounded<string>()
+        const reader = yield* Effect.forkScoped(Stream.runIntoQueue(session.resourceUpdates, updates))
+        while ((yield* Fiber.status(reader))._tag !== "Suspended") yield* Effect.yieldNow()
+        yield* session.subscribeResource("file:///a")
+        for (let change = 0; change < 300; change++) {
+          yield* McpServer.resourceUpdated("file:///a")
+          yield* Queue.take(updates)
+        }
+      }).pipe(Effect.provide(serve(McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed("a"))))))
+  }
 
   it.scoped("makes a conversation for each connection", () =>
     Effect.gen(function*() {

@@ -483,14 +483,16 @@ export class ActiveRequest implements IncomingRequest {
   notify(method: string, params?: Message.Params): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (!this.open) return EventLoop.drop
+      const { channel } = this
       const message = Message.notification(method, params)
-      // A third of the time that `send` takes: only a notification that waits for space can be overtaken by the answer.
-      if (this.channel.canSend?.() === true) {
-        return this.channel.unsafeSend(message) ? EventLoop.sent(true) : EventLoop.drop
-      }
+      const canSend = channel.canSend?.() === true
+      const turn = canSend ? EventLoop.sending(true) : undefined
+      // A third of the time that `send` takes: only a notification that waits can be overtaken by the answer.
+      if (canSend && turn === undefined) return channel.unsafeSend(message) ? Effect.void : EventLoop.drop
+      const sent = Effect.catchAll(channel.send(message), () => EventLoop.drop)
       return Effect.acquireUseRelease(
         Effect.sync(() => this.sending++),
-        () => Effect.catchAll(this.channel.send(message), () => EventLoop.drop),
+        () => turn === undefined ? sent : Effect.zipRight(turn, sent),
         () =>
           Effect.sync(() => {
             if (--this.sending === 0) this.onSent?.()
