@@ -4,6 +4,7 @@
  */
 import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import type { CallError } from "@effect-mcp/jsonrpc/Outbound"
+import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -20,6 +21,9 @@ export const showsEra = ({ status }: HttpRefused): boolean =>
 export const asksForLogin = (cause: unknown): boolean =>
   cause instanceof HttpRefused && (cause.status === 401 || cause.status === 403) &&
   cause.headers["www-authenticate"] !== undefined
+
+/** Whether the client has an authorizer, which answers such a refusal with a login. Only the transport over HTTP knows. */
+export const canLogIn = (transport: Transport & { readonly canLogIn?: boolean }): boolean => transport.canLogIn === true
 
 /** Whether every request to the server would fail in this way: a login is needed, or the request was not sent. */
 export const isFinal = (error: TransportError): boolean =>

@@ -36,7 +36,11 @@ import { GivenExtensions } from "./GivenExtensions.js"
 export const open = (
   url: URL,
   settings: Settings
-): Effect.Effect<Transport & { readonly toolHeaders: ToolHeaders }, TransportError, HttpClient | Scope.Scope> =>
+): Effect.Effect<
+  Transport & { readonly toolHeaders: ToolHeaders; readonly canLogIn: boolean },
+  TransportError,
+  HttpClient | Scope.Scope
+> =>
   PlatformClient.configure(settings.tracing)(Effect.gen(function*() {
     const connection = yield* HttpConnection.make(url, settings, yield* HttpClient)
     const { sender, terminate } = yield* legacy(connection)
@@ -59,6 +63,7 @@ export const open = (
       isResumed: settings.session !== undefined,
       credentials: connection.credentials,
       toolHeaders,
+      canLogIn: settings.authorizer !== undefined || settings.authorize !== undefined,
       onConversation: connection.authorizing.onConversation,
       send,
       unsafeSend

@@ -54,10 +54,10 @@ interface Contact {
   /** What the era was taken from. */
   readonly why: string
   /**
-   * What is remembered: of an `answer` the revision, of `relaunch` also that no probe may come first, and nothing of a `guess` and of
-   * what was `given`.
+   * What is remembered: of an `answer` and of a `silence` before the handshake the revision, of `relaunch` also that no probe may come
+   * first, and nothing of a `guess` and of what was `given`.
    */
-  readonly evidence: "given" | "answer" | "guess" | "relaunch"
+  readonly evidence: "given" | "answer" | "silence" | "guess" | "relaunch"
 }
 
 /** The outcome of a probe that made no session. */
@@ -94,7 +94,10 @@ export const connect = <R>(
   })
 
   const handshake = (opening: Opening, versions = legacy, timeouts = options.timeouts): Session =>
-    Effect.ensuring(Legacy.connect(opening, { ...options, versions, timeouts }), Effect.sync(opening.unfollow))
+    Legacy.connect(opening, { ...options, versions, timeouts }).pipe(
+      Effect.mapError((error) => withSkipped(error, opening)),
+      Effect.ensuring(Effect.sync(opening.unfollow))
+    )
 
   const toModern = (opening: Opening, facts: ServerFacts<ModernVersion>): Session<never> => {
     opening.unfollow()
@@ -217,10 +220,12 @@ export const connect = <R>(
             return Effect.fail(
               verdict._tag === "Legacy"
                 ? noCommonVersion(`a legacy revision (${verdict.why})`, modern)
-                : fromCall(verdict.error)
+                : withSkipped(fromCall(verdict.error), reached.opening)
             )
           }
-          if (verdict._tag === "Final") return Effect.fail(fromCall(verdict.error))
+          if (verdict._tag === "Final" && !isRefusedLogin(verdict.error, reached.opening)) {
+            return Effect.fail(fromCall(verdict.error))
+          }
           const why = verdict._tag === "Legacy"
             ? verdict.why
             : verdict._tag === "Gone"
@@ -233,9 +238,11 @@ export const connect = <R>(
               ? "answer"
               : hasExchanges(reached.opening) && verdict._tag !== "Legacy"
               ? "guess"
-              : isFirst
+              : !isFirst
+              ? "relaunch"
+              : verdict._tag === "Legacy"
               ? "answer"
-              : "relaunch"
+              : "silence"
           })
           return (verdict._tag === "Gone" ? Effect.fail(fromCall(verdict.error)) : afterProbe(reached.opening, outcome))
             .pipe(
@@ -274,10 +281,10 @@ export const connect = <R>(
       : look(reached, modern.find((version) => version === expected) ?? latest)
     const { evidence, session, why } = contact
     const { version } = session.facts
-    if (isDual && (evidence === "answer" || evidence === "relaunch")) {
+    if (isDual && evidence !== "given" && evidence !== "guess") {
       known.remember(connector, version, evidence === "relaunch")
     }
-    const isUnsure = evidence === "guess" || evidence === "relaunch"
+    const isUnsure = evidence !== "given" && evidence !== "answer"
     yield* Effect.annotateLogs((isUnsure ? Effect.logInfo : Effect.logDebug)("Connected to a server"), {
       revision: version,
       era: Version.eraOf(version),
@@ -315,15 +322,31 @@ const noCommonVersion = (offered: string, supported: ReadonlyArray<string>): NoC
 
 /** The same error, with a message that says what became of the probe, too. A login comes first, whatever the era. */
 const explained = (error: ConnectError, why: string): ConnectError => {
-  if (error._tag === "NoCommonVersion" || (error._tag === "TransportError" && EraEvidence.asksForLogin(error.cause))) {
-    return error
-  }
-  const Same = error.constructor as new(fields: object) => ConnectError
+  if (error._tag === "NoCommonVersion" || asksForLogin(error)) return error
   const advice = "If you know a revision that the server speaks, name it with the option `versions`"
   const message = `The server opened no session. ${advice}. The outcome of "server/discover" was: ${why}. ` +
     `The outcome of "initialize" was: ${error.message}`
+  return withMessage(error, message)
+}
+
+const withMessage = (error: ConnectError, message: string): ConnectError => {
+  const Same = error.constructor as new(fields: object) => ConnectError
   return new Same({ ...error, message })
 }
+
+/** A time-out also says what the server sent that is no message. */
+const withSkipped = (error: ConnectError, { skipped: { count, first } }: Opening): ConnectError =>
+  error._tag !== "RequestTimeout" || count === 0 ? error : withMessage(
+    error,
+    `${error.message}. Inputs of the server that were no messages and were skipped: ${count}; the first begins with "${first}"`
+  )
+
+const asksForLogin = (error: CallError | ConnectError): boolean =>
+  error._tag === "TransportError" && EraEvidence.asksForLogin(error.cause)
+
+/** Whether the server asks for a login that this client cannot make. Some servers refuse only the probe in this way. */
+const isRefusedLogin = (error: CallError, { transport }: Opening): boolean =>
+  asksForLogin(error) && !EraEvidence.canLogIn(transport)
 
 const DISCOVER = Methods.discover.name
 
@@ -348,7 +371,8 @@ interface Legacy {
 /**
  * - `Inconclusive`: nothing is known of the era. No answer came in time, the exchange failed, or the answer cannot be used.
  * - `Gone`: the connection has ended.
- * - `Final`: `initialize` would fail in the same way. A login is needed, the request was not sent, or a modern server refuses.
+ * - `Final`: `initialize` would fail in the same way. A login is needed, the request was not sent, or a modern server refuses. The client
+ *   sends `initialize` nevertheless when a login is needed and the connector has no authorizer.
  */
 interface Failed {
   readonly _tag: "Inconclusive" | "Gone" | "Final"

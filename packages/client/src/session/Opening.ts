@@ -6,6 +6,7 @@
  */
 import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
 import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import type { Side } from "@effect-mcp/jsonrpc/Side"
 import type { Transport } from "@effect-mcp/jsonrpc/Transport"
 import * as Transports from "@effect-mcp/jsonrpc/Transport"
@@ -39,6 +40,8 @@ export interface Opening {
   readonly transport: Transport
   /** Whether the transport has ended by itself. */
   readonly isOver: () => boolean
+  /** The input that was no message and was skipped. */
+  readonly skipped: Readonly<Skipped>
   readonly setEra: (handlers: EraHandlers) => void
   /**
    * The `onId` of a probe. While the probe has no answer, an error without an id of ours is its answer. `onAnswer` gets the answer,
@@ -62,9 +65,10 @@ export const open = (
     let era: EraHandlers = {}
     let isOver = false
     const followed: Array<Followed> = []
+    const skipped: Skipped = { count: 0, first: "" }
     const hub = yield* NotificationHubs.make(decoders)
     const conversation = yield* Conversation.make(
-      watched(transport, () => era.onRequest === undefined, hub.onElicitation, followed, () => {
+      watched(transport, () => era.onRequest === undefined, hub.onElicitation, followed, skipped, () => {
         isOver = true
       }),
       {
@@ -99,6 +103,7 @@ export const open = (
       hub,
       transport,
       isOver: () => isOver,
+      skipped,
       scope: yield* Effect.scope,
       follow: (onAnswer) => (id) => void followed.push({ id, onAnswer, isAnswered: false }),
       unfollow: () => void followed.splice(0),
@@ -108,6 +113,12 @@ export const open = (
     }
   })
 
+/** How many inputs were skipped, and the beginning of the first one on one line. */
+interface Skipped {
+  count: number
+  first: string
+}
+
 /** A probe. */
 interface Followed {
   readonly id: Message.RequestId
@@ -116,7 +127,7 @@ interface Followed {
 }
 
 /**
- * The same transport; requests of the server are dropped while `areDropped`. `onElicitation` gets the ids of the URL
+ * The same transport; requests of the server are dropped while `areDropped`. `skipped` counts what is no message. `onElicitation` gets the ids of the URL
  * elicitations in requests, and in errors that demand them, before any message that comes later. `onEnd` runs when the
  * transport has ended.
  */
@@ -125,13 +136,16 @@ const watched = (
   areDropped: () => boolean,
   onElicitation: NotificationHub["onElicitation"],
   followed: Array<Followed>,
+  skipped: Skipped,
   onEnd: () => void
 ): Transport => ({
   ...transport,
   run: (receive) => {
     const take = (incoming: Message.Incoming): void => {
       const delivery = followed.length === 0 ? incoming : answerOf(followed, incoming)
-      if (!Message.isMalformed(delivery)) {
+      if (Message.isMalformed(delivery)) {
+        if (++skipped.count === 1) skipped.first = MessageText.beginningOf(delivery) ?? delivery.message
+      } else {
         if (Message.isRequest(delivery)) {
           if (areDropped()) return
           onElicitation(delivery.params?.elicitationId)

@@ -42,6 +42,9 @@ const discovered = (probe: ScriptedServer.Exchange) =>
     cacheScope: "private"
   })
 
+/** An authorizer that has no other credentials. */
+const noLogin = { headers: () => Effect.succeed({}), onRefused: () => Effect.succeed(false) }
+
 type Refuse = (exchange: ScriptedServer.Exchange) => Effect.Effect<unknown>
 
 /** An error of JSON-RPC under the id of the request, or under another. */
@@ -188,8 +191,9 @@ describe("A client of both eras over HTTP", () => {
   for (const [what, refuse] of Object.entries(ofAll)) {
     it.scoped(`fails, and sends nothing more, when the probe meets ${what}`, () =>
       Effect.gen(function*() {
-        const { client, http, probe } = yield* probing()
-        yield* refuse(probe)
+        const http = yield* ScriptedServer.make()
+        const client = yield* connecting(http, {}, connector({ authorize: noLogin }))
+        yield* Effect.flatMap(http.expect("server/discover"), refuse)
         const error = yield* Effect.flip(Fiber.join(client))
         assert.strictEqual(error._tag, "TransportError")
         assert.notInclude(error.message, "versions")
@@ -197,6 +201,29 @@ describe("A client of both eras over HTTP", () => {
         yield* http.idle
       }))
   }
+
+  it.scoped("sends `initialize` when the probe meets a challenge that no authorizer can answer", () =>
+    Effect.gen(function*() {
+      const { client, http, probe } = yield* probing()
+      yield* probe.reply(401, { "www-authenticate": "Bearer" })
+      yield* initialized(http)
+      assert.strictEqual((yield* Fiber.join(client)).era, "legacy")
+      yield* http.quiet
+    }))
+
+  it.scoped("says what to give the connector when both requests meet a challenge that no authorizer can answer", () =>
+    Effect.gen(function*() {
+      const { client, http, probe } = yield* probing()
+      yield* probe.reply(401, { "www-authenticate": "Bearer" })
+      yield* Effect.flatMap(
+        http.expect("initialize"),
+        (exchange) => exchange.reply(401, { "www-authenticate": "Bearer" })
+      )
+      const error = yield* Effect.flip(Fiber.join(client))
+      assert.match(error.message, /401: give the connector `headers` or `authorize`$/)
+      yield* http.quiet
+      yield* http.idle
+    }))
 
   for (const [status, given] of [[429, "7"], [503, "7"], [429, "Thu, 01 Jan 1970 00:00:07 GMT"]] as const) {
     it.scoped(`sends the probe again after the time that ${status} with Retry-After ${given} asks for`, () =>

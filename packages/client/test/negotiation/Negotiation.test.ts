@@ -5,7 +5,7 @@ import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
 import * as Version from "@effect-mcp/protocol/Version"
-import type * as TestPeer from "@effect-mcp/testing/TestPeer"
+import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Effect, Fiber, HashMap, Logger, LogLevel, Option, TestClock } from "effect"
 import { leavesNothing } from "../../../testing/test/support/Leftovers.js"
 import { servers } from "../Scripts.js"
@@ -295,7 +295,7 @@ describe("A client of both eras", () => {
 })
 
 describe("The log of a client", () => {
-  it.scoped("has the era and what showed it, at level Info when the server did not answer the probe", () =>
+  it.scoped("has the era and what showed it, at level Info when the server gave no clear answer", () =>
     Effect.gen(function*() {
       const lines: Array<readonly [string, unknown, unknown]> = []
       const logger = Logger.make(({ annotations, logLevel }) =>
@@ -317,15 +317,56 @@ describe("The log of a client", () => {
         yield* Effect.repeat(Effect.yieldNow(), { until: () => reached.server() !== server })
         yield* reached.server().initialized()
         yield* Fiber.join(client)
+        const silent = yield* connecting(both)
+        yield* silent.server.expectRequest("server/discover")
+        yield* TestClock.adjust("5 seconds")
+        yield* silent.server.initialized()
+        yield* Fiber.join(silent.client)
       }).pipe(
         Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
         Logger.withMinimumLogLevel(LogLevel.Debug)
       )
       assert.deepStrictEqual(lines, [
         ["DEBUG", "modern", "the server described itself"],
-        ["INFO", "legacy", "the outcome of \"server/discover\" was: the connection ended"]
+        ["INFO", "legacy", "the outcome of \"server/discover\" was: the connection ended"],
+        [
+          "INFO",
+          "legacy",
+          "the outcome of \"server/discover\" was: Request \"server/discover\" timed out after 5000 ms"
+        ]
       ])
     }))
+})
+
+describe("The error of a client that gets no answer in time", () => {
+  for (
+    const [what, versions] of [["both eras", both.versions], ["one era", ["2025-11-25"]], ["the other", [
+      "2026-07-28"
+    ]]] as const
+  ) {
+    it.scoped(`says how much of the input was no message, and how it begins: ${what}`, () =>
+      Effect.gen(function*() {
+        const isDual = versions === both.versions
+        const [server, peer] = yield* TestPeer.server()
+        const once = Connector.make("once", peer.connect, { connectsAgain: false })
+        const client = yield* Effect.fork(Client.make(once, { versions, timeout: "10 seconds" }))
+        yield* server.expectRequest(isDual || versions[0] === "2026-07-28" ? "server/discover" : "initialize")
+        for (const line of [`Welcome!\t${"x".repeat(100)}`, "Listening on stdin"]) {
+          yield* server.send(MessageText.parse(line) as unknown as Message.Message)
+        }
+        if (isDual) {
+          yield* TestClock.adjust("5 seconds")
+          yield* server.expectRequest("initialize")
+        }
+        yield* TestClock.adjust("10 seconds")
+        const error = yield* Effect.flip(Fiber.join(client))
+        assert.strictEqual(error._tag, "RequestTimeout")
+        assert.match(
+          error.message,
+          /timed out after \d+ ms\. Inputs of the server that were no messages and were skipped: 2; the first begins with "Welcome! x{91}"$/
+        )
+      }))
+  }
 })
 
 describe("What a client logs of its server", () => {

@@ -71,6 +71,12 @@ export const pipes: ReadonlyArray<PipeRow> = [
     timeouts: brief
   },
   { kind: "exits-at-initialize", does: "exits at `initialize` after the probe", era: "legacy", launches: 2 },
+  {
+    kind: "locks-at-initialize",
+    does: "exits at `initialize` after the probe, and frees its lock a little later",
+    era: "legacy",
+    launches: 2
+  },
   { kind: "deaf", does: "answers nothing after the probe", era: "legacy", launches: 2, timeouts: brief },
   {
     kind: "slow-deaf",
@@ -129,6 +135,7 @@ const legacy: Readonly<Record<string, Refuse>> = {
   "400 and -32022 without revisions": failed(400, -32022, "Unsupported protocol version"),
   "400 and JSON that is cut off": reply(400, "{\"jsonrpc\":", "application/json"),
   "401 without a challenge": reply(401),
+  "401 with a challenge": reply(401, "", "", { "www-authenticate": "Bearer" }),
   "403 without a challenge": failed(403, -32000, "Forbidden"),
   "404 without a body": reply(404),
   "404 and -32001": failed(404, -32001, "Session not found", null),
