@@ -6,7 +6,7 @@ import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger, Schedule } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger, Schedule, TestClock } from "effect"
 import type { Features } from "./Setting.js"
 import { all, controlled, entrance, gateway, legacy, modern, received, server } from "./Setting.js"
 
@@ -97,6 +97,21 @@ describe("A proxy", () => {
       const connector = Connector.make("silent", Effect.never)
       const session = yield* gateway(connector, { own, proxy: { connectTimeout: "20 millis" } })
       assert.deepStrictEqual(yield* names(session), ["own"])
+    }))
+
+  it.scoped("waits for an upstream that takes 30 seconds to start, by default, and lists it then", () =>
+    Effect.gen(function*() {
+      const { connector, state } = yield* upstream(tool("theirs"))
+      const slow = Connector.make("slow", Effect.zipRight(Effect.sleep("30 seconds"), connector.connect))
+      const starting = yield* Effect.fork(gateway(slow, { client: modern, own }))
+      yield* TestClock.adjust("10 seconds")
+      const session = yield* Fiber.join(starting)
+      assert.deepStrictEqual(yield* names(session), ["own"])
+      const changes = yield* received(session.listChanges)
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual(yield* changes.take, "tools")
+      assert.deepStrictEqual(yield* names(session), ["own", "theirs"])
+      assert.strictEqual(state.count, 1)
     }))
 
   it.scopedLive("lists and serves its own tools while the session of a client does not open", () =>
