@@ -148,7 +148,7 @@ const ofEntry = (
     ...ConfiguredServers.connector(server, {
       stderr: given.quiet ? "ignore" : "forward",
       ...(given.noLogin ? undefined : { authorize: Authorization.authorize })
-    }),
+    }, name),
     name
   }
 }

@@ -13,6 +13,7 @@ import * as Remote from "@effect-mcp/client/Remote"
 import type * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
 import * as ServersConfig from "@effect-mcp/client/ServersConfig"
 import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as Tap from "@effect-mcp/jsonrpc/Tap"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as ParseResult from "effect/ParseResult"
@@ -36,25 +37,30 @@ export interface Options<RA = never, E = never, R = never>
    * this process.
    */
   readonly stderr?: StdioClient.Options["stderr"] | ((line: string, server: string) => Effect.Effect<void>)
+  /** Receives every message of every server, without secrets, with the name of the server: `Tap.log`, for example. Default: none. */
+  readonly tap?: Tap.Tap | undefined
   /** More options for the connection with a program. What the configuration says comes first. Default: none. */
-  readonly program?: ((name: string, server: ServersConfig.Program) => Omit<StdioClient.Options, "command">) | undefined
+  readonly program?:
+    | ((name: string, server: ServersConfig.Program) => Omit<StdioClient.Options, "command" | "name">)
+    | undefined
   /** More options for the connection with a URL. What the configuration says comes first. Default: none. */
   readonly address?: ((name: string, server: ServersConfig.Address) => RemoteOptions.Options<RA>) | undefined
 }
 
 /**
- * The connector of one server of a configuration.
+ * The connector of one server of a configuration. A program without a name is named by its command.
  *
  * @category constructors
  */
 export const connector = <R = never>(
   server: ServersConfig.Program | ServersConfig.Address,
   options: Pick<Options<R>, "address" | "authorize" | "program" | "stderr"> = {},
-  name = "server"
+  name?: string
 ): Connector<HttpClient | Exclude<R, Scope.Scope>> => {
+  const key = name ?? "server"
   if (ServersConfig.isAddress(server)) {
     const { headers, type, url } = server
-    const { authorize = options.authorize, ...more } = options.address?.(name, server) ?? {}
+    const { authorize = options.authorize, ...more } = options.address?.(key, server) ?? {}
     return Remote.connector<R>(url, {
       ...more,
       ...(headers === undefined ? undefined : { headers }),
@@ -63,15 +69,16 @@ export const connector = <R = never>(
     })
   }
   const { args, command, cwd, env } = server
-  const more = options.program?.(name, server)
+  const more = options.program?.(key, server)
   const stderr = more?.stderr ?? options.stderr
   return StdioClient.connector({
     ...more,
+    name,
     command,
     args: args ?? more?.args,
     env: { ...more?.env, ...env },
     cwd: cwd ?? more?.cwd,
-    stderr: typeof stderr === "function" ? (line) => stderr(line, name) : stderr
+    stderr: typeof stderr === "function" ? (line) => stderr(line, key) : stderr
   })
 }
 
@@ -116,7 +123,10 @@ export const layer = <RA = never, E = never, R = never>(
       const environment = options.environment ?? process.env
       const servers = ServersConfig.layer(ServersConfig.expand(decoded, environment), {
         ...options,
-        connector: (server, name) => connector(server, options, name)
+        connector: (server, name) => {
+          const named = { ...connector(server, options, name), name }
+          return options.tap === undefined ? named : Tap.connector(named, options.tap)
+        }
       })
       return Effect.as(warnOf(ServersConfig.unset(decoded, environment)), servers)
     }

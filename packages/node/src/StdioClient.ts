@@ -61,6 +61,8 @@ export interface Limits extends MessageText.Limits, Pick<LineFraming.Options, "m
 export interface Options extends Pick<LineFraming.Options, "invalidBytes"> {
   /** The name of a program on the `PATH`, or the path of a file. It is not passed to a shell. */
   readonly command: string
+  /** The name of the server in logs, errors and taps. Default: the command. */
+  readonly name?: string | undefined
   /** Its arguments. Default: none. */
   readonly args?: ReadonlyArray<string> | undefined
   /**
@@ -111,7 +113,7 @@ const EXIT_TIMEOUT = "1 second"
  */
 export const connector = (options: Options): Connector.Connector =>
   Connector.make(
-    options.command,
+    nameOf(options),
     // One scope for all resources: an interruption while connecting releases all of them.
     Effect.flatMap(
       Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit)),
@@ -119,6 +121,8 @@ export const connector = (options: Options): Connector.Connector =>
     ),
     { origin: JSON.stringify([options.command, options.args, options.cwd]) }
   )
+
+const nameOf = ({ command, name = command }: Options): string => name
 
 const connect = (options: Options): Effect.Effect<Transport, TransportError, Scope.Scope> =>
   Effect.gen(function*() {
@@ -154,7 +158,7 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
     // Interruptible also where the caller connects uninterruptibly, so that closing can end it.
     yield* Effect.forkScoped(Effect.interruptible(endWithChild(child, pipe, Deferred.await(broken))))
     const checkExit = Effect.unlessEffect(
-      failUnlessSuccess(options.command, child, stderr, pipe.input),
+      failUnlessSuccess(nameOf(options), child, stderr, pipe.input),
       Ref.get(isClosing)
     )
     return {

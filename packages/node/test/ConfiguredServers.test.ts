@@ -5,7 +5,7 @@ import * as Tool from "@effect-mcp/definition/Tool"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as McpServer from "@effect-mcp/server/McpServer"
-import { Effect, Layer, Logger, Schema } from "effect"
+import { Effect, HashMap, Layer, Logger, Option, Schema } from "effect"
 import { fileURLToPath } from "node:url"
 
 const everything = fileURLToPath(
@@ -88,6 +88,40 @@ describe("The servers of a configuration", () => {
       }))
       assert.deepStrictEqual(lines, ["one: hello mine"])
     }).pipe(Effect.provide(FetchHttpClient.layer)))
+
+  it.scopedLive("are known by their names in logs, in errors and to a tap", () =>
+    Effect.gen(function*() {
+      const { url } = yield* HttpServer.HttpServer
+      const logged: Array<string> = []
+      const tapped: Array<string> = []
+      const servers = ConfiguredServers.layer({
+        mcpServers: {
+          noisy: { command: "sh", args: ["-c", "echo Welcome; exec \"$0\" \"$1\"", process.execPath, everything] },
+          broken: { command: "sh", args: ["-c", "exit 1"] },
+          hello: { url }
+        }
+      }, {
+        stderr: "ignore",
+        tap: ({ direction, name, text }) => Effect.sync(() => void tapped.push(`${name} ${direction} ${text}`))
+      })
+      yield* Layer.build(servers).pipe(Effect.provide(Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ annotations, message }) =>
+          void logged.push(`${String(message)} of ${Option.getOrNull(HashMap.get(annotations, "server"))}`)
+        )
+      )))
+      assert.isTrue(logged.some((line) => /^Malformed message.*"Welcome".* of noisy$/.test(line)), logged.join("\n"))
+      assert.isTrue(
+        logged.some((line) =>
+          line.includes("\"broken\" is left out: Connection closed: \"broken\" exited with code 1")
+        ),
+        logged.join("\n")
+      )
+      for (const name of ["noisy", "hello"]) {
+        assert.isTrue(tapped.some((line) => line.startsWith(`${name} in {`)), name)
+        assert.isTrue(tapped.some((line) => line.startsWith(`${name} out {`)), name)
+      }
+    }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))
 
   it.scopedLive("are used with empty variables, which the log names", () =>
     Effect.gen(function*() {

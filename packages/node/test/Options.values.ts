@@ -45,6 +45,7 @@ const configured = {
   },
   environment: { HOME: "/home/ada", TOKEN: undefined },
   stderr: (line: string, server: string) => Console.error(`${server}: ${line}`),
+  tap: Tap.log,
   program: (name) => ({ env: { NAME: name }, encoding: "utf-16le", limits: { maxLineBytes: 1_000_000 } }),
   address: () => ({ limits: { maxBodyBytes: 1_000_000 }, onRenewed: Effect.asVoid(Vault) })
 } satisfies Every<ConfiguredServers.Options<Vault, "no model", Features.Features | Home>>
@@ -69,6 +70,7 @@ const program = {
   invalidBytes: "replace",
   limits: { ...lines, maxBacklog: 1_000_000 } satisfies Every<StdioClient.Limits>,
   command: "npx",
+  name: "files",
   args: ["-y", "server"],
   env: { TOKEN: "secret" },
   cwd: "/tmp",
