@@ -138,7 +138,7 @@ const generate = (name: string, part: string, { "~standard": schema }: Any, side
   AdvertisedSchema.attempt(
     name,
     part,
-    "cannot be advertised as JSON Schema",
+    `cannot be advertised as JSON Schema: pass one as \`${side}Schema\``,
     () => schema.jsonSchema?.[side]({ target: "draft-2020-12" })
   )
 

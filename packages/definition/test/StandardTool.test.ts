@@ -101,7 +101,11 @@ describe("A standard tool", () => {
     )
     assert.throws(
       () => StandardTool.make("broken", { parameters: z.object({ at: z.date() }) }),
-      `Tool "broken": parameters cannot be advertised as JSON Schema\nError: Date cannot be represented`
+      `Tool "broken": parameters cannot be advertised as JSON Schema: pass one as \`inputSchema\`\nError: Date cannot be represented`
+    )
+    assert.throws(
+      () => StandardTool.make("broken", { parameters: Length, inputSchema, success: z.date() }),
+      `Tool "broken": success cannot be advertised as JSON Schema: pass one as \`outputSchema\`\nError: Date cannot`
     )
   })
 })

@@ -141,6 +141,27 @@ describe("Tool", () => {
       () => Tool.make("broken", { success: Schema.BigIntFromSelf }),
       `Tool "broken": success cannot be advertised as JSON Schema`
     )
+    // What the error names is a remedy.
+    for (
+      const [broken, remedy, mended] of [
+        [Schema.DateFromSelf, "Schema.Date for a Date", Schema.Date],
+        [Schema.BigIntFromSelf, "Schema.BigInt for a bigint", Schema.BigInt],
+        [
+          Schema.MapFromSelf({ key: Schema.String, value: Schema.Number }),
+          "Schema.Map for a Map",
+          Schema.Map({ key: Schema.String, value: Schema.Number })
+        ],
+        [
+          Schema.declare((u): u is URL => u instanceof URL),
+          `the annotation "jsonSchema"`,
+          Schema.declare((u): u is URL => u instanceof URL, { jsonSchema: { type: "string" } })
+        ],
+        [Unnamed, `"identifier" for a type that refers to itself`, Named]
+      ] as ReadonlyArray<readonly [Schema.Schema<any, any>, string, Schema.Schema<any, any>]>
+    ) {
+      assert.throws(() => Tool.make("broken", { parameters: { at: broken } }), remedy)
+      Tool.make("mended", { parameters: { at: mended } })
+    }
     const notJson = Schema.String.annotations({ jsonSchema: { type: "string", default: 1n } })
     assert.throws(
       () => Tool.make("broken", { success: notJson }),
