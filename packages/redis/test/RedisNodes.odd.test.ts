@@ -168,6 +168,16 @@ describe.concurrent("an entry in Redis that no node has written", () => {
     }))
 })
 
+describe("the time of what is sealed", () => {
+  it.scopedLive("is that of Redis, whatever the clock of the node", () =>
+    Effect.gen(function*() {
+      const { services } = yield* node
+      const keys = Context.get(services, SealKeys)
+      // Redis runs on this machine.
+      assert.approximately(yield* Refusing.inHours(2, keys.now!), Date.now(), 10_000)
+    }))
+})
+
 describe("the time of a task", () => {
   it.scopedLive("ends by the clock of Redis, whatever the clock of the node that reads", () =>
     Effect.gen(function*() {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Prompt from "@effect-mcp/definition/Prompt"
 import type { JsonObject } from "@effect-mcp/protocol/Json"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import { fixed, SealKeys } from "@effect-mcp/server/SealKeys"
 import type { ServerSession } from "@effect-mcp/server/ServerSession"
 import type { TestPeer } from "@effect-mcp/testing/TestPeer"
 import { Cause, Effect, Layer, Redacted, TestClock } from "effect"
@@ -62,6 +63,21 @@ describe("requestState", () => {
       yield* TestClock.adjust("1 second")
       assert.include((yield* refusedWith(peer, round)).message, "expired")
     }).pipe(Effect.provide(serve(asking(confirm("Sure?")), { limits: { elicitationTimeout: "1 minute" } }))))
+
+  it.scoped("expires by the clock of its keys, whatever the clock of the node", () => {
+    let now = 0
+    const keys = SealKeys.of({ ...fixed([secret("a")]), now: Effect.sync(() => now) })
+    const server = serve(asking(confirm("Sure?")), { limits: { elicitationTimeout: "1 minute" } })
+    return Effect.gen(function*() {
+      const peer = yield* connect
+      const round = retry(yield* ask(peer))
+      yield* TestClock.adjust("2 hours")
+      now = 59_000
+      assert.strictEqual(text(yield* ask(peer, round)), `{"sure":true}`)
+      now = 60_000
+      assert.include((yield* refusedWith(peer, round)).message, "expired")
+    }).pipe(Effect.provide(Layer.provide(server, Layer.succeed(SealKeys, keys))))
+  })
 
   const server = (...letters: readonly [string, ...Array<string>]) =>
     serve(asking(confirm("Sure?")), { stateSecrets: letters.map(secret) as any })
