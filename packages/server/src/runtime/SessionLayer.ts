@@ -36,7 +36,11 @@ const MAX_SESSIONS_PER_USER = 64
 /** The least time between two looks at idle sessions, in milliseconds. */
 const RESOLUTION = 1000
 
-type Options = Pick<ServerOptions, "closeTimeout" | "lifetime"> & { readonly limits: Resolved<ServerLimits> }
+type Options = Pick<ServerOptions, "closeTimeout" | "lifetime"> & {
+  readonly limits: Resolved<ServerLimits>
+  /** Default: 10,000. */
+  readonly maxSessions?: number
+}
 
 type Request = RequestContextService & { readonly origin: Pick<RequestOrigin, "user"> }
 
@@ -134,7 +138,7 @@ class UserSession extends KeptSession<Scope.CloseableScope> {
  */
 const ofUsers = (
   build: SessionLayer["build"],
-  { closeTimeout, limits }: Options
+  { closeTimeout, limits, maxSessions = MAX_SESSIONS }: Options
 ): Effect.Effect<SessionLayer["ofRequest"], never, Scope.Scope> =>
   Effect.gen(function*() {
     yield* refuseNodes
@@ -156,7 +160,7 @@ const ofUsers = (
     const makeRoom = (user: string): boolean => {
       const all = [...sessions.values()]
       const own = all.filter((session) => session.user === user)
-      const crowd = own.length >= MAX_SESSIONS_PER_USER ? own : all.length >= MAX_SESSIONS ? all : undefined
+      const crowd = own.length >= MAX_SESSIONS_PER_USER ? own : all.length >= maxSessions ? all : undefined
       const oldest = crowd?.find(({ uses }) => uses === 0)
       if (oldest !== undefined) end(oldest)
       return crowd === undefined || oldest !== undefined

@@ -8,6 +8,8 @@ import * as McpServer from "@effect-mcp/server/McpServer"
 import { RequestContext } from "@effect-mcp/server/RequestContext"
 import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
 import { Context, Deferred, Effect, Exit, Layer, Scope, TestClock } from "effect"
+import * as Limits from "../../src/Limits.js"
+import * as SessionLayer from "../../src/runtime/SessionLayer.js"
 import { type EndpointClient, makeClient } from "../http/TestExchange.js"
 import { call, connect, request, text } from "../modern/Modern.js"
 import { ask, post, request as posted } from "../modern/Posting.js"
@@ -269,6 +271,48 @@ describe("The session layer over HTTP at 2026-07-28", () => {
         limits: { maxInFlight: 100 }
       })))
     }))
+
+  it.scoped(
+    "of a user is one of a bounded number of all users: another user gets the place of the one that was idle longest, or none",
+    () =>
+      Effect.gen(function*() {
+        let open = 0
+        let built = 0
+        const layer = Layer.scopedDiscard(Effect.acquireRelease(
+          Effect.sync(() => {
+            open++
+            built++
+          }),
+          () => Effect.sync(() => open--)
+        ))
+        const { ofRequest } = yield* SessionLayer.make(layer, Context.empty(), {
+          lifetime: "user",
+          maxSessions: 100,
+          limits: Limits.ofServer()
+        })
+        const request = (user: string) =>
+          ({ client: { capabilities: {} }, principal: { id: user }, origin: {} }) as unknown as Parameters<
+            typeof ofRequest
+          >[0]
+        const use = (user: string) =>
+          Effect.scoped(Effect.flatMap(Effect.scope, (scope) => ofRequest(request(user), scope)))
+        for (let n = 0; n < 100; n++) yield* use(`${n}`)
+        assert.strictEqual(open, 100)
+        yield* use("0")
+        yield* use("ada")
+        yield* until(() => open === 100)
+        // The session of user 1 was idle longest.
+        yield* use("0")
+        assert.strictEqual(built, 101)
+        yield* use("1")
+        yield* until(() => open === 100)
+        assert.strictEqual(built, 102)
+        // None is idle.
+        const scope = yield* Effect.scope
+        for (let n = 0; n < 100; n++) yield* ofRequest(request(`busy ${n}`), scope)
+        assert.include((yield* Effect.flip(use("eve")) as { readonly message: string }).message, "in use")
+      })
+  )
 
   it.scoped("of a user is not kept when it fails, nor for a client that says too much of itself", () =>
     Effect.gen(function*() {
