@@ -41,6 +41,26 @@ describe("A modern request over HTTP", () => {
       }
     }))
 
+  it.scoped("takes answers that nest deeper than 64 levels where `limits.maxDepth` says so", () =>
+    Effect.gen(function*() {
+      let deep: object = {}
+      for (let depth = 0; depth < 70; depth++) deep = { deep }
+      for (const remote of [{ limits: { maxDepth: 100 } }, {}]) {
+        const { client, http } = yield* connect({ remote })
+        for (const isStream of [false, true]) {
+          const call = yield* calling(client.callTool("t"))
+          const exchange = yield* http.expect("tools/call")
+          const result = { resultType: "complete", content: [], structuredContent: { deep } }
+          if (isStream) {
+            const stream = yield* exchange.events()
+            yield* stream.send({ jsonrpc: "2.0", id: exchange.message.id, result })
+          } else yield* exchange.result(result)
+          if ("limits" in remote) assert.deepStrictEqual((yield* right(call)).structuredContent, { deep })
+          else assert.deepInclude(yield* left(call), { _tag: "TransportError", reason: "Decode" })
+        }
+      }
+    }))
+
   it.scoped("ignores a session and event ids that a server sends, and goes on without them", () =>
     Effect.gen(function*() {
       const { client, http } = yield* connect()

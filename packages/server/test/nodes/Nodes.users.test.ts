@@ -136,6 +136,19 @@ describe("The node that serves a session", () => {
       assert.strictEqual((yield* answered(two.of(client).post(greet(1)))).status, 401)
     }))
 
+  it.scoped("ends a stream with its token that another node has passed on", () =>
+    Effect.gen(function*() {
+      const found = ({ headers }: Authenticator.HttpRequest): Found =>
+        Effect.as(Authenticator.validFor("5 minutes"), headers.authorization)
+      const { client, two } = yield* guarded(found)
+      const stream = two.of(client).get()
+      yield* later(Effect.promise(() => Promise.resolve()).pipe(Effect.repeat({ until: () => stream.status === 200 })))
+      yield* TestClock.adjust("295 seconds")
+      assert.isFalse(stream.ended)
+      yield* TestClock.adjust("10 seconds")
+      assert.isTrue(stream.ended)
+    }))
+
   it.scoped("does not count it a second time, where the authenticator has a limit of rates", () =>
     Effect.gen(function*() {
       const addresses = RateLimit.make("addresses", { burst: 3, every: "1 hour" })
