@@ -1,6 +1,6 @@
 // Writes docs/methods.md: every method of every revision, who sends it, which capability it needs, and whether our server and
 // client have it. The methods come from the tables of the built protocol package, so build first; what is supported
-// comes from methods.json beside this file, by side and era. `--check` writes nothing and exits 1 when the page is stale.
+// comes from methods.json beside this file, by side and era. What is deprecated must be marked in the types. `--check` writes nothing and exits 1 when the page is stale.
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -50,6 +50,67 @@ const deprecatedFeatures = [
   ["Dynamic Client Registration", "2026-07-28", "#2858", "2027-07-28"],
   ["The transport HTTP+SSE of 2024-11-05", "2025-03-26", "SEP-2596", "three months after the proposal is final"]
 ]
+
+/** What applications write for each deprecated method and feature: the modules below packages, and the beginnings of declarations. */
+const declarations = {
+  "sampling/createMessage": [
+    ["client/src/Features.ts", "export const sampling ="],
+    ["protocol/src/Capabilities.ts", "sampling:"],
+    ["server/src/Ask.ts", "export const sample ="],
+    ["server/src/ServerSession.ts", "readonly createMessage:"]
+  ],
+  "roots/list": [
+    ["client/src/Features.ts", "export const roots ="],
+    ["protocol/src/Capabilities.ts", "roots:"],
+    ["server/src/Ask.ts", "export const roots:"],
+    ["server/src/ServerSession.ts", "readonly listRoots:"]
+  ],
+  "notifications/roots/list_changed": [["client/src/ClientSession.ts", "readonly rootsListChanged:"]],
+  "logging/setLevel": [
+    ["client/src/CallOptions.ts", "readonly logLevel?:"],
+    ["client/src/ClientSession.ts", "readonly setLoggingLevel:"],
+    ["protocol/src/Capabilities.ts", "logging:"],
+    ["server/src/RequestContext.ts", "readonly logLevel:"]
+  ],
+  "notifications/message": [
+    ["client/src/Features.ts", "export const logging ="],
+    ["client/src/Notifications.ts", "readonly logs:"],
+    ["server/src/ClientLogger.ts", "export const layer:"],
+    ["server/src/ClientLogger.ts", "export const make ="],
+    ["server/src/RequestContext.ts", "readonly log:"]
+  ],
+  [deprecatedFeatures[0][0]]: [["protocol/src/Sampling.ts", "includeContext:"]],
+  [deprecatedFeatures[1][0]]: [["auth/src/ClientIdentity.ts", "readonly dynamicRegistration?:"]],
+  [deprecatedFeatures[2][0]]: [
+    ["client/src/RemoteOptions.ts", "readonly transport?:"],
+    ["client/src/ServersConfig.ts", "export const Address ="],
+    ["server/src/HttpOptions.ts", "readonly ssePath?:"]
+  ]
+}
+
+/**
+ * What is wrong with the marks of what is deprecated: a method without declarations, and a declaration whose comment does not say since
+ * which revision and by which proposal. `read` gives the text of a module.
+ */
+export const marks = ({ questions, tables }, read, declared = declarations, features = deprecatedFeatures) => {
+  const methods = [...tables.legacy, ...tables.modern, ...questions].filter(({ deprecated }) =>
+    deprecated !== undefined
+  )
+    .map(({ deprecated: { by, since }, name }) => [name, since, by])
+  const all = new Map([...methods, ...features].map((one) => [one[0], one]))
+  return [...all.values()].flatMap(([name, since, by]) =>
+    (declared[name] ?? [[undefined, `a declaration of ${name}`]]).flatMap(([module, declaration]) => {
+      const lines = module === undefined ? [] : read(module).split("\n")
+      const at = lines.findIndex((line) => line.trimStart().startsWith(declaration))
+      const comment = lines.slice(0, at).join("\n").split("/**").at(-1).replace(/^ *\* ?/gm, "")
+      const isMarked = at !== -1 && lines[at - 1].endsWith("*/") &&
+        new RegExp(`deprecated since ${since}`, "i").test(comment) && comment.includes(by)
+      return isMarked
+        ? []
+        : [`${module ?? "scripts/methods.mjs"}: ${declaration} needs the mark of ${name}: ${since}, ${by}`]
+    })
+  )
+}
 
 const isDeprecated = ({ deprecated }, { name }) => deprecated !== undefined && name >= deprecated.since
 
@@ -125,7 +186,8 @@ begins before the day of the last column has it still.`,
 export const methods = async (at = root, check = false) => {
   const protocol = await readProtocol(at)
   const support = readSupport(at)
-  const wrong = flaws(protocol, support)
+  const read = (module) => readFileSync(join(at, "packages", module), "utf8")
+  const wrong = [...flaws(protocol, support), ...marks(protocol, read)]
   if (wrong.length > 0) return { ok: false, lines: wrong }
   const path = join(at, page)
   const text = pageOf(protocol, support)

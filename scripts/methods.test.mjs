@@ -1,7 +1,7 @@
 // The page says what the tables say; a page that lags behind them is found, and so is a name that no table has.
 import assert from "node:assert/strict"
 import { describe, it } from "node:test"
-import { flaws, pageOf } from "./methods.mjs"
+import { flaws, marks, pageOf } from "./methods.mjs"
 
 const method = (name, more) => ({ name, kind: "request", from: "client", capability: undefined, ...more })
 
@@ -52,6 +52,34 @@ describe("the page of methods", () => {
     assert.deepEqual(flaws(protocol, support), [])
     assert.deepEqual(flaws(protocol, { server: { legacy: ["x/told"], modern: ["x/find"] } }), [
       "scripts/methods.json: server legacy: there is no method \"x/told\""
+    ])
+  })
+})
+
+describe("the marks of what is deprecated", () => {
+  const module = (comment) => `${comment}\n  readonly find: () => void\n  readonly told: string\n`
+  const mark = "  /**\n   * Finds.\n   *\n   * @deprecated since 2 (a proposal); without it from 9 on.\n   */"
+  const found = (comment, name = "readonly find:") =>
+    marks(protocol, () => module(comment), { "x/find": [["a.ts", name]] }, [])
+
+  it("say since which revision, and by which proposal", () => {
+    assert.deepEqual(found(mark), [])
+    const flaw = "a.ts: readonly find: needs the mark of x/find: 2, a proposal"
+    for (const wrong of ["", "  /** Finds. */", mark.replace("since 2", "since 3"), mark.replace("a proposal", "me")]) {
+      assert.deepEqual(found(wrong), [flaw])
+    }
+  })
+
+  it("belong to the declaration that follows", () => {
+    assert.deepEqual(found(mark, "readonly told:"), ["a.ts: readonly told: needs the mark of x/find: 2, a proposal"])
+    assert.deepEqual(found(mark, "readonly gone:"), ["a.ts: readonly gone: needs the mark of x/find: 2, a proposal"])
+  })
+
+  it("are wanted for every deprecated method and feature", () => {
+    const features = [["a feature", "2", "#1"]]
+    assert.deepEqual(marks(protocol, () => "", {}, features), [
+      "scripts/methods.mjs: a declaration of x/find needs the mark of x/find: 2, a proposal",
+      "scripts/methods.mjs: a declaration of a feature needs the mark of a feature: 2, #1"
     ])
   })
 })

@@ -66,7 +66,7 @@ export const Program = Schema.Struct({
 export interface Address extends Schema.Schema.Type<typeof Address> {}
 
 /**
- * A server that is reached over HTTP; "sse" is the transport of 2024-11-05.
+ * A server that is reached over HTTP; "sse" is the transport of 2024-11-05. Deprecated since 2025-03-26 (SEP-2596).
  *
  * @category schemas
  */

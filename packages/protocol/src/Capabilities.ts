@@ -36,9 +36,17 @@ export interface ClientCapabilities extends Schema.Schema.Type<typeof ClientCapa
 /** @category schemas */
 export const ClientCapabilities = Schema.Struct({
   experimental: settings,
-  /** The client has roots, and may notify the server when they change. */
+  /**
+   * The client has roots, and may notify the server when they change.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   */
   roots: capability(Schema.Struct({ listChanged: until("2025-11-25", flag) })),
-  /** The client can call a model. `tools`: with tools of the server. `context`: with context from its servers. */
+  /**
+   * The client can call a model. `tools`: with tools of the server. `context`: with context from its servers.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   */
   sampling: capability(Schema.Struct({
     context: since("2025-11-25", presence),
     tools: since("2025-11-25", presence)
@@ -76,6 +84,7 @@ export interface ServerCapabilities extends Schema.Schema.Type<typeof ServerCapa
 /** @category schemas */
 export const ServerCapabilities = Schema.Struct({
   experimental: settings,
+  /** @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on. */
   logging: presence,
   completions: since("2025-03-26", presence),
   prompts: capability(Schema.Struct({ listChanged: flag })),

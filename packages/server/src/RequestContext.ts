@@ -49,7 +49,11 @@ export interface ClientOfRequest {
    * there was no handshake.
    */
   readonly requestedVersion: string | undefined
-  /** The lowest level of the log messages that the client receives; `undefined` when it has set none. */
+  /**
+   * The lowest level of the log messages that the client receives; `undefined` when it has set none.
+   *
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+   */
   readonly logLevel: LoggingLevel | undefined
   /**
    * Equal for the requests of one client: of one session, of one pipe, of one principal. `undefined` where the server cannot
@@ -95,6 +99,7 @@ export interface RequestContextService {
    * Sends a log message, if the client wants messages of this level. `data` is any JSON value; it must not contain secrets.
    *
    * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
+   * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
    */
   readonly log: (level: LoggingLevel, data: unknown, logger?: string) => Effect.Effect<void>
   /**
