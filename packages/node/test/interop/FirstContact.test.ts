@@ -3,8 +3,9 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
-import { assert, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/client/Client"
+import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
 import * as Remote from "@effect-mcp/client/Remote"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
@@ -18,9 +19,9 @@ import { randomUUID } from "node:crypto"
 import { createRequire } from "node:module"
 import { connect, createServer } from "node:net"
 import { dirname, join } from "node:path"
-import { node } from "../Fixture.js"
+import { bundled, node } from "../Fixture.js"
 import { listening } from "../HttpFixture.js"
-import { suite } from "./Ways.js"
+import { suite, throughProxy } from "./Ways.js"
 
 const require = createRequire(import.meta.url)
 
@@ -86,13 +87,23 @@ const http = <R>(connector: Connector.Connector<R>) =>
 
 const remote = (url: string) => Effect.provide(http(Remote.connector(url)), FetchHttpClient.layer)
 
-/** The memory server behind a gateway: its own connector, and that of a bridge to it. */
-const gateway = (flags: ReadonlyArray<string>, path: string) =>
+/** The URL of a gateway to a server on a pipe. */
+const gateway = (flags: ReadonlyArray<string>, path: string, server = memory) =>
   Effect.gen(function*() {
     const port = yield* freePort
     const program = join(folder.supergateway, "dist/index.js")
-    yield* listens([program, "--stdio", `${node} ${memory}`, "--port", String(port), ...flags], /Listening on port/)
+    yield* listens([program, "--stdio", `${node} ${server}`, "--port", String(port), ...flags], /Listening on port/)
     return `http://127.0.0.1:${port}${path}`
+  })
+
+/** The URL of mcp-proxy in front of a server on a pipe. */
+const mcpProxy = (server: string) =>
+  Effect.gen(function*() {
+    const port = yield* freePort
+    const program = join(folder.proxy, "dist/bin/mcp-proxy.mjs")
+    yield* listens([program, "--port", String(port), node, server], /starting server/i)
+    yield* accepts(port)
+    return `http://127.0.0.1:${port}/mcp`
   })
 
 /** The official server on Express, which answers what belongs to no session with an error of its own when it does not look for it. */
@@ -148,24 +159,57 @@ const peers: Readonly<Record<string, Effect.Effect<Connector.Connector, unknown,
     gateway(["--outputTransport", "streamableHttp"], "/mcp"),
     (url) => launching(join(folder.remote, "dist/proxy.js"), url)
   ),
-  "mcp-proxy": Effect.gen(function*() {
-    const port = yield* freePort
-    const program = join(folder.proxy, "dist/bin/mcp-proxy.mjs")
-    yield* listens([program, "--port", String(port), node, memory], /starting server/i)
-    yield* accepts(port)
-    return yield* remote(`http://127.0.0.1:${port}/mcp`)
-  }),
+  "mcp-proxy": Effect.flatMap(mcpProxy(memory), remote),
   "the official server on Express": onExpress(true),
   "the official server on Express, which does not look for the session": onExpress(false)
 }
 
-suite("A client with default options", ({ to }) => {
+/** A server of ours behind bridges of other authors. */
+const bridges: Readonly<Record<string, (server: string) => Effect.Effect<string, never, Scope.Scope>>> = {
+  "supergateway over HTTP": (server) => gateway(["--outputTransport", "streamableHttp"], "/mcp", server),
+  "supergateway over HTTP with sessions": (server) =>
+    gateway(["--outputTransport", "streamableHttp", "--stateful"], "/mcp", server),
+  "supergateway over HTTP+SSE": (server) => gateway([], "/sse", server),
+  "mcp-proxy": mcpProxy
+}
+
+/** What our server answers. */
+const echoes = (client: ClientSessionService) =>
+  Effect.gen(function*() {
+    const { content } = yield* client.callTool("echo", { text: "hello", times: 2 })
+    assert.deepStrictEqual(content, [{ type: "text", text: "hello hello" }])
+  })
+
+suite("A client with default options", ({ isDirect, to }) => {
   for (const [name, reach] of Object.entries(peers)) {
     it.scopedLive(`connects to ${name}, and lists its tools`, () =>
       Effect.gen(function*() {
         const client = yield* Client.make(yield* to(yield* reach, name))
         const tools = yield* Stream.runCollect(client.tools)
         assert.isAbove(Chunk.size(tools), 0)
+      }), 120_000)
+  }
+
+  for (const [name, bridge] of Object.entries(bridges)) {
+    // This gateway joins all its clients into one conversation, and our server takes only one `initialize`; a proxy is two clients.
+    if (!isDirect && name.endsWith("HTTP+SSE")) continue
+    it.scopedLive(`calls a tool of a server of ours behind ${name}`, () =>
+      Effect.gen(function*() {
+        const connector = yield* remote(yield* bridge(yield* bundled("toolServer.ts")))
+        yield* echoes(yield* Client.make(yield* to(connector, name)))
+      }), 120_000)
+  }
+})
+
+describe("A client with default options, through a proxy of both eras", () => {
+  for (const name of ["the memory server", "supergateway over HTTP with sessions"]) {
+    it.scopedLive(`speaks 2026-07-28, and lists the tools of ${name}`, () =>
+      Effect.gen(function*() {
+        const client = yield* Client.make(yield* throughProxy(yield* peers[name]!, name))
+        assert.strictEqual(client.version, "2026-07-28")
+        assert.isAbove(Chunk.size(yield* Stream.runCollect(client.tools)), 0)
+        const { content } = yield* client.callTool("read_graph")
+        assert.lengthOf(content, 1)
       }), 120_000)
   }
 })

@@ -21,21 +21,28 @@ export interface Way {
 
 const direct: Way = { name: "", isDirect: true, to: (connector) => Effect.succeed(connector) }
 
+/** The connector of a proxy of ours in front of a server. */
+export const throughProxy = (
+  upstream: Connector.Connector,
+  name: string,
+  options: McpServer.Options = {}
+): Effect.Effect<Connector.Connector, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const server = yield* Layer.build(
+      McpServer.layer({ name, version: "1.0.0" }, Proxy.layer(upstream, { name }), options)
+    )
+    // What the official servers send is not always what the schema allows.
+    return yield* Effect.provideService(
+      TestServer.connector({ oracle: false }),
+      Dispatcher,
+      Context.get(server, Dispatcher)
+    )
+  })
+
 const proxied: Way = {
   name: ", through a proxy",
   isDirect: false,
-  to: (upstream, name) =>
-    Effect.gen(function*() {
-      const server = yield* Layer.build(
-        McpServer.layer({ name, version: "1.0.0" }, Proxy.layer(upstream, { name }), { versions: Version.legacy })
-      )
-      // What the official servers send is not always what the schema allows.
-      return yield* Effect.provideService(
-        TestServer.connector({ oracle: false }),
-        Dispatcher,
-        Context.get(server, Dispatcher)
-      )
-    })
+  to: (upstream, name) => throughProxy(upstream, name, { versions: Version.legacy })
 }
 
 /** A suite that runs over each way to a server. */
