@@ -1,7 +1,16 @@
 // In a small workspace: edits are drawn by the seed, found again after their lines moved, and judged by the tests that reach them;
 // a test that hangs ends, and a test that fails without an edit counts for nothing.
 import assert from "node:assert/strict"
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, describe, it } from "node:test"
@@ -170,5 +179,27 @@ describe("tests", () => {
     })
     assert.deepEqual([...passes], tests.map((one) => [one, !one.includes("Broken")]))
     assert.equal(readFileSync(join(at, file.path), "utf8"), limit)
+  })
+})
+
+describe("the record of edits", () => {
+  const record = "scripts/mutants/seed-1.json"
+  const rows = JSON.parse(readFileSync(join(root, record), "utf8"))
+
+  it("has only edits of sources that exist, at lines that are there, and names tests that exist", () => {
+    const texts = new Map()
+    const textOf = (path) => {
+      if (!texts.has(path)) {
+        texts.set(path, existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined)
+      }
+      return texts.get(path)
+    }
+    const stale = rows.filter((row) => {
+      const text = textOf(row.file)
+      const [test = row.file] = row.by?.split(" > ") ?? []
+      return text?.includes(row.text) !== true || textOf(test) === undefined ||
+        locate([{ path: row.file, text }], row) === undefined
+    })
+    assert.deepEqual(stale.map(({ file, line, text }) => `${file}:${line}: ${text}`), [])
   })
 })
