@@ -335,11 +335,12 @@ const withMessage = (error: ConnectError, message: string): ConnectError => {
 }
 
 /** A time-out also says what the server sent that is no message. */
-const withSkipped = (error: ConnectError, { skipped: { count, first } }: Opening): ConnectError =>
-  error._tag !== "RequestTimeout" || count === 0 ? error : withMessage(
-    error,
-    `${error.message}. Inputs of the server that were no messages and were skipped: ${count}; the first begins with "${first}"`
-  )
+const withSkipped = (error: ConnectError, { skipped: { count, first } }: Opening): ConnectError => {
+  if (error._tag !== "RequestTimeout" || count === 0) return error
+  const quoted = `"${first.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")}"`
+  const said = `Inputs of the server that were no messages and were skipped: ${count}; the first begins with ${quoted}`
+  return withMessage(error, `${error.message}. ${said}`)
+}
 
 const asksForLogin = (error: CallError | ConnectError): boolean =>
   error._tag === "TransportError" && EraEvidence.asksForLogin(error.cause)

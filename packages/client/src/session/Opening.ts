@@ -113,7 +113,7 @@ export const open = (
     }
   })
 
-/** How many inputs were skipped, and the beginning of the first one on one line. */
+/** How many inputs were skipped, and the beginning of the first one. */
 interface Skipped {
   count: number
   first: string
@@ -127,9 +127,9 @@ interface Followed {
 }
 
 /**
- * The same transport; requests of the server are dropped while `areDropped`. `skipped` counts what is no message. `onElicitation` gets the ids of the URL
- * elicitations in requests, and in errors that demand them, before any message that comes later. `onEnd` runs when the
- * transport has ended.
+ * The same transport; requests of the server are dropped while `areDropped`. `skipped` counts what is no message.
+ * `onElicitation` gets the ids of the URL elicitations in requests, and in errors that demand them, before any message that
+ * comes later. `onEnd` runs when the transport has ended.
  */
 const watched = (
   transport: Transport,
