@@ -41,11 +41,11 @@ describe("A modern request over HTTP", () => {
       }
     }))
 
-  it.scoped("takes answers that nest deeper than 64 levels where `limits.maxDepth` says so", () =>
+  it.scoped("takes answers that nest deeper than 512 levels where `limits.maxDepth` says so", () =>
     Effect.gen(function*() {
       let deep: object = {}
-      for (let depth = 0; depth < 70; depth++) deep = { deep }
-      for (const remote of [{ limits: { maxDepth: 100 } }, {}]) {
+      for (let depth = 0; depth < 600; depth++) deep = { deep }
+      for (const remote of [{ limits: { maxDepth: 1000 } }, {}]) {
         const { client, http } = yield* connect({ remote })
         for (const isStream of [false, true]) {
           const call = yield* calling(client.callTool("t"))
