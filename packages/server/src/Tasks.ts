@@ -80,8 +80,22 @@ export const layer = (options: Options = {}): Layer.Layer<never, never, Registry
     return requests(registry, runner.tasks)
   }))
 
-const legacy: typeof LegacyWire = { ...LegacyWire }
-const modern: typeof ModernWire = { ...ModernWire }
+const legacy: typeof LegacyWire = {
+  isIn: LegacyWire.isIn,
+  dialect: LegacyWire.dialect,
+  toTask: LegacyWire.toTask,
+  get: LegacyWire.get,
+  result: LegacyWire.result,
+  cancel: LegacyWire.cancel,
+  list: LegacyWire.list
+}
+
+const modern: typeof ModernWire = {
+  isGiven: ModernWire.isGiven,
+  dialect: ModernWire.dialect,
+  toTask: ModernWire.toTask,
+  toDetailedTask: ModernWire.toDetailedTask
+}
 
 /**
  * The requests about tasks, from 2026-07-28 on, as handlers of the extension. Those of 2025-11-25 are methods of its own revision, see
