@@ -28,7 +28,9 @@ describe("InProcess", () => {
       Effect.gen(function*() {
         const session = yield* Client.make(yield* InProcess.connector, { versions: [version] })
         const updates = yield* Queue.unbounded<string>()
-        const reader = yield* Effect.forkScoped(Stream.runIntoQueue(session.resourceUpdates, updates))
+        const reader = yield* Effect.forkScoped(
+          Stream.runForEach(session.resourceUpdates, (uri) => Queue.offer(updates, uri))
+        )
         while ((yield* Fiber.status(reader))._tag !== "Suspended") yield* Effect.yieldNow()
         yield* session.subscribeResource("file:///a")
         for (let change = 0; change < 300; change++) {
