@@ -89,8 +89,9 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   }
   if (Message.isMalformed(refused)) return new Message.Malformed(refused.kind, code, value.message, refused.id)
   if (Message.isNotification(refused)) return new Message.Malformed("notification", code, value.message)
-  const kind = Message.isResponse(refused) ? "response" : "request"
-  return new Message.Malformed(kind, code, value.message, refused.id ?? undefined)
+  if (Message.isRequest(refused)) return new Message.Malformed("request", code, value.message, refused.id)
+  const { message } = maxDepth === undefined ? Json.tooDeep(value.value, Json.MAX_RESPONSE_DEPTH) : value
+  return new Message.Malformed("response", code, message, refused.id ?? undefined)
 }
 
 /**

@@ -84,7 +84,7 @@ const mayBeJson = (text: string): boolean => {
 
 const jsonStart = /^(?:[\s"\d-]|true|false|null)/
 
-const tooDeep = (value: unknown, limit: number): Refused =>
+export const tooDeep = (value: unknown, limit: number): Refused =>
   new Refused("depth", `Invalid request: nested more than ${limit} levels deep`, value)
 
 /** Writes one JSON document; `undefined` for a value without a JSON form: a cycle, a `bigint`, a throwing `toJSON`. */
