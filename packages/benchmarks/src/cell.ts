@@ -95,13 +95,13 @@ const ownUsage = () => {
 }
 
 /** By how much longer a server in another process has to warm up: its client takes a part of the time, and Node's own HTTP server is slow at first. */
-const LONGER = 4
+const LONGER = 6
 
 /** How many calls such a server has to serve at least before it is measured, or a slow one would be measured before its code is compiled. */
-const FEWEST = 2500
+const FEWEST = 6000
 
 /** How many milliseconds of processor time it takes to warm up at most, for the sake of the fewest calls. */
-const LONGEST = 4000
+const LONGEST = 6000
 
 /** A measurement that takes fewer milliseconds says nothing about speed. */
 const BRIEF = 100

@@ -16,10 +16,10 @@ import type { Own, Work } from "./Work.js"
 export const works: ReadonlyArray<Work> = [...calls, ...clients, ...streams, ...memory, ...growth, ...validation]
 
 /** How often every subject is measured. */
-export const ROUNDS = 5
+export const ROUNDS = 3
 
 /** How many milliseconds of processor time one measurement takes, after as many or more to warm up. */
-const MILLISECONDS = 300
+const MILLISECONDS = 700
 
 /** The same in a smoke run: the code of a subject is compiled only in part. */
 const FEW_MILLISECONDS = 30
