@@ -1,9 +1,10 @@
 /**
  * One side alone, in memory: a server of a library and a client of none, or a client of a library and a function that answers. Both sides pass
- * each other objects. The floor has no library on either side.
+ * each other objects, over a pair without a queue: sending calls the other side. The floor has no library on either side.
  */
 import * as Client from "@effect-mcp/client/Client"
 import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Direct from "@effect-mcp/jsonrpc/Direct"
 import * as Message from "@effect-mcp/jsonrpc/Message"
 import * as Transport from "@effect-mcp/jsonrpc/Transport"
 import * as Dispatcher from "@effect-mcp/server/Dispatcher"
@@ -33,7 +34,7 @@ export const servers: Readonly<Record<string, () => Promise<Subject>>> = {
     const near = await runtime.runPromise(Scope.extend(
       Effect.gen(function*() {
         const dispatcher = yield* Dispatcher.Dispatcher
-        const [near, far] = yield* Transport.memory()
+        const [near, far] = yield* Direct.pair
         yield* Effect.forkScoped(dispatcher.accept(far))
         return near
       }),
@@ -76,7 +77,7 @@ export const clients: Readonly<Record<string, () => Promise<Subject>>> = {
     const connector = Connector.make(
       "a function that answers",
       Effect.gen(function*() {
-        const [near, far] = yield* Transport.memory()
+        const [near, far] = yield* Direct.pair
         const receive = (message: Transport.Delivery): void => {
           if ("method" in message && Message.isRequest(message)) far.unsafeSend(answer(message.id, message.params))
         }
