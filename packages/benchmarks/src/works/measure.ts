@@ -48,7 +48,8 @@ const measure = (work: Work, subject: string, smoke: boolean): Promise<number> =
     const amount = count ?? (smoke ? FEW_MILLISECONDS : MILLISECONDS)
     const child = spawn(
       process.execPath,
-      ["--expose-gc", cell, work.kind, subject, String(work.inFlight ?? 1), String(amount)],
+      // The official clients add a listener for each call over HTTP, and Node would print a warning each time.
+      ["--expose-gc", "--no-warnings", cell, work.kind, subject, String(work.inFlight ?? 1), String(amount)],
       {
         stdio: ["ignore", "pipe", "inherit"],
         timeout: LIMIT,
