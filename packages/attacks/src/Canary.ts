@@ -66,10 +66,18 @@ export const open = async (port: number): Promise<string> => {
   return String(headers["mcp-session-id"])
 }
 
+/** How often the canary shows that it is there, in milliseconds. */
+const ALIVE = 5000
+
 export const make = async (port: number): Promise<Canary> => {
   const session = await open(port)
   const agent = keptAlive()
   let last = 0
+  // One attack may last longer than the server keeps an idle session. What goes wrong here, the next song says.
+  const alive = setInterval(() => {
+    const ping = { jsonrpc: "2.0", id: "alive", method: "ping" }
+    post(port, ping, { "mcp-session-id": session }, agent).catch(() => {})
+  }, ALIVE)
   return {
     session,
     sing: async () => {
@@ -81,6 +89,7 @@ export const make = async (port: number): Promise<Canary> => {
       }
     },
     close: async () => {
+      clearInterval(alive)
       await post(port, undefined, { "mcp-session-id": session }, agent, "DELETE")
       agent.destroy()
     }
