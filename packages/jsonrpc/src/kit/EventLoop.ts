@@ -46,19 +46,16 @@ export const turn: Effect.Effect<void> = Effect.async<void>((resume) => {
   return Effect.sync(() => own.delete(wake))
 })
 
-const spend = (cost: number): Effect.Effect<void> | undefined => (left -= cost) >= 0 ? undefined : turn
+const spend = (cost: number): Effect.Effect<void> => (left -= cost) >= 0 ? Effect.void : turn
 
 /** Drops one notification, in the next turn of the event loop when many were dropped or sent in this one. */
-export const drop: Effect.Effect<void> = Effect.suspend(() => spend(DROP) ?? Effect.void)
+export const drop: Effect.Effect<void> = Effect.suspend(() => spend(DROP))
 
 /** To be run after an event was received: waits for the next turn of the event loop when many were received in this one. */
-export const received: Effect.Effect<void> = Effect.suspend(() => spend(EVENT) ?? Effect.void)
+export const received: Effect.Effect<void> = Effect.suspend(() => spend(EVENT))
 
 /** To be run after each of the many steps of work that a peer gives: after 128 it waits for the next turn of the event loop. */
-export const worked: Effect.Effect<void> = Effect.suspend(() => spend(1) ?? Effect.void)
+export const worked: Effect.Effect<void> = Effect.suspend(() => spend(1))
 
-/**
- * What a sender waits for before it sends a notification: the next turn of the event loop when many were sent in this one, otherwise
- * nothing. Before, so that a notification that has been sent has no sender that still runs.
- */
-export const sending = (isRead: boolean): Effect.Effect<void> | undefined => spend(isRead ? 1 : DROP)
+/** To be run after a notification was sent: waits for the next turn of the event loop when many were sent in this one. */
+export const sent = (isRead: boolean): Effect.Effect<void> => spend(isRead ? 1 : DROP)

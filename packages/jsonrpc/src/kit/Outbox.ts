@@ -172,14 +172,15 @@ export interface Congestible<A> {
   readonly isUnread?: boolean | undefined
 }
 
-/** Whether `send` would not suspend, and somebody reads the value. */
+/** Whether there is space, and somebody reads the value. */
 export const canSend = (out: Congestible<never>): boolean => out.isUnread !== true && out.congestion === undefined
 
 /** Sends a value as soon as there is space; fails with `closed` when `unsafeSend` returns `false`. */
 export const send = <A, E>(out: Congestible<A>, value: A, closed: E): Effect.Effect<void, E> =>
   Effect.suspend(() => {
-    const before = out.congestion ?? EventLoop.sending(out.isUnread !== true)
+    const { congestion } = out
     // Several senders resume at once. Each sender checks again, and waits once more when the outbox is full.
-    if (before !== undefined) return Effect.zipRight(before, send(out, value, closed))
-    return out.unsafeSend(value) ? Effect.void : Effect.fail(closed)
+    if (congestion !== undefined) return Effect.zipRight(congestion, send(out, value, closed))
+    if (!out.unsafeSend(value)) return Effect.fail(closed)
+    return EventLoop.sent(out.isUnread !== true)
   })

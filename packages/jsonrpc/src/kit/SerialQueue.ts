@@ -6,7 +6,7 @@
  * Effect has no such queue at this cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs
  * a fiber for each stream, and a sliding `Queue` replaces no element by its key. When Effect has such a queue, and
  * test/kit/SerialQueue passes on it, this part can be deleted. `waiting` holds the tasks in order, and `order` reads them;
- * `isRunning` is true exactly while a task runs, `key` is the key of that task; after `stop` no task waits or is added.
+ * `isRunning` is true exactly while a task runs, `key` is the key of that task until it begins; after `stop` no task waits or is added.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -71,7 +71,7 @@ export class SerialQueue {
     })
   }
 
-  /** Whether a task of this key waits or runs. */
+  /** Whether a task of this key waits, or is about to begin. A task that has begun may have done its work. */
   has(key: unknown): boolean {
     return this.isRunning && (this.key === key || this.waiting?.has(key) === true)
   }
@@ -86,9 +86,13 @@ export class SerialQueue {
 
   /** Adds a task for the context of the caller, who does not wait: the task begins when other fibers have had their turn. */
   fork(effect: Effect.Effect<void>, key?: unknown): Effect.Effect<void> {
+    const beginning = Effect.suspend(() => {
+      this.key = undefined
+      return effect
+    })
     return Effect.map(
       Edition.services,
-      (runtime) => this.push({ make: () => effect, key, then: undefined, runtime, size: 0 }, Edition.runForkLater)
+      (runtime) => this.push({ make: () => beginning, key, then: undefined, runtime, size: 0 }, Edition.runForkLater)
     )
   }
 

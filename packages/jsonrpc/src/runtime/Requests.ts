@@ -485,14 +485,11 @@ export class ActiveRequest implements IncomingRequest {
       if (!this.open) return EventLoop.drop
       const { channel } = this
       const message = Message.notification(method, params)
-      const canSend = channel.canSend?.() === true
-      const turn = canSend ? EventLoop.sending(true) : undefined
-      // A third of the time that `send` takes: only a notification that waits can be overtaken by the answer.
-      if (canSend && turn === undefined) return channel.unsafeSend(message) ? Effect.void : EventLoop.drop
-      const sent = Effect.catchAll(channel.send(message), () => EventLoop.drop)
+      // The answer can overtake only a notification that waits for space. Nothing counts the others, which saves two thirds of their time.
+      if (channel.canSend?.() === true) return channel.unsafeSend(message) ? EventLoop.sent(true) : EventLoop.drop
       return Effect.acquireUseRelease(
         Effect.sync(() => this.sending++),
-        () => turn === undefined ? sent : Effect.zipRight(turn, sent),
+        () => Effect.catchAll(channel.send(message), () => EventLoop.drop),
         () =>
           Effect.sync(() => {
             if (--this.sending === 0) this.onSent?.()

@@ -275,21 +275,6 @@ describe("send", () => {
     }))
 })
 
-describe("send, when many were sent in one turn of the event loop", () => {
-  it.live("waits for the next turn before it sends, so that who has sent does not wait", () =>
-    Effect.gen(function*() {
-      const { out, outbox } = bounded(Infinity)
-      const sender = yield* Effect.fork(Effect.forever(Outbox.send(out, message, closed)))
-      while ((yield* Fiber.status(sender))._tag !== "Suspended") yield* Effect.yieldNow()
-      const sent = outbox.size
-      const last = yield* suspended(Outbox.send(out, message, closed))
-      assert.strictEqual(outbox.size, sent)
-      yield* Fiber.interrupt(sender)
-      yield* Fiber.join(last)
-      assert.strictEqual(outbox.size, sent + 1)
-    }))
-})
-
 describe("20,000 senders that wait", () => {
   it.effect("have their values taken in order, but for those that are interrupted", () =>
     Effect.gen(function*() {

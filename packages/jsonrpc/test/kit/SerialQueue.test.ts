@@ -125,6 +125,19 @@ describe("SerialQueue", () => {
       assert.isFalse(queue.has("a"))
     }))
 
+  it.effect("has a task of a key until the task begins, and no longer", () =>
+    Effect.gen(function*() {
+      const queue = new SerialQueue()
+      const sent = yield* Deferred.make<void>()
+      const turn = yield* Deferred.make<void>()
+      yield* queue.fork(Effect.zipRight(Deferred.succeed(sent, undefined), Deferred.await(turn)), "a")
+      assert.isTrue(queue.has("a"))
+      yield* Deferred.await(sent)
+      assert.isTrue(queue.isRunning)
+      assert.isFalse(queue.has("a"))
+      yield* Deferred.succeed(turn, undefined)
+    }))
+
   it.effect("runs what comes after a task that dies, fails or interrupts itself", () =>
     Effect.gen(function*() {
       const { open, queue, send, sent } = yield* notifying()
