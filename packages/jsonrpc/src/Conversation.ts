@@ -93,7 +93,11 @@ export interface Options {
   readonly batches?: (() => boolean) | undefined
 }
 
-/** @category models */
+/**
+ * Its members belong to the object: a copy by spreading has none of them.
+ *
+ * @category models
+ */
 export interface Conversation extends Outbound {
   /** Handles one message, from the transport or from another channel; the answer is sent on the same channel. */
   readonly receive: (incoming: Transport.Delivery, channel?: Channel) => void

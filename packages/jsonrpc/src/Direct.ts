@@ -37,7 +37,9 @@ class DirectTransport implements Transport {
     return waiting.isFull ? waiting.awaitSpace : undefined
   }
 
-  readonly canSend = (): boolean => Outbox.canSend(this)
+  canSend(): boolean {
+    return Outbox.canSend(this)
+  }
 
   readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Outbox.send(this, message, closed)
 

@@ -82,16 +82,18 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   if (refused === undefined) return new Message.Malformed("request", code, value.message)
   const isTooDeep = value.reason === "depth" &&
     (maxDepth !== undefined || Json.deeperThan(value.value, Json.MAX_RESPONSE_DEPTH))
-  // A response is ours: it is worth more without those members than not at all.
-  if (!isTooDeep && !Message.isMalformed(refused) && Message.isResponse(refused)) {
-    Json.dropPrototypes(refused)
+  // A response, or a batch of responses, is ours: it may nest deeper, and is worth more without members that are named `__proto__` than not at all.
+  const isAnswer = !hasMethod(refused) && (!Message.isMalformed(refused) || refused.batch !== undefined)
+  if (!isTooDeep && isAnswer) {
+    Json.dropPrototypes(value.value)
     return refused
   }
-  if (Message.isMalformed(refused)) return new Message.Malformed(refused.kind, code, value.message, refused.id)
-  if (Message.isNotification(refused)) return new Message.Malformed("notification", code, value.message)
-  if (Message.isRequest(refused)) return new Message.Malformed("request", code, value.message, refused.id)
-  const { message } = maxDepth === undefined ? Json.tooDeep(value.value, Json.MAX_RESPONSE_DEPTH) : value
-  return new Message.Malformed("response", code, message, refused.id ?? undefined)
+  const isLimit = isAnswer && value.reason === "depth" && maxDepth === undefined
+  const { message } = isLimit ? Json.tooDeep(value.value, Json.MAX_RESPONSE_DEPTH) : value
+  if (Message.isMalformed(refused)) return new Message.Malformed(refused.kind, code, message, refused.id, refused.batch)
+  if (Message.isNotification(refused)) return new Message.Malformed("notification", code, message)
+  const kind = Message.isResponse(refused) ? "response" : "request"
+  return new Message.Malformed(kind, code, message, refused.id ?? undefined)
 }
 
 /**

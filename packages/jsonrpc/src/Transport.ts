@@ -100,7 +100,10 @@ export interface Transport {
    * for pipes that need no stream in between. Default: `incoming` is read.
    */
   readonly run?: (receive: (incoming: Delivery) => void) => Effect.Effect<void, TransportError>
-  /** Whether `send` would take a message now without waiting for space. Default: only `send` knows. */
+  /**
+   * Whether there is space for a message now: then notifications of handlers leave by `unsafeSend`. A transport that replaces only `send` of
+   * another leaves this out. Default: only `send` knows.
+   */
   readonly canSend?: (() => boolean) | undefined
   /** Whether requests can be sent now; otherwise requests fail with `NoBackChannel`. Default: always. */
   readonly canRequest?: (() => boolean) | undefined
@@ -228,24 +231,26 @@ export const memory = (
 const queue = (capacity: number | undefined) => Outbox.make<Delivery, TransportError>(capacity)
 
 /**
- * One side of a pair with queues. `run` is a method, so that a copy of the transport with another `incoming`, as tests make copies, has no
- * `run` that would pass by it.
+ * One side of a pair with queues. `run` and `canSend` are methods, so that a copy of the transport with another `incoming` or `send` has
+ * nothing that would pass by it.
  */
 class InMemory implements Transport {
   readonly incoming: Transport["incoming"]
   readonly send: Transport["send"]
   readonly unsafeSend: Transport["unsafeSend"]
-  readonly canSend: Transport["canSend"]
 
   constructor(
     private readonly mine: Outbox.Outbox<Delivery, TransportError>,
     private readonly theirs: Outbox.Outbox<Delivery, TransportError>
   ) {
     this.incoming = Stream.ensuring(mine.stream, this.close)
-    const { canSend, send, unsafeSend } = sender(theirs)
+    const { send, unsafeSend } = sender(theirs)
     this.send = send
     this.unsafeSend = unsafeSend
-    this.canSend = canSend
+  }
+
+  canSend(): boolean {
+    return !this.theirs.isFull
   }
 
   run(receive: (incoming: Delivery) => void): Effect.Effect<void, TransportError> {
@@ -261,10 +266,7 @@ class InMemory implements Transport {
   }
 }
 
-const sender = <A, E>(
-  outbox: Outbox.Outbox<A | Message.Message, E>
-): Pick<Sender, "send" | "unsafeSend" | "canSend"> => ({
+const sender = <A, E>(outbox: Outbox.Outbox<A | Message.Message, E>): Pick<Sender, "send" | "unsafeSend"> => ({
   send: (message) => Effect.flatMap(outbox.offer(message), (taken) => taken ? Effect.void : Effect.fail(closed)),
-  unsafeSend: (message) => outbox.unsafeOffer(message),
-  canSend: () => !outbox.isFull
+  unsafeSend: (message) => outbox.unsafeOffer(message)
 })

@@ -72,6 +72,20 @@ describe("MessageText.parse", () => {
     )
     assert.isFalse(Message.isMalformed(MessageText.parse(text, { maxDepth: 100 })))
   })
+
+  it("reads a batch of answers like an answer, and keeps the elements of a batch that it refuses", () => {
+    const answer = (levels: number) =>
+      `{"jsonrpc":"2.0","id":1,"result":{"a":${"[".repeat(levels)}${"]".repeat(levels)},"__proto__":{}}}`
+    const parsed = (text: string) => MessageText.parse(text) as Message.Malformed
+    assert.deepStrictEqual(
+      parsed(`[${answer(500)}]`).batch?.map((one) => Object.keys((one as Message.Success).result)),
+      [["a"]]
+    )
+    assert.include(parsed(answer(600)).message, "more than 512 levels")
+    for (const text of [`[${answer(600)}]`, `[${answer(1)},{"jsonrpc":"2.0","method":"m"}]`]) {
+      assert.isAbove(parsed(text).batch?.length ?? 0, 0)
+    }
+  })
 })
 
 describe("MessageText.parse of a message with many values", () => {
