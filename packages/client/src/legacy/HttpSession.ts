@@ -116,11 +116,17 @@ export const isInitialize = (message: Message.Message): boolean =>
  * the text only.
  */
 export const isLost = ({ body, status }: HttpRefused, answer?: Message.Response): boolean => {
-  if (status === 404 && answer === undefined) return true
+  if (status === 404 && (answer === undefined || codeOf(answer) === UNNAMED)) return true
   if (status !== 404 && status !== 400) return false
   return noSession.test(body) ||
-    (answer !== undefined && !Message.isSuccess(answer) && answer.error.code === ErrorCodes.SESSION_NOT_FOUND)
+    (answer !== undefined && codeOf(answer) === ErrorCodes.SESSION_NOT_FOUND)
 }
+
+/** The code of servers that have none of their own for the error. */
+const UNNAMED = -32000
+
+const codeOf = (answer: Message.Response): number | undefined =>
+  Message.isSuccess(answer) ? undefined : answer.error.code
 
 const noSession =
   /\b(no|missing|invalid|unknown|expired) (valid |or \w+ )?session\b|\bsession( id)?\b[^.]{0,40}\b(not found|missing|required|invalid|expired|terminated|unknown)\b|\bserver not initialized\b/i

@@ -406,6 +406,8 @@ const ofResult = (result: Message.Params, version: ModernVersion, report: Decodi
             instructions
           }
         }
+        : supported.length === 0
+        ? { _tag: "Legacy", why: "the result of \"server/discover\" names no revision" }
         : { _tag: "OtherVersions", supported }
   })
 

@@ -42,6 +42,7 @@ describe("A session that the server has lost", () => {
     [400, { code: -32000, message: "Bad Request: Server not initialized" }, true],
     [400, { code: -32600, message: "Bad Request: Missing session ID" }, true],
     [404, { code: -32600, message: "Not Found: Invalid or expired session ID" }, true],
+    [404, { code: -32000, message: "Not Found" }, true],
     [404, { code: -32600, message: "Session has been terminated" }, true],
     [400, { code: -32602, message: "Invalid params: \"session\" must be a string" }, false],
     [400, { code: -32000, message: "Bad Request: Unsupported protocol version" }, false],

@@ -30,14 +30,21 @@ describe("A client of both eras", () => {
       }))
   }
 
-  it.scoped("sends `initialize` when the answer to the probe describes no server", () =>
-    Effect.gen(function*() {
-      const { client, server } = yield* connecting(both)
-      const { id } = yield* server.expectRequest("server/discover")
-      yield* server.send({ jsonrpc: "2.0", id, result: {} })
-      yield* server.initialized()
-      assert.strictEqual((yield* Fiber.join(client)).version, Version.latestLegacy)
-    }))
+  for (
+    const [what, result] of [
+      ["describes no server", {}],
+      ["names no revision that can be read", { supportedVersions: [{ version: "2025-06-18" }], capabilities: {} }]
+    ] as const
+  ) {
+    it.scoped(`sends \`initialize\` when the answer to the probe ${what}`, () =>
+      Effect.gen(function*() {
+        const { client, server } = yield* connecting(both)
+        const { id } = yield* server.expectRequest("server/discover")
+        yield* server.send({ jsonrpc: "2.0", id, result })
+        yield* server.initialized()
+        assert.strictEqual((yield* Fiber.join(client)).version, Version.latestLegacy)
+      }))
+  }
 
   it.scoped("sends `initialize` when the answer to the probe is no response", () =>
     Effect.gen(function*() {
