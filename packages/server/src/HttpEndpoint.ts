@@ -58,8 +58,10 @@ export const make = <User = never>(
     const disconnect = Effect.sync(() => reading.forEach((exchange) => exchange.disconnect()))
     yield* Effect.addFinalizer(() => Effect.zipRight(drain, disconnect))
     const draining = Option.getOrUndefined(yield* Effect.serviceOption(Draining))
-    draining?.add(drain)
-    yield* Effect.addFinalizer(() => Effect.sync(() => draining?.delete(drain)))
+    yield* Effect.acquireRelease(
+      Effect.sync(() => draining?.add(drain)),
+      () => Effect.sync(() => draining?.delete(drain))
+    )
     return Effect.withFiberRuntime((fiber) => {
       const context = fiber.currentContext
       const request = Context.get(context as Context.Context<HttpServerRequest>, HttpServerRequest)

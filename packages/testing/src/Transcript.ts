@@ -115,7 +115,7 @@ export const toJson = (transcript: Transcript): Effect.Effect<string, Transcript
  */
 export const fromJson = (text: string, options?: Options): Effect.Effect<Transcript, TranscriptError> =>
   Effect.gen(function*() {
-    const json = Json.parse(text, Json.MAX_DEPTH + WRAPPERS)
+    const json = Json.parse(text, Json.MAX_RESPONSE_DEPTH + WRAPPERS)
     if (json instanceof Json.Refused) return yield* fail(`The text is not a transcript: ${json.message}`)
     const { version } = yield* read(Versioned, json)
     if (version !== VERSION) {
