@@ -339,6 +339,7 @@ class PassiveConversation implements Passive, Requests.Owner {
   }
 
   private complete(error: TransportError | undefined): void {
+    // Made now, if there were none: a later call fails at once, with the reason of the end.
     this.calls.close(error)
     this.result = error === undefined ? Exit.void : Exit.fail(error)
     if (this.whenEnded !== undefined) Edition.done(this.whenEnded, this.result)

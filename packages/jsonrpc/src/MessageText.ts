@@ -82,7 +82,7 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   if (refused === undefined) return new Message.Malformed("request", code, value.message)
   const isTooDeep = value.reason === "depth" &&
     (maxDepth !== undefined || Json.deeperThan(value.value, Json.MAX_RESPONSE_DEPTH))
-  // A response, or a batch of responses, is ours: it may nest deeper, and is worth more without members that are named `__proto__` than not at all.
+  // A response, or a batch of them, is ours: it may nest deeper, and is worth more without members named `__proto__` than not at all.
   const isAnswer = !hasMethod(refused) && (!Message.isMalformed(refused) || refused.batch !== undefined)
   if (!isTooDeep && isAnswer) {
     Json.dropPrototypes(value.value)

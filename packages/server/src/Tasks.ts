@@ -80,6 +80,7 @@ export const layer = (options: Options = {}): Layer.Layer<never, never, Registry
     return requests(registry, runner.tasks)
   }))
 
+// Each function by its name: a search for unused code does not see what uses a whole module.
 const legacy: typeof LegacyWire = {
   isIn: LegacyWire.isIn,
   dialect: LegacyWire.dialect,

@@ -175,7 +175,10 @@ export interface Congestible<A> {
 /** Whether there is space, and somebody reads the value. */
 export const canSend = (out: Congestible<never>): boolean => out.isUnread !== true && out.congestion === undefined
 
-/** Sends a value as soon as there is space; fails with `closed` when `unsafeSend` returns `false`. */
+/**
+ * Sends a value as soon as there is space, and then waits for the next turn of the event loop when many were sent in this one. Fails with
+ * `closed` when `unsafeSend` returns `false`.
+ */
 export const send = <A, E>(out: Congestible<A>, value: A, closed: E): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const { congestion } = out
