@@ -90,7 +90,8 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
   }
   const isLimit = isAnswer && value.reason === "depth" && maxDepth === undefined
   const { message } = isLimit ? Json.tooDeep(value.value, Json.MAX_RESPONSE_DEPTH) : value
-  if (Message.isMalformed(refused)) return new Message.Malformed(refused.kind, code, message, refused.id, refused.batch)
+  // Without the elements of a batch: who has them reads them.
+  if (Message.isMalformed(refused)) return new Message.Malformed(refused.kind, code, message, refused.id)
   if (Message.isNotification(refused)) return new Message.Malformed("notification", code, message)
   const kind = Message.isResponse(refused) ? "response" : "request"
   return new Message.Malformed(kind, code, message, refused.id ?? undefined)

@@ -19,7 +19,7 @@ export const fromText = (session: HttpSession, text: string): ReadonlyArray<Mess
 /** Without an id, an error would answer a request that the server never sent. */
 const reportUnanswerable = (incoming: Message.Incoming): Message.Incoming =>
   Message.isMalformed(incoming) && incoming.kind === "request" && incoming.id === undefined
-    ? new Message.Malformed("notification", incoming.code, incoming.message)
+    ? new Message.Malformed("notification", incoming.code, incoming.message, undefined, incoming.batch)
     : incoming
 
 /** The messages of an event. An event with empty data only carries an id. */
