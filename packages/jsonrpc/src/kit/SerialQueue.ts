@@ -1,7 +1,7 @@
 /**
  * Runs tasks one after another, each on a fiber of its own; a task that does not wait has ended when `add` returns. So an
  * event store never gets two calls about one stream at the same time, progress is delivered in order, and a client that
- * does not read gets one notification of each kind. A task with a key replaces the waiting task of the same key.
+ * does not read gets two notifications of each kind at most. A task with a key replaces the waiting task of the same key.
  *
  * Effect has no such queue at this cost: a task takes 2 µs here and 30 µs under a semaphore, a queue with a consumer costs
  * a fiber for each stream, and a sliding `Queue` replaces no element by its key. When Effect has such a queue, and

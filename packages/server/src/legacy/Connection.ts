@@ -147,8 +147,8 @@ export class Connection implements ClientFacts {
   }
 
   /**
-   * Sends a notification without waiting for it. While an equal one (same method and `about`) still waits for the client to
-   * read, it does nothing. It also does nothing before the client is initialized, and for a capability that was not
+   * Sends a notification without waiting for it. While an equal one (same method and `about`) waits for those before it to be
+   * sent, it does nothing. It also does nothing before the client is initialized, and for a capability that was not
    * advertised to the client.
    */
   announce({ capability, name }: Method.Notification, params?: JsonObject, about = ""): Effect.Effect<void> {
