@@ -5,8 +5,9 @@ import * as Resource from "@effect-mcp/definition/Resource"
 import { Dispatcher } from "@effect-mcp/server/Dispatcher"
 import * as InProcess from "@effect-mcp/server/InProcess"
 import * as McpServer from "@effect-mcp/server/McpServer"
+import { ServerSession } from "@effect-mcp/server/ServerSession"
 import { Effect, Exit, Fiber, Layer, Queue, Scope, Stream } from "effect"
-import { Greet, GreetLive, serve } from "./Serving.js"
+import { act, Greet, GreetLive, serve } from "./Serving.js"
 
 /** A client of the server in the context. */
 const client = Effect.flatMap(InProcess.connector, (connector) => Client.make(connector))
@@ -38,6 +39,21 @@ describe("InProcess", () => {
           yield* Queue.take(updates)
         }
       }).pipe(Effect.provide(serve(McpServer.resource(Resource.make("a", { uri: "file:///a" }), Effect.succeed("a"))))))
+  }
+
+  for (const version of ["2025-11-25", "2026-07-28"] as const) {
+    it.scoped(`MUST send progress that increases, also of two fibers of a handler that never wait, at ${version}`, () =>
+      Effect.gen(function*() {
+        const session = yield* Client.make(yield* InProcess.connector, { versions: [version] })
+        const received: Array<number> = []
+        yield* session.callTool("act", {}, { onProgress: ({ progress }) => Effect.sync(() => received.push(progress)) })
+        assert.deepStrictEqual(received, Array.from({ length: 600 }, (_, at) => at + 1))
+      }).pipe(Effect.provide(serve(act(Effect.gen(function*() {
+        const { progress } = yield* ServerSession
+        let sent = 0
+        const worker = Effect.repeatN(Effect.suspend(() => progress(++sent)), 299)
+        yield* Effect.all([worker, worker], { concurrency: "unbounded" })
+      }))))))
   }
 
   it.scoped("makes a conversation for each connection", () =>

@@ -129,7 +129,7 @@ export class Requests {
     let waits = !(own ?? permits!).enter()
     if (waits && permits !== undefined && attempt(() => side.neverWaits?.(method) === true, () => false)) {
       permits.settle()
-      permits = this.extraPermits ??= new Permits({ ...this.owner.limits, waiting: 0 })
+      permits = this.extraPermits ??= new Permits({ ...this.permits.limits, waiting: 0 })
       waits = !permits.enter()
     }
     const text = waits ? MessageText.lengthOf(message) : 0
@@ -222,7 +222,7 @@ export class Requests {
     let permits = clients.get(client)
     if (permits === undefined) {
       permits = new Permits(
-        { ...this.owner.limits, running: perClient.limit },
+        { ...this.permits.limits, running: perClient.limit },
         this.permits,
         () => clients.delete(client)
       )
@@ -234,7 +234,7 @@ export class Requests {
   /** Runs the handler of a notification; drops it when too many are running. */
   handle(method: string, handler: Effect.Effect<void>): void {
     const notifications = this.notifications ??= new Map()
-    const limit = this.owner.limits.running
+    const limit = this.permits.limits.running
     if (notifications.size >= limit) return this.owner.report(Diagnostic.Overloaded({ method, limit }))
     const fiber = Edition.runFork(this.env.runtime, handler)
     const exit = Edition.exitOf(fiber)

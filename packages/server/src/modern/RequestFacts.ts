@@ -1,7 +1,7 @@
 /**
  * What is known of one modern message and its client: the envelope of the message says it. The headers of a POST, if there are any, must
- * repeat what the body says; of several differences the first is the one that the client can correct first. `Serve`, which knows the
- * tools, checks the headers that repeat arguments of tools.
+ * repeat what the body says. Differences are looked for in the order in which a client can correct them. `Serve`, which knows the tools,
+ * checks the headers that repeat arguments of tools.
  *
  * The same object keeps how far the request has come, for `Questions`, which ends the request with a question.
  *

@@ -1,6 +1,6 @@
 /**
- * The capability that a client needs to answer a question that has its wire form already, or to answer a question as a task. Those that
- * a handler asks as a `Question` name theirs themselves.
+ * The capability that a client needs to answer a question that has its wire form already, or to answer a question as a task. A `Question`
+ * of a handler names its capability itself.
  */
 import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
 import * as Capabilities from "@effect-mcp/protocol/Capabilities"
