@@ -116,15 +116,19 @@ export class ModernHttp implements Sender {
         if (answer !== undefined) {
           return Effect.as(this.deliver(messages, answer), answer)
         }
-        const incoming = messages[0]!
+        const incoming = messages.find((one) => Answer.isMalformed(one, request.id) || Answer.isWithoutId(one)) ??
+          messages[0]!
         const error = Answer.isWithoutId(incoming) ? Answer.errorOf(incoming) : undefined
-        return error === undefined
-          ? Effect.fail(
-            Message.isMalformed(incoming)
-              ? Answer.malformed(request.method, incoming, this.connection.url)
-              : Answer.unreadable(request.method, "it answers something else")
-          )
-          : Effect.succeed(Message.failure(request.id, error))
+        return Effect.zipRight(
+          this.deliver(messages, incoming),
+          error === undefined
+            ? Effect.fail(
+              Message.isMalformed(incoming)
+                ? Answer.malformed(request.method, incoming, this.connection.url)
+                : Answer.unreadable(request.method, "it answers something else")
+            )
+            : Effect.succeed(Message.failure(request.id, error))
+        )
       })
     }
     const what = `it was answered with ${response.status}, ${type === "" ? "without an answer" : `with ${type}`}`
@@ -168,8 +172,8 @@ export class ModernHttp implements Sender {
     )
   }
 
-  /** Delivers all messages but the answer. */
-  private deliver(messages: ReadonlyArray<Message.Incoming>, answer?: Message.Response): Effect.Effect<void> {
+  /** Delivers all messages but the one that ends the request. */
+  private deliver(messages: ReadonlyArray<Message.Incoming>, answer?: Message.Incoming): Effect.Effect<void> {
     const { reader } = this.connection
     return Effect.forEach(messages, (one) => one === answer ? Effect.void : reader.deliver(one), { discard: true })
   }

@@ -337,8 +337,10 @@ const withMessage = (error: ConnectError, message: string): ConnectError => {
 /** A time-out also says what the server sent that is no message. */
 const withSkipped = (error: ConnectError, { skipped: { count, first } }: Opening): ConnectError => {
   if (error._tag !== "RequestTimeout" || count === 0) return error
-  const quoted = `"${first.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")}"`
-  const said = `Inputs of the server that were no messages and were skipped: ${count}; the first begins with ${quoted}`
+  const quoted = first === undefined
+    ? ""
+    : `; the first begins with "${first.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ")}"`
+  const said = `Inputs of the server that were no messages and were skipped: ${count}${quoted}`
   return withMessage(error, `${error.message}. ${said}`)
 }
 

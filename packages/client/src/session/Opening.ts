@@ -65,7 +65,7 @@ export const open = (
     let era: EraHandlers = {}
     let isOver = false
     const followed: Array<Followed> = []
-    const skipped: Skipped = { count: 0, first: "" }
+    const skipped: Skipped = { count: 0, first: undefined }
     const hub = yield* NotificationHubs.make(decoders)
     const conversation = yield* Conversation.make(
       watched(transport, () => era.onRequest === undefined, hub.onElicitation, followed, skipped, () => {
@@ -113,10 +113,10 @@ export const open = (
     }
   })
 
-/** How many inputs were skipped, and the beginning of the first one. */
+/** How many inputs were skipped, and how the first of those begins whose text is known. */
 interface Skipped {
   count: number
-  first: string
+  first: string | undefined
 }
 
 /** A probe. */
@@ -144,7 +144,8 @@ const watched = (
     const take = (incoming: Message.Incoming): void => {
       const delivery = followed.length === 0 ? incoming : answerOf(followed, incoming)
       if (Message.isMalformed(delivery)) {
-        if (++skipped.count === 1) skipped.first = MessageText.beginningOf(delivery) ?? delivery.message
+        skipped.count++
+        skipped.first ??= MessageText.beginningOf(delivery)
       } else {
         if (Message.isRequest(delivery)) {
           if (areDropped()) return

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpRefused } from "@effect-mcp/client/HttpRefused"
-import { Chunk, Effect, Either, Fiber, Logger, Stream, TestClock } from "effect"
+import { Chunk, Effect, Either, Fiber, Logger, Option, Stream, TestClock } from "effect"
 import { cacheable, calling, complete, connect, tools } from "./ModernHttp.js"
 
 const right = <A, E>(fiber: Fiber.Fiber<Either.Either<A, E>>) => Effect.map(Fiber.join(fiber), Either.getOrThrow)
@@ -59,6 +59,21 @@ describe("A modern request over HTTP", () => {
           else assert.deepInclude(yield* left(call), { _tag: "TransportError", reason: "Decode" })
         }
       }
+    }))
+
+  it.scoped("fails with the malformed answer in a batch, wherever it is, and gets the other messages of the batch", () =>
+    Effect.gen(function*() {
+      const { client, http } = yield* connect()
+      const notified = yield* Effect.fork(Stream.runHead(client.notifications))
+      while ((yield* Fiber.status(notified))._tag !== "Suspended") yield* Effect.yieldNow()
+      const call = yield* calling(client.callTool("t"))
+      const exchange = yield* http.expect("tools/call")
+      const { id } = exchange.message
+      yield* exchange.json([{ jsonrpc: "2.0", method: "notifications/theirs" }, { jsonrpc: "2.0", id, result: "no" }])
+      const error = yield* left(call)
+      assert.deepInclude(error, { _tag: "TransportError", reason: "Decode" })
+      assert.notInclude(error.message, "something else")
+      assert.deepInclude(Option.getOrThrow(yield* Fiber.join(notified)), { method: "notifications/theirs" })
     }))
 
   it.scoped("ignores a session and event ids that a server sends, and goes on without them", () =>

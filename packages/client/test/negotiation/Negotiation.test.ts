@@ -374,6 +374,17 @@ describe("The error of a client that gets no answer in time", () => {
         )
       }))
   }
+
+  it.scoped("quotes nothing of input whose text is not known", () =>
+    Effect.gen(function*() {
+      const [server, peer] = yield* TestPeer.server()
+      const client = yield* Effect.fork(Client.make(peer, { versions: ["2025-11-25"], timeout: "10 seconds" }))
+      yield* server.expectRequest("initialize")
+      yield* server.send(MessageText.parse("[]") as unknown as Message.Message)
+      yield* TestClock.adjust("10 seconds")
+      const { message } = yield* Effect.flip(Fiber.join(client))
+      assert.match(message, /Inputs of the server that were no messages and were skipped: 1$/)
+    }))
 })
 
 describe("What a client logs of its server", () => {
