@@ -144,13 +144,10 @@ const ofEntry = (
   const server = ServersConfig.isAddress(entry)
     ? { ...entry, headers: { ...entry.headers, ...given.headers } }
     : { ...entry, env: { ...entry.env, ...given.env }, cwd: Option.getOrUndefined(given.cwd) ?? entry.cwd }
-  return {
-    ...ConfiguredServers.connector(server, {
-      stderr: given.quiet ? "ignore" : "forward",
-      ...(given.noLogin ? undefined : { authorize: Authorization.authorize })
-    }, name),
-    name
-  }
+  return ConfiguredServers.connector(server, {
+    stderr: given.quiet ? "ignore" : "forward",
+    ...(given.noLogin ? undefined : { authorize: Authorization.authorize })
+  }, name)
 }
 
 const home = homedir()

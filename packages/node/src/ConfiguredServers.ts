@@ -48,7 +48,8 @@ export interface Options<RA = never, E = never, R = never>
 }
 
 /**
- * The connector of one server of a configuration. A program without a name is named by its command.
+ * The connector of one server of a configuration. Without a name, logs and errors name a program by its command, and another server by its
+ * URL.
  *
  * @category constructors
  */
@@ -61,12 +62,13 @@ export const connector = <R = never>(
   if (ServersConfig.isAddress(server)) {
     const { headers, type, url } = server
     const { authorize = options.authorize, ...more } = options.address?.(key, server) ?? {}
-    return Remote.connector<R>(url, {
+    const made = Remote.connector<R>(url, {
       ...more,
       ...(headers === undefined ? undefined : { headers }),
       ...(hasAuthorization(headers) ? undefined : { authorize }),
       ...(type === "sse" ? { transport: "sse" as const } : undefined)
     })
+    return name === undefined ? made : { ...made, name }
   }
   const { args, command, cwd, env } = server
   const more = options.program?.(key, server)
@@ -124,8 +126,8 @@ export const layer = <RA = never, E = never, R = never>(
       const servers = ServersConfig.layer(ServersConfig.expand(decoded, environment), {
         ...options,
         connector: (server, name) => {
-          const named = { ...connector(server, options, name), name }
-          return options.tap === undefined ? named : Tap.connector(named, options.tap)
+          const made = connector(server, options, name)
+          return options.tap === undefined ? made : Tap.connector(made, options.tap)
         }
       })
       return Effect.as(warnOf(ServersConfig.unset(decoded, environment)), servers)
