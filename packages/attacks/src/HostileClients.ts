@@ -57,7 +57,8 @@ const answersTo = (attack: PeerAttack, send: (text: string) => void) => {
       if (message.method === undefined) {
         const more = attack.onAnswer?.(message)
         if (more !== undefined) void Promise.resolve(more).then((texts) => texts.forEach(send))
-        // Of several answers under one id, an error is the one that matters. Others are not kept: the server may be in this process.
+        // Of several answers under one id, an error matters most. No other answer is kept: kept answers would count as memory of a server in
+        // this process.
         if (wanted.has(id) && (!answers.has(id) || message.error !== undefined)) answers.set(id, message)
       } else if (message.id !== undefined) {
         for (const text of attack.onRequest?.(message) ?? []) send(text)

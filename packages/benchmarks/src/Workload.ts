@@ -24,8 +24,8 @@ export interface Holder {
 }
 
 /**
- * The tools that a server offers: "add", the one that the row is about, and as many more as the row wants. The environment of its
- * process names them, so that no server has a tool which its row does not call.
+ * The tools that a server offers: "add", the tool that the row is about, and more tools where the row is about long lists. The environment
+ * of the process names the tools, so that a server has no tool that its row does not need.
  */
 export const offered: ReadonlyArray<string> = [
   "add",
@@ -62,6 +62,23 @@ export const inTurn = async (
     while (next <= calls) await call(next++)
   }))
 }
+
+/** What both versions of the official client have. */
+interface OfficialClient {
+  readonly callTool: (params: { name: string; arguments: Record<string, unknown> }) => Promise<unknown>
+  readonly close: () => Promise<void>
+}
+
+/** Calls the tool "add" with an official client. */
+export const calling = (client: OfficialClient, close = (): Promise<void> => client.close()): Subject => ({
+  run: (calls, inFlight) =>
+    inTurn(
+      calls,
+      inFlight,
+      async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
+    ),
+  close
+})
 
 /** Calls the tool "report", whose notifications are counted: the cost is that of one notification. */
 export const reporting = (

@@ -1,6 +1,6 @@
 /**
  * The rows about the compiler: what `tsc` needs for a file with 50 tools, each with parameters, an output and a typed handler. Beside each file is
- * one that imports the same modules and defines nothing: the difference is what the tools cost, the rest is what reading the declarations costs.
+ * one that imports the same modules and defines nothing: the difference between the two is what the tools cost.
  */
 import { spawn } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"

@@ -17,7 +17,7 @@ import { StreamableHTTPClientTransport as Sdk1Http } from "@modelcontextprotocol
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { checkResult, inTurn, isRecord, type Subject } from "../Workload.js"
+import { calling, checkResult, isRecord, type Subject } from "../Workload.js"
 import * as Stdio from "./stdio.js"
 
 const program = { command: process.execPath, args: [fileURLToPath(new URL("../stdio.js", import.meta.url)), "node"] }
@@ -50,29 +50,13 @@ const own = async (connector: Connector.Connector<HttpClient.HttpClient>): Promi
 const sdk1 = async (transport: Sdk1Http | Sdk1Stdio): Promise<Subject> => {
   const client = new Sdk1Client(info)
   await client.connect(transport as never)
-  return {
-    run: (calls, inFlight) =>
-      inTurn(
-        calls,
-        inFlight,
-        async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
-      ),
-    close: () => client.close()
-  }
+  return calling(client)
 }
 
 const sdk2 = async (transport: Sdk2Http | Sdk2Stdio): Promise<Subject> => {
   const client = new Sdk2Client(info)
   await client.connect(transport)
-  return {
-    run: (calls, inFlight) =>
-      inTurn(
-        calls,
-        inFlight,
-        async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
-      ),
-    close: () => client.close()
-  }
+  return calling(client)
 }
 
 const info = { name: "bench", version: "1.0.0" }

@@ -17,7 +17,7 @@ import { Server } from "../AddServer.js"
 import * as Parked from "../Parked.js"
 import * as Raw from "../Raw.js"
 import { answer } from "../servers/node.js"
-import { BURST, checkResult, type Holder, inTurn, reporting, type Subject } from "../Workload.js"
+import { BURST, calling, checkResult, type Holder, reporting, type Subject } from "../Workload.js"
 import * as Sdk1 from "./sdk1.js"
 import * as Sdk2 from "./sdk2.js"
 
@@ -104,15 +104,7 @@ export const clients: Readonly<Record<string, () => Promise<Subject>>> = {
     }
     const client = new Sdk1Client(info)
     await client.connect(near)
-    return {
-      run: (calls, inFlight) =>
-        inTurn(
-          calls,
-          inFlight,
-          async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
-        ),
-      close: () => client.close()
-    }
+    return calling(client)
   },
   sdk2: async () => {
     const [near, far] = Sdk2Pair.createLinkedPair()
@@ -121,15 +113,7 @@ export const clients: Readonly<Record<string, () => Promise<Subject>>> = {
     }
     const client = new Sdk2Client(info)
     await client.connect(near)
-    return {
-      run: (calls, inFlight) =>
-        inTurn(
-          calls,
-          inFlight,
-          async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
-        ),
-      close: () => client.close()
-    }
+    return calling(client)
   },
   bare: servers.bare!
 }

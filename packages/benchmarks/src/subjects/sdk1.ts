@@ -9,7 +9,7 @@ import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/proto
 import type { CallToolResult, ServerNotification, ServerRequest } from "@modelcontextprotocol/sdk/types.js"
 import { z } from "zod"
 import * as Parked from "../Parked.js"
-import { BURST, checkResult, type Holder, inTurn, offered, reporting, type Subject } from "../Workload.js"
+import { BURST, calling, type Holder, offered, reporting, type Subject } from "../Workload.js"
 
 interface Arguments {
   readonly a: number
@@ -75,15 +75,7 @@ const connect = async () => {
 
 export const start = async (): Promise<Subject> => {
   const { client, close } = await connect()
-  return {
-    run: (calls, inFlight) =>
-      inTurn(
-        calls,
-        inFlight,
-        async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
-      ),
-    close
-  }
+  return calling(client, close)
 }
 
 export const progressOfPair = async (): Promise<Subject> => {

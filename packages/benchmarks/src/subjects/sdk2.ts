@@ -7,7 +7,7 @@ import { type CallToolResult, InMemoryTransport, McpServer, type ServerContext }
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { z } from "zod"
 import * as Parked from "../Parked.js"
-import { BURST, checkResult, type Holder, inTurn, offered, reporting, type Subject } from "../Workload.js"
+import { BURST, calling, type Holder, offered, reporting, type Subject } from "../Workload.js"
 
 const inputSchema = z.object({ a: z.number(), b: z.number() })
 const outputSchema = z.object({ sum: z.number() })
@@ -71,21 +71,13 @@ const connectLegacy = () =>
     return server
   })
 
-const calling = ({ client, close }: Awaited<ReturnType<typeof connect>>): Subject => ({
-  run: (calls, inFlight) =>
-    inTurn(
-      calls,
-      inFlight,
-      async (a) => checkResult(await client.callTool({ name: "add", arguments: { a, b: 1 } }), a, 1)
-    ),
-  close
-})
+const ofPair = ({ client, close }: Awaited<ReturnType<typeof connect>>): Subject => calling(client, close)
 
-export const legacy = async (): Promise<Subject> => calling(await connectLegacy())
+export const legacy = async (): Promise<Subject> => ofPair(await connectLegacy())
 
 /** For 2026-07-28 over a pipe the SDK has `serveStdio`, which takes any transport. */
 export const modern = async (): Promise<Subject> =>
-  calling(
+  ofPair(
     await connect(
       { versionNegotiation: { mode: { pin: "2026-07-28" } } },
       (transport) => Promise.resolve(serveStdio(makeServer, { transport }))
