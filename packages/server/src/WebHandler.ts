@@ -62,10 +62,9 @@ export const make = <User = never>(
     const open = yield* OpenExchanges.make<WebExchange>(endpoint, options.closeTimeout)
     return {
       handler: (request, ...[services]) =>
-        new Promise((settle) => {
-          const exchange = new WebExchange(request, services as Context.Context<never> | undefined, settle, open.remove)
-          if (!exchange.isGone) open.handle(exchange)
-        }),
+        new Promise((settle) =>
+          open.handle(new WebExchange(request, services as Context.Context<never> | undefined, settle, open.remove))
+        ),
       sessions: endpoint.sessions
     }
   })

@@ -261,12 +261,12 @@ class Stages implements Endpoint {
 
   private read(exchange: HttpExchange, then: (body: string) => void): void {
     const reading = new OpenBody(this.bodies)
-    exchange.onGone(() => reading.end())
     exchange.body(reading, (body) => {
       reading.end()
       if (typeof body !== "string") return Refusal.send(exchange, Refusal.ofBody(body, reading.maxBytes))
       then(body)
     })
+    if (!reading.isOver) exchange.onGone(() => reading.end())
   }
 
   /**

@@ -20,8 +20,9 @@ export class WebExchange implements HttpExchange, Owner {
   readonly rawHeaders = undefined
   added: Headers | undefined
   slowReaders: SlowReaders | undefined
-  isGone = false
   private done = false
+  private hasLeft = false
+  private isWatching = false
   private onLeave: (() => void) | undefined
   private stopReading: (() => void) | undefined
   private stopTicking: (() => void) | undefined
@@ -44,13 +45,15 @@ export class WebExchange implements HttpExchange, Owner {
     // Some platforms leave it out.
     headers.host = Guard.hostOf(request.url, headers.host)!
     this.headers = headers
-    const { signal } = request
-    if (signal.aborted) this.leave()
-    else signal.addEventListener("abort", this.leave, { once: true })
   }
 
   get path(): string {
     return pathOf(this.url)
+  }
+
+  get isGone(): boolean {
+    this.watch()
+    return this.hasLeft
   }
 
   /** Whether the endpoint waits for the rest of the request. */
@@ -64,7 +67,8 @@ export class WebExchange implements HttpExchange, Owner {
     const stop = Body.read(this.request, into, (body) => {
       answered = true
       this.stopReading = undefined
-      then(body)
+      // The rest does not come: the client may have disconnected.
+      if (typeof body === "string" || !this.isGone) then(body)
     })
     if (!answered) this.stopReading = stop
   }
@@ -81,7 +85,7 @@ export class WebExchange implements HttpExchange, Owner {
   stream(status: number, headers: Headers, reader: Reader): Writer {
     let controller: ReadableStreamDefaultController<Uint8Array> | undefined
     const writer = new PulledWriter(headers, reader, this, () => controller)
-    if (this.done) {
+    if (this.isGone || this.done) {
       queueMicrotask(reader.gone)
       return writer
     }
@@ -108,6 +112,17 @@ export class WebExchange implements HttpExchange, Owner {
 
   onGone(listener: () => void): void {
     this.onLeave = listener
+    // A body that is being read ends when its client disconnects.
+    if (!this.isReading) this.watch()
+  }
+
+  /** Only for a request that waits: on Node, making the signal costs as much as reading all headers. */
+  private watch(): void {
+    if (this.isWatching || this.done) return
+    this.isWatching = true
+    const { signal } = this.request
+    if (signal.aborted) this.leave()
+    else signal.addEventListener("abort", this.leave, { once: true })
   }
 
   /** Disconnects the client: a stream ends with an error, so that the client does not take what it has for the whole answer. */
@@ -120,7 +135,7 @@ export class WebExchange implements HttpExchange, Owner {
 
   private close(error: Error | undefined): void {
     if (this.done) return
-    this.isGone = true
+    this.hasLeft = true
     this.settle(new Response(null, { status: DISCONNECTED }))
     const { onLeave, writer } = this
     this.finish()
@@ -138,7 +153,7 @@ export class WebExchange implements HttpExchange, Owner {
       this.onLeave =
       this.writer =
         undefined
-    this.request.signal.removeEventListener("abort", this.leave)
+    if (this.isWatching) this.request.signal.removeEventListener("abort", this.leave)
     this.onDone(this)
   }
 }
