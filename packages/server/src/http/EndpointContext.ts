@@ -19,6 +19,7 @@ const RESOLUTION = 1000
 
 export class EndpointContext implements SlowReaders {
   private readonly unsent: UnsentText
+  private readonly shared: EventStream.Shared
   private open = 0
 
   constructor(
@@ -27,6 +28,7 @@ export class EndpointContext implements SlowReaders {
     readonly runtime: Edition.Services
   ) {
     this.unsent = new UnsentText(options.limits.maxUnsent)
+    this.shared = { sweeper, unsent: this.unsent, limits: options.limits }
   }
 
   /**
@@ -41,8 +43,7 @@ export class EndpointContext implements SlowReaders {
   ): EventStream.EventStream {
     this.open++
     let stopWatching = () => {}
-    const stream = new EventStream.EventStream(exchange, {
-      ...this.held,
+    const stream = new EventStream.EventStream(exchange, this.shared, {
       headers: headers === undefined ? EventStream.HEADERS : { ...EventStream.HEADERS, ...headers },
       keepAlive: this.options.keepAlive,
       onClose: (unsent) => {
@@ -56,8 +57,7 @@ export class EndpointContext implements SlowReaders {
   }
 
   sendLong(exchange: HttpExchange, status: number, headers: Headers, body: string): void {
-    const stream = new EventStream.EventStream(exchange, {
-      ...this.held,
+    const stream = new EventStream.EventStream(exchange, this.shared, {
       status,
       headers,
       keepAlive: Infinity,
@@ -113,10 +113,6 @@ export class EndpointContext implements SlowReaders {
   /** How many characters wait for clients. */
   get unsentSize(): number {
     return this.unsent.size
-  }
-
-  private get held() {
-    return { sweeper: this.sweeper, unsent: this.unsent, limits: this.options.limits }
   }
 }
 

@@ -22,14 +22,18 @@ export const HEADERS = {
   "x-accel-buffering": "no"
 } as const
 
+/** What all streams of an endpoint have together. */
+export interface Shared {
+  readonly sweeper: Deadlines
+  readonly unsent: UnsentText
+  readonly limits: Pick<ResolvedHttpLimits, "capacity" | "maxQueued" | "stallTimeout">
+}
+
 export interface Options {
   readonly status?: number | undefined
   readonly headers: Headers
-  readonly sweeper: Deadlines
-  readonly unsent: UnsentText
   /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
   readonly keepAlive: number
-  readonly limits: Pick<ResolvedHttpLimits, "capacity" | "maxQueued" | "stallTimeout">
   /** Called once when the stream has closed, with the texts of which nothing was written. */
   readonly onClose: (unsent: ReadonlyArray<string>) => void
 }
@@ -41,7 +45,7 @@ export class EventStream implements Reader, Expirable, Holder {
   lastWrite: number
   private readonly queue: Array<string> = []
   private readonly writer: Writer
-  private readonly suspended = new Set<() => void>()
+  private suspended: Set<() => void> | undefined
   private head = 0
   private writing = 0
   private flowing = true
@@ -49,8 +53,9 @@ export class EventStream implements Reader, Expirable, Holder {
   private ending = false
   private closed = false
 
-  constructor(exchange: HttpExchange, private readonly options: Options) {
-    const { headers, keepAlive, limits, status, sweeper } = options
+  constructor(exchange: HttpExchange, private readonly shared: Shared, private readonly options: Options) {
+    const { headers, keepAlive, status } = options
+    const { limits, sweeper } = shared
     this.lastWrite = sweeper.now()
     this.writer = exchange.stream(status ?? 200, headers, this)
     const firstDeadline = Math.min(keepAlive, limits.stallTimeout)
@@ -58,17 +63,20 @@ export class EventStream implements Reader, Expirable, Holder {
   }
 
   get isFull(): boolean {
-    const { capacity, maxQueued } = this.options.limits
+    const { capacity, maxQueued } = this.shared.limits
     return !this.isClosed && (this.queue.length >= capacity || this.held >= maxQueued)
   }
 
   /** Suspends while the stream is full. */
-  readonly space: Effect.Effect<void> = Effect.async<void>((resume) => {
-    const wake = () => resume(Effect.void)
-    if (!this.isFull) return wake()
-    this.suspended.add(wake)
-    return Effect.sync(() => this.suspended.delete(wake))
-  })
+  get space(): Effect.Effect<void> {
+    return Effect.async<void>((resume) => {
+      const wake = () => resume(Effect.void)
+      if (!this.isFull) return wake()
+      this.suspended ??= new Set()
+      this.suspended.add(wake)
+      return Effect.sync(() => this.suspended?.delete(wake))
+    })
+  }
 
   /** Whether the reader takes what is written: nothing waits. */
   get isFlowing(): boolean {
@@ -120,7 +128,7 @@ export class EventStream implements Reader, Expirable, Holder {
   readonly drained = (): void => {
     if (this.closed || this.flowing) return
     this.flowing = true
-    this.lastWrite = this.options.sweeper.now()
+    this.lastWrite = this.shared.sweeper.now()
     const { writing } = this
     this.writing = 0
     this.hold(-writing)
@@ -135,7 +143,8 @@ export class EventStream implements Reader, Expirable, Holder {
 
   readonly sweep = (now: number): number => {
     if (this.closed) return Infinity
-    const { keepAlive, limits: { stallTimeout } } = this.options
+    const { keepAlive } = this.options
+    const { stallTimeout } = this.shared.limits
     if (!this.flowing) {
       if (now - this.lastWrite < stallTimeout) return this.lastWrite + stallTimeout
       Metrics.add(Metrics.slowReaders)
@@ -173,7 +182,7 @@ export class EventStream implements Reader, Expirable, Holder {
   }
 
   private write(text: string): void {
-    const { limits: { stallTimeout }, sweeper } = this.options
+    const { limits: { stallTimeout }, sweeper } = this.shared
     this.lastWrite = sweeper.now()
     this.flowing = this.writer.write(text)
     if (this.flowing || this.closed) return
@@ -185,19 +194,19 @@ export class EventStream implements Reader, Expirable, Holder {
   private hold(by: number): void {
     if (by === 0) return
     this.held += by
-    this.options.unsent.change(this, by)
+    this.shared.unsent.change(this, by)
   }
 
   private wake(): void {
     // Each sender checks again when it runs; those that find the stream full wait once more, in their order.
-    const woken = [...this.suspended]
-    this.suspended.clear()
-    for (const wake of woken) wake()
+    const { suspended } = this
+    this.suspended = undefined
+    suspended?.forEach((wake) => wake())
   }
 
   private close(how: () => void): void {
     this.closed = true
-    this.options.sweeper.unwatch(this)
+    this.shared.sweeper.unwatch(this)
     const unsent = this.queue.splice(0)
     if (this.head > 0) unsent.shift()
     this.hold(-this.held)

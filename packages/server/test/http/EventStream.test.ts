@@ -7,17 +7,19 @@ import { UnsentText } from "../../src/http/UnsentText.js"
 import * as Limits from "../../src/Limits.js"
 import { TestExchange } from "./TestExchange.js"
 
-const open = (options: Partial<EventStream.Options> = {}, unsent = new UnsentText(Infinity)) =>
+const open = (
+  { limits = Limits.ofHttp({ capacity: 4, maxQueued: 1_000_000 }), ...options }:
+    & Partial<EventStream.Options>
+    & Partial<Pick<EventStream.Shared, "limits">> = {},
+  unsent = new UnsentText(Infinity)
+) =>
   Effect.gen(function*() {
     const exchange = new TestExchange("GET", "/mcp", {})
     const sweeper = yield* Deadlines.make(1000)
     const closed: Array<ReadonlyArray<string>> = []
-    const stream = new EventStream.EventStream(exchange, {
+    const stream = new EventStream.EventStream(exchange, { sweeper, unsent, limits }, {
       headers: EventStream.HEADERS,
-      sweeper,
-      unsent,
       keepAlive: 15_000,
-      limits: Limits.ofHttp({ capacity: 4, maxQueued: 1_000_000 }),
       onClose: (unsent) => closed.push(unsent),
       ...options
     })
