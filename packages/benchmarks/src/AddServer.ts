@@ -50,7 +50,8 @@ const handlers: Readonly<Record<string, Handler>> = {
       (session) =>
         Effect.zipRight(
           session.progress(1),
-          Effect.async<never>(() => {
+          // Without a parameter, `Effect.async` makes an `AbortController`, which nobody needs here.
+          Effect.async<never>((_) => {
             parked.begun++
             return Effect.sync(() => parked.ended++)
           })

@@ -10,15 +10,15 @@ const SERVER = "the server alone"
 const NOT_SLOWER = { sdk2: 1 }
 
 export const calls: ReadonlyArray<Work> = [
-  {
+  ...[1, 64].map((inFlight): Work => ({
     topic: "calls",
-    name: "tools/call over a pair of transports, 64 in flight",
+    name: `tools/call over a pair of transports, ${inFlight} in flight`,
     unit: A_CALL,
     kind: "pair",
-    inFlight: 64,
-    owns: [{ subject: "own", budget: { sdk2: 0.25 } }],
+    inFlight,
+    owns: [{ subject: "own", budget: { sdk1: inFlight === 1 ? 1 : 0.5, sdk2: inFlight === 1 ? 0.5 : 0.25 } }],
     peers: ["sdk1", "sdk2"]
-  },
+  })),
   {
     topic: "calls",
     name: "tools/call in process, one at a time",

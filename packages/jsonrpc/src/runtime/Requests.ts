@@ -174,12 +174,15 @@ export class Requests {
   }
 
   private run(request: ActiveRequest, message: Message.Request): void {
-    const work = attempt(() => request.side.onRequest(message, request), dying)
-    request.cancellable = work.cancellable !== false
-    request.closing = work.closing
-    const fiber = Edition.runFork(this.runtimeOf(work.context), work.effect)
+    const { cancellable, closing, context, effect, release, reply } = workOf(request, message)
+    request.cancellable = cancellable !== false
+    request.closing = closing
+    request.reply = reply
+    request.release = release
+    request.context = context
+    const fiber = Edition.runFork(this.runtimeOf(context), effect)
     request.fiber = fiber
-    fiber.addObserver((exit) => this.onExit(request, work, exit))
+    fiber.addObserver((exit) => this.onExit(request, exit))
     // It was interrupted in its first steps.
     if (request.reason !== undefined) Edition.interrupt(fiber)
   }
@@ -329,31 +332,31 @@ export class Requests {
     if (request.fiber !== undefined) Edition.interrupt(request.fiber)
   }
 
-  private onExit(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
-    const release = attempt(() => work.release?.(exit), Effect.failCause)
-    if (release === undefined) return this.finish(request, work, exit)
-    Edition.runFork(this.runtimeOf(work.context), release).addObserver((released) => {
-      if (released._tag === "Success") return this.finish(request, work, exit)
-      if (exit._tag === "Success") return this.finish(request, work, released)
+  private onExit(request: ActiveRequest, exit: Exit.Exit<unknown, unknown>): void {
+    const release = attempt(() => request.release?.(exit), Effect.failCause)
+    if (release === undefined) return this.finish(request, exit)
+    Edition.runFork(this.runtimeOf(request.context), release).addObserver((released) => {
+      if (released._tag === "Success") return this.finish(request, exit)
+      if (exit._tag === "Success") return this.finish(request, released)
       // The answer reports the failure of the handler, so the failure of the release is reported here.
       this.reportDefect(request.method, released)
-      this.finish(request, work, exit)
+      this.finish(request, exit)
     })
   }
 
-  private finish(request: ActiveRequest, work: Work, exit: Exit.Exit<unknown, unknown>): void {
+  private finish(request: ActiveRequest, exit: Exit.Exit<unknown, unknown>): void {
     if (request.answered) return
     request.open = false
     if (request.reason === "cancelled") return this.leaveUnanswered(request)
     if (request.sending > 0) {
       // Notifications that still wait for space on the channel are sent before the answer.
-      request.onSent = () => this.finish(request, work, exit)
+      request.onSent = () => this.finish(request, exit)
       return
     }
     const closed = request.reason === "closing" && exit._tag === "Failure" && Cause.isInterrupted(exit.cause)
     this.answer(
       request,
-      closed ? request.closing?.() ?? Outcome.closing : attempt(() => valid(work.reply(exit)), Outcome.died)
+      closed ? request.closing?.() ?? Outcome.closing : attempt(() => valid(request.reply(exit)), Outcome.died)
     )
   }
 
@@ -448,6 +451,10 @@ export class ActiveRequest implements IncomingRequest {
   onSent: (() => void) | undefined
   /** The answer when the conversation closes. */
   closing: (() => Outcome.Outcome) | undefined
+  // What is left of the work while its effect runs: the effect itself is garbage then.
+  reply: Work["reply"] = Outcome.fromExit
+  release: Work["release"]
+  context: Work["context"]
 
   constructor(
     readonly id: Message.RequestId,
@@ -525,5 +532,9 @@ const valid = (outcome: Outcome.Outcome): Outcome.Outcome => {
     : Number.isInteger(error.code) && typeof error.message === "string"
   return isValid ? outcome : Outcome.died(Cause.die(new TypeError("A handler returned neither a result nor an error")))
 }
+
+/** A function of its own: a closure in `run` would keep the message until the answer. */
+const workOf = (request: ActiveRequest, message: Message.Request): Work =>
+  attempt(() => request.side.onRequest(message, request), dying)
 
 const dying = (defect: Cause.Cause<never>): Work => ({ effect: Effect.failCause(defect), reply: Outcome.fromExit })
