@@ -274,7 +274,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
         const claims = decode === undefined
           ? verified.claims as Claims
           : yield* Effect.mapError(decode(verified.claims), () => UNFIT)
-        const value: Known<Claims> = { ...found, token: { ...found.token, claims } }
+        const value: Known<Claims> = { ...found, secret, token: { ...found.token, claims } }
         return { value, isCurrent: verified.isCurrent ?? never }
       }).pipe(Effect.provide(context))
 
@@ -282,7 +282,6 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
       { headers, isForwarded, method, url }: Authenticator.HttpRequest,
       { scheme, token }: Challenges.Token,
       { isCurrent, value: known }: TokenCache.Entry<Known<Claims>>,
-      secret: Redacted.Redacted<string>,
       millis: number
     ): Effect.Effect<S, Refuses, UR> => {
       const problem = TokenRules.problemAt(known, rules, millis)
@@ -293,7 +292,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
       const found = Effect.zipRight(
         Authenticator.validFor(TokenRules.lifeAt(known, rules, millis), recheckAfter(isCurrent, millis)),
         // Without the option the type of the user is that of the token.
-        user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, secret)
+        user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, known.secret)
       )
       if (known.jkt === undefined) {
         return scheme === "bearer" && dpop?.required !== true
@@ -332,13 +331,12 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
         if (credentials._tag === "Malformed") return Effect.fail(challenges.malformed(credentials.message))
         const { token } = credentials
         return Effect.flatMap(Clock.currentTimeMillis, (millis) => {
-          const secret = Redacted.make(token)
           const known = cache.get(token, millis)
           return known !== undefined
-            ? userOf(request, credentials, known, secret, millis)
+            ? userOf(request, credentials, known, millis)
             : Effect.flatMap(
-              Effect.mapError(cache.verify(token, accepted(secret)), refused),
-              (known) => userOf(request, credentials, known, secret, millis)
+              Effect.mapError(cache.verify(token, accepted(Redacted.make(token))), refused),
+              (known) => userOf(request, credentials, known, millis)
             )
         })
       },
@@ -354,7 +352,10 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
   })
 
 /** A token that was verified. */
-type Known<Claims> = Omit<Accepted, "token"> & { readonly token: AccessToken<Claims> }
+type Known<Claims> = Omit<Accepted, "token"> & {
+  readonly token: AccessToken<Claims>
+  readonly secret: Redacted.Redacted<string>
+}
 
 const UNFIT = new TokenError({ reason: "Invalid", message: "The access token lacks claims that this server needs" })
 

@@ -102,9 +102,13 @@ export const contextOf: <R>(entries: Map<string, unknown>) => Context.Context<R>
 export const contextIn = (refs: FiberRefs.FiberRefs): Context.Context<never> =>
   FiberRefs.getOrDefault(refs, FiberRef.currentContext)
 
-/** The fiber refs without the context: each fiber that is run with these refs has a context of its own. */
-export const withoutContext = (refs: FiberRefs.FiberRefs): FiberRefs.FiberRefs =>
-  FiberRefs.delete(refs, FiberRef.currentContext)
+/** The same services with another context, for many fibers that each have a context of their own. */
+export const inContext = (services: Services): <R>(context: Context.Context<R>) => Services<R> => {
+  const { runtimeFlags } = services
+  // Replacing a context costs more than adding one.
+  const fiberRefs = FiberRefs.delete(services.fiberRefs, FiberRef.currentContext)
+  return (context) => Runtime.make({ context, fiberRefs, runtimeFlags })
+}
 
 /** Updates a metric outside of any fiber. */
 export const update = <In>(metric: Metric.Metric<any, In, any>, value: In): void => metric.unsafeUpdate(value, [])

@@ -16,7 +16,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { Diagnostic } from "../Diagnostic.js"
 import * as JsonRpcError from "../JsonRpcError.js"
@@ -95,7 +94,7 @@ export class Requests {
   private starting = false
 
   constructor(
-    private readonly env: Pick<ConversationEnv.ConversationEnv, "runtime" | "fiberRefs">,
+    private readonly env: Pick<ConversationEnv.ConversationEnv, "runtime" | "inContext">,
     private readonly owner: Owner
   ) {
     this.permits = new Permits(owner.limits)
@@ -422,12 +421,7 @@ export class Requests {
   }
 
   private runtimeOf(context: Context.Context<never> | undefined): Edition.Services {
-    const { fiberRefs, runtime } = this.env
-    return context === undefined ? runtime : Runtime.make({
-      context,
-      fiberRefs,
-      runtimeFlags: runtime.runtimeFlags
-    })
+    return context === undefined ? this.env.runtime : this.env.inContext(context)
   }
 }
 

@@ -86,6 +86,19 @@ const authenticate = <R>(
     }
   }
 
+  const inContext = Edition.inContext(runtime as Edition.Services)
+
+  /** The services of the server, then those of the caller, then what belongs to the search. */
+  const servicesFor = (caller: Caller, validity: Found["validity"]): Edition.Services<R> => {
+    const { services } = caller
+    if (services === undefined && validity === undefined) return runtime
+    const all = new Map(Edition.entries(runtime.context))
+    if (services !== undefined) { for (const [key, service] of Edition.entries(services)) all.set(key, service) }
+    if (validity !== undefined) all.set(Validity.key, validity)
+    if (caller._tag === "Http" && caller.request.isForwarded === true) all.set(IsCounted.key, true)
+    return inContext(Edition.contextOf(all))
+  }
+
   const found = (user: unknown, validity: Found["validity"]): Found => {
     const principal = id(user)
     if (principal !== undefined && (typeof principal !== "string" || principal === "")) {
@@ -109,19 +122,12 @@ const authenticate = <R>(
       return internal
     })
 
-  const find = (caller: Caller): Effect.Effect<Found, Refuses, R> => {
+  const find = (caller: Caller, validity: Found["validity"]): Effect.Effect<Found, Refuses, R> => {
     const { services } = caller
     const user = services !== undefined && Edition.entries(services).has(tag.key)
       ? Effect.succeed(Edition.entries(services).get(tag.key))
       : byTransport(caller)
-    if (user === undefined) return noAnswer(caller._tag)
-    if (caller._tag !== "Http") return Effect.map(provided(user, services), (user) => found(user, undefined))
-    const validity = { life: Infinity, recheckAfter: Infinity }
-    const given = Context.add(services ?? Context.empty(), Validity, validity)
-    return Effect.map(
-      provided(user, caller.request.isForwarded === true ? Context.add(given, IsCounted, true) : given),
-      (user) => found(user, validity)
-    )
+    return user === undefined ? noAnswer(caller._tag) : Effect.map(user, (user) => found(user, validity))
   }
 
   const noAnswer = (transport: Caller["_tag"]): Effect.Effect<never, Refuses> => {
@@ -144,7 +150,11 @@ const authenticate = <R>(
       waiting = false
       then(result)
     }
-    const fiber = Edition.runFork(runtime, Effect.tapErrorCause(Effect.suspend(() => find(caller)), logDefect))
+    const validity = caller._tag === "Http" ? { life: Infinity, recheckAfter: Infinity } : undefined
+    const fiber = Edition.runFork(
+      servicesFor(caller, validity),
+      Effect.tapErrorCause(Effect.suspend(() => find(caller, validity)), logDefect)
+    )
     running.add(fiber)
     fiber.addObserver((exit) => {
       running.delete(fiber)
@@ -178,7 +188,6 @@ export const watch = (
   sweeper: Deadlines
 ): ((onEnd: () => void) => () => void) | undefined => {
   if (validity === undefined) return undefined
-  const again: Caller = { ...caller, request: { ...caller.request, isForwarded: true } }
   const found = sweeper.now()
   return (onEnd) => {
     let end = found + validity.life
@@ -195,6 +204,7 @@ export const watch = (
 
     const recheck = (): void => {
       let isWaiting = true
+      const again = { ...caller, request: { ...caller.request, isForwarded: true } }
       const interrupt = authenticate(again, (next) => {
         isWaiting = false
         const now = sweeper.now()
@@ -219,14 +229,6 @@ const isRefused = (found: Either.Either<Found, Refuses>): boolean => {
     ? refused.status < 500 && refused.status !== 429
     : refused._tag !== "InternalError"
 }
-
-const provided = <A, E, R>(
-  effect: Effect.Effect<A, E, R>,
-  services: Context.Context<never> | undefined
-): Effect.Effect<A, E, R> =>
-  services === undefined
-    ? effect
-    : Effect.mapInputContext(effect, (own: Context.Context<R>) => Context.merge(own, services))
 
 const called = <A, E, R>(
   option: string,
