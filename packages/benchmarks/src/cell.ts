@@ -97,7 +97,7 @@ const ownUsage = () => {
 /** By how much longer a server in another process has to warm up: its client takes a part of the time, and Node's own HTTP server is slow at first. */
 const LONGER = 6
 
-/** How many calls such a server has to serve at least before it is measured, or a slow one would be measured before its code is compiled. */
+/** How many calls are made at least before the measurement, or a slow subject would be measured before its code is compiled. */
 const FEWEST = 6000
 
 /** How many milliseconds of processor time it takes to warm up at most, for the sake of the fewest calls. */
@@ -122,7 +122,7 @@ const time = async (subject: Subject, inFlight: number, milliseconds: number): P
   /** So many calls take so long, as far as the last ones tell. */
   const callsIn = (milliseconds: number) => Math.max(1, Math.ceil(calls * milliseconds / took / step)) * step
   const warm = milliseconds * (used === undefined ? 1 : LONGER)
-  const fewest = used === undefined || milliseconds < BRIEF ? 0 : FEWEST
+  const fewest = milliseconds < BRIEF ? 0 : FEWEST
   let made = calls
   for (let all = took; all < warm || (made < fewest && all < LONGEST); all += took, made += calls) {
     // The first calls are slow; the more are made, the better they tell how many there can be.
