@@ -102,13 +102,14 @@ export const contextOf: <R>(entries: Map<string, unknown>) => Context.Context<R>
 export const contextIn = (refs: FiberRefs.FiberRefs): Context.Context<never> =>
   FiberRefs.getOrDefault(refs, FiberRef.currentContext)
 
-/** The same services with another context, for many fibers that each have a context of their own. */
-export const inContext = (services: Services): <R>(context: Context.Context<R>) => Services<R> => {
-  const { runtimeFlags } = services
-  // Replacing a context costs more than adding one.
-  const fiberRefs = FiberRefs.delete(services.fiberRefs, FiberRef.currentContext)
-  return (context) => Runtime.make({ context, fiberRefs, runtimeFlags })
-}
+/** Services from their parts. */
+export const makeServices: <R>(
+  parts: Pick<Services<R>, "context" | "fiberRefs" | "runtimeFlags">
+) => Services<R> = Runtime.make
+
+/** The fiber refs without the context, for fibers that each have a context of their own: replacing a context costs more than adding one. */
+export const withoutContext = (refs: FiberRefs.FiberRefs): FiberRefs.FiberRefs =>
+  FiberRefs.delete(refs, FiberRef.currentContext)
 
 /** Updates a metric outside of any fiber. */
 export const update = <In>(metric: Metric.Metric<any, In, any>, value: In): void => metric.unsafeUpdate(value, [])

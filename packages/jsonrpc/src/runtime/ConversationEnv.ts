@@ -3,14 +3,14 @@
  * Both are read once, so that a conversation allocates no runtime of its own.
  */
 import type * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as FiberRefs from "effect/FiberRefs"
 import * as Edition from "../kit/Edition.js"
 
 export interface ConversationEnv {
   readonly runtime: Edition.Services
-  /** The runtime with the context of a request. */
-  readonly inContext: (context: Context.Context<never>) => Edition.Services
+  /** The fiber refs of the runtime without a context: each request brings its own. */
+  readonly fiberRefs: FiberRefs.FiberRefs
   readonly clock: Clock.Clock
 }
 
@@ -18,5 +18,5 @@ export const current: Effect.Effect<ConversationEnv> = Effect.zipWith(
   // Handlers can be interrupted, even when the conversation is made in an uninterruptible region.
   Edition.services,
   Effect.clock,
-  (runtime, clock) => ({ runtime, clock, inContext: Edition.inContext(runtime) })
+  (runtime, clock) => ({ runtime, clock, fiberRefs: Edition.withoutContext(runtime.fiberRefs) })
 )

@@ -94,7 +94,7 @@ export class Requests {
   private starting = false
 
   constructor(
-    private readonly env: Pick<ConversationEnv.ConversationEnv, "runtime" | "inContext">,
+    private readonly env: Pick<ConversationEnv.ConversationEnv, "runtime" | "fiberRefs">,
     private readonly owner: Owner
   ) {
     this.permits = new Permits(owner.limits)
@@ -173,7 +173,10 @@ export class Requests {
   }
 
   private run(request: ActiveRequest, message: Message.Request): void {
-    const { cancellable, closing, context, effect, release, reply } = workOf(request, message)
+    const { cancellable, closing, context, effect, release, reply } = attempt(
+      () => request.side.onRequest(message, request),
+      dying
+    )
     request.cancellable = cancellable !== false
     request.closing = closing
     request.reply = reply
@@ -421,7 +424,12 @@ export class Requests {
   }
 
   private runtimeOf(context: Context.Context<never> | undefined): Edition.Services {
-    return context === undefined ? this.env.runtime : this.env.inContext(context)
+    const { fiberRefs, runtime } = this.env
+    return context === undefined ? runtime : Edition.makeServices({
+      context,
+      fiberRefs,
+      runtimeFlags: runtime.runtimeFlags
+    })
   }
 }
 
@@ -526,9 +534,5 @@ const valid = (outcome: Outcome.Outcome): Outcome.Outcome => {
     : Number.isInteger(error.code) && typeof error.message === "string"
   return isValid ? outcome : Outcome.died(Cause.die(new TypeError("A handler returned neither a result nor an error")))
 }
-
-/** A function of its own: a closure in `run` would keep the message until the answer. */
-const workOf = (request: ActiveRequest, message: Message.Request): Work =>
-  attempt(() => request.side.onRequest(message, request), dying)
 
 const dying = (defect: Cause.Cause<never>): Work => ({ effect: Effect.failCause(defect), reply: Outcome.fromExit })

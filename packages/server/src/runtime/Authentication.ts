@@ -86,7 +86,8 @@ const authenticate = <R>(
     }
   }
 
-  const inContext = Edition.inContext(runtime as Edition.Services)
+  const { runtimeFlags } = runtime
+  const fiberRefs = Edition.withoutContext(runtime.fiberRefs)
 
   /** The services of the server, then those of the caller, then what belongs to the search. */
   const servicesFor = (caller: Caller, validity: Found["validity"]): Edition.Services<R> => {
@@ -96,7 +97,7 @@ const authenticate = <R>(
     if (services !== undefined) { for (const [key, service] of Edition.entries(services)) all.set(key, service) }
     if (validity !== undefined) all.set(Validity.key, validity)
     if (caller._tag === "Http" && caller.request.isForwarded === true) all.set(IsCounted.key, true)
-    return inContext(Edition.contextOf(all))
+    return Edition.makeServices({ context: Edition.contextOf(all), fiberRefs, runtimeFlags })
   }
 
   const found = (user: unknown, validity: Found["validity"]): Found => {
