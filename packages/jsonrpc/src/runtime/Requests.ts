@@ -425,11 +425,8 @@ export class Requests {
 
   private runtimeOf(context: Context.Context<never> | undefined): Edition.Services {
     const { fiberRefs, runtime } = this.env
-    return context === undefined ? runtime : Edition.makeServices({
-      context,
-      fiberRefs,
-      runtimeFlags: runtime.runtimeFlags
-    })
+    if (context === undefined) return runtime
+    return Edition.makeServices({ context, fiberRefs, runtimeFlags: runtime.runtimeFlags })
   }
 }
 

@@ -115,11 +115,11 @@ export const unsupportedTransferCoding: HttpRefusal = make(
 
 export const repeatedHeader = (name: string): HttpRefusal => badRequest(`the ${name} header is repeated`)
 
-export const notUtf8: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse error: the body is not UTF-8")
+const notUtf8: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse error: the body is not UTF-8")
 
-export const unreadable: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse error: the body cannot be read")
+const unreadable: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse error: the body cannot be read")
 
-export const taken: HttpRefusal = make(
+const taken: HttpRefusal = make(
   500,
   JsonRpcError.INTERNAL_ERROR,
   "Internal error: the application has read the body of this request before the MCP endpoint: it must mount the endpoint " +
@@ -127,22 +127,10 @@ export const taken: HttpRefusal = make(
 )
 
 /** The refusal of a request whose body was not read. */
-export const ofBody = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal => {
-  switch (fault) {
-    case "size":
-      return tooLarge(maxBodyBytes)
-    case "encoding":
-      return notUtf8
-    case "unreadable":
-      return unreadable
-    case "taken":
-      return taken
-    case "time":
-      return tooSlow
-    case "sum":
-      return tooManyBytes
-  }
-}
+export const ofBody = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal =>
+  fault === "size" ? tooLarge(maxBodyBytes) : unread[fault]
+
+const unread = { encoding: notUtf8, unreadable, taken, time: tooSlow, sum: tooManyBytes }
 
 export const closing: HttpRefusal = make(
   503,

@@ -51,38 +51,28 @@ export const subscriptions: Count = count(
   "How many resources clients up to 2025-11-25 have subscribed to, and how many subscriptions of later ones are open"
 )
 
-const counter = (name: string, description: string): Metric.Metric.Counter<number> =>
+type Counter = Metric.Metric.Counter<number>
+
+const counter = (name: string, description: string): Counter =>
   Metric.counter(PREFIX + name, { description, incremental: true })
 
-export const forwarded: Metric.Metric.Counter<number> = counter(
-  "forwarded",
-  "Requests that this node passed on to another one"
-)
+export const forwarded: Counter = counter("forwarded", "Requests that this node passed on to another one")
 
-export const takeovers: Metric.Metric.Counter<number> = counter(
-  "takeovers",
-  "Sessions that this node went on with, after another one"
-)
+export const takeovers: Counter = counter("takeovers", "Sessions that this node went on with, after another one")
 
-export const leaseLost: Metric.Metric.Counter<number> = counter(
+export const leaseLost: Counter = counter(
   "lease.lost",
   "How often this node was no member of the nodes any more, although it ran"
 )
 
-export const replayed: Metric.Metric.Counter<number> = counter(
-  "resume.replayed",
-  "Stored events that clients got when they read on"
-)
+export const replayed: Counter = counter("resume.replayed", "Stored events that clients got when they read on")
 
-export const slowReaders: Metric.Metric.Counter<number> = counter(
+export const slowReaders: Counter = counter(
   "slow_consumer.cut",
   "Connections that were cut because the client read too slowly"
 )
 
-export const rejected: Metric.Metric.Counter<number> = counter(
-  "frames.rejected",
-  "HTTP requests and messages that were refused, by reason"
-)
+export const rejected: Counter = counter("frames.rejected", "HTTP requests and messages that were refused, by reason")
 
 export const shutdown: Metric.Metric.Histogram<number> = Telemetry.histogram(
   `${PREFIX}drain.seconds`,
@@ -106,11 +96,11 @@ export const timed = <A extends { readonly drain: Effect.Effect<void>; readonly 
   })
 
 /** Counts something that has happened. */
-export const add = (counter: Metric.Metric.Counter<number>, times = 1): void => {
+export const add = (counter: Counter, times = 1): void => {
   if (times > 0) Edition.update(counter, times)
 }
 
-const byReason = new Map<string, Metric.Metric.Counter<number>>()
+const byReason = new Map<string, Counter>()
 
 /** Counts a refusal. The reason must be one of a few that peers cannot choose. */
 export const reject = (reason: string, times = 1): void => {
