@@ -6,7 +6,7 @@
 // compiler's lines are the document's. A value that is not used is no error there; an import that is not used is.
 //
 // Checks the pages, too: see docs.pages.mjs.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import ts from "typescript"
@@ -102,16 +102,27 @@ const plan = (found) => {
   return { modules, unchecked, errors }
 }
 
+/** Changes only files that differ, each in one step: `size.mjs` may read the files at the same time. */
 const write = (at, modules) => {
-  rmSync(join(at, built), { recursive: true, force: true })
-  return modules.map((module) => {
-    const file = join(at, built, module.path, module.name)
+  const folder = join(at, built)
+  const files = modules.map((module) => {
+    const file = join(folder, module.path, module.name)
     const lines = []
     for (const { line, text } of module.code) lines[line - 1] = text
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, `${Array.from(lines, (line) => line ?? "").join("\n")}\n`)
+    const text = `${Array.from(lines, (line) => line ?? "").join("\n")}\n`
+    if (!existsSync(file) || readFileSync(file, "utf8") !== text) {
+      const next = join(at, `${built}.${process.pid}`)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(next, text)
+      renameSync(next, file)
+    }
     return { ...module, file }
   })
+  const kept = new Set(files.map(({ file }) => file))
+  for (const path of filesUnder(folder, ".", () => true)) {
+    if (!kept.has(join(folder, path))) rmSync(join(folder, path))
+  }
+  return files
 }
 
 const optionsOf = (at) => {

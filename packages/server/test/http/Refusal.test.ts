@@ -42,12 +42,14 @@ describe("Refusal", () => {
       [Refusal.notFound("/x"), 404, "\"/x\""],
       [Refusal.methodNotAllowed("PUT", "GET, POST"), 405, "GET, POST"],
       [Refusal.notAcceptable("text/event-stream"), 406, "text/event-stream"],
-      [Refusal.tooLarge(7), 413, "7 bytes"],
       [Refusal.unsupportedMediaType, 415, "application/json"],
-      [Refusal.notUtf8, 400, "UTF-8"],
-      [Refusal.unreadable, 400, "cannot be read"],
+      [Refusal.ofBody({ fault: "size" }, 7), 413, "7 bytes"],
+      [Refusal.ofBody({ fault: "encoding" }, 7), 400, "UTF-8"],
+      [Refusal.ofBody({ fault: "unreadable" }, 7), 400, "cannot be read"],
+      [Refusal.ofBody({ fault: "taken" }, 7), 500, "pass the body on"],
+      [Refusal.ofBody({ fault: "time" }, 7), 408, "did not come in time"],
+      [Refusal.ofBody({ fault: "sum" }, 7), 503, "too much"],
       [Refusal.failed, 500, "Internal error"],
-      [Refusal.taken, 500, "pass the body on"],
       [Refusal.closing, 503, "closing"]
     ]
     for (const [refusal, status, part] of rows) {
