@@ -291,7 +291,7 @@ yourself, in a clone of the repository:
 
 \`\`\`sh
 npm ci
-npm run bench                                  # everything: about 20 minutes
+npm run bench                                  # everything: about 25 minutes
 npm run bench -- "over HTTP"                   # the rows whose names have this text in them
 npm run bench -- --json run.json               # also writes the results
 npm run bench -- --markdown docs/performance.md run.json   # makes this page of up to three results
