@@ -274,7 +274,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
         const claims = decode === undefined
           ? verified.claims as Claims
           : yield* Effect.mapError(decode(verified.claims), () => UNFIT)
-        const value: Known<Claims> = { ...found, secret, token: { ...found.token, claims } }
+        const value: Known<Claims> = { ...found, token: { ...found.token, claims } }
         return { value, isCurrent: verified.isCurrent ?? never }
       }).pipe(Effect.provide(context))
 
@@ -292,7 +292,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
       const found = Effect.zipRight(
         Authenticator.validFor(TokenRules.lifeAt(known, rules, millis), recheckAfter(isCurrent, millis)),
         // Without the option the type of the user is that of the token.
-        user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, known.secret)
+        user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, Redacted.make(token))
       )
       if (known.jkt === undefined) {
         return scheme === "bearer" && dpop?.required !== true
@@ -352,10 +352,7 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
   })
 
 /** A token that was verified. */
-type Known<Claims> = Omit<Accepted, "token"> & {
-  readonly token: AccessToken<Claims>
-  readonly secret: Redacted.Redacted<string>
-}
+type Known<Claims> = Omit<Accepted, "token"> & { readonly token: AccessToken<Claims> }
 
 const UNFIT = new TokenError({ reason: "Invalid", message: "The access token lacks claims that this server needs" })
 

@@ -50,7 +50,7 @@ const handlers: Readonly<Record<string, Handler>> = {
       (session) =>
         Effect.zipRight(
           session.progress(1),
-          // Without a parameter, `Effect.async` makes an `AbortController`, which nobody needs here.
+          // For a function without a parameter, `Effect.async` would make an `AbortController` each time.
           Effect.async<never>((_) => {
             parked.begun++
             return Effect.sync(() => parked.ended++)

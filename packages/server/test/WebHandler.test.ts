@@ -94,6 +94,14 @@ describe("A client that disconnects from a web handler", () => {
       }
     }))
 
+  it.scoped("is not looked for while a request is answered at once", () =>
+    Effect.gen(function*() {
+      const { handler } = yield* serving(act(Effect.void))
+      const signal: PropertyDescriptor = { get: () => assert.fail("The signal of the request was asked for") }
+      const watched: typeof handler = (request) => handler(Object.defineProperty(request, "signal", signal))
+      assert.strictEqual((yield* callModern(watched, "act", {})).status, 200)
+    }))
+
   it.scoped("has its request interrupted when it disconnected before", () =>
     Effect.gen(function*() {
       for (const how of ["waits", "streams"] as const) {

@@ -3,7 +3,8 @@
  * streams. It knows nothing of MCP; `WebHandler` makes one for each request.
  *
  * Its classes have mutable fields, because the endpoint answers by calling functions. What they hold: `settle` is called
- * once, with the response; nothing is answered once `done`, and then nothing of the exchange is kept.
+ * once, with the response; nothing is answered once `done`, and then nothing of the exchange is kept; once the exchange `isWatching`,
+ * it listens to the signal of the request, and `hasLeft` when the signal was aborted or the exchange was cut off.
  */
 import type * as Context from "effect/Context"
 import * as Body from "./Body.js"
