@@ -3,35 +3,43 @@
 
 /** The arrows between packages: each package imports those listed, and what they import. */
 const ARROWS = {
-  jsonrpc: [],
-  protocol: ["jsonrpc"],
-  definition: ["protocol"],
-  server: ["definition"],
-  client: ["definition"],
-  node: ["auth"],
-  testing: ["server", "client"],
-  openapi: ["server"],
-  skills: ["server", "client"],
-  apps: ["server", "client"],
-  proxy: ["apps"],
-  redis: ["server"],
-  sql: ["server"],
-  ai: ["apps"],
-  auth: ["server", "client"],
-  cli: ["node", "proxy"]
+  core: [],
+  node: ["core"],
+  testing: ["core"],
+  openapi: ["core"],
+  extensions: ["core"],
+  proxy: ["extensions"],
+  redis: ["core"],
+  sql: ["core"],
+  ai: ["extensions"],
+  auth: ["core"],
+  cli: ["auth", "node", "proxy"]
+}
+
+/** The areas of packages, which are folders of `src`: each imports those listed, and what they import. */
+const AREAS = {
+  core: {
+    kit: [],
+    jsonrpc: ["kit"],
+    protocol: ["jsonrpc"],
+    definition: ["protocol"],
+    server: ["definition"],
+    client: ["definition"]
+  },
+  extensions: { skills: [], apps: [] }
 }
 
 /** The packages that need Node. */
 const ON_NODE = ["node", "cli", "examples", "benchmarks", "attacks", "cluster"]
 
-const below = (name) => [...new Set([name, ...ARROWS[name].flatMap(below)])]
+const below = (name, arrows = ARROWS) => [...new Set([name, ...arrows[name].flatMap((one) => below(one, arrows))])]
 
 /**
  * The layers of folders inside a package, lowest first. A module imports its own folder and lower ones; folders on one
  * line do not import each other. Modules at the top of `src` are public and belong to every layer.
  */
 const FOLDERS = {
-  server: [
+  "core/server": [
     ["telemetry"],
     ["tasks"],
     ["runtime"],
@@ -40,20 +48,20 @@ const FOLDERS = {
     ["legacy", "modern"],
     ["dispatch"]
   ],
-  client: [["http", "session"], ["legacy", "modern"], ["negotiation"], ["group"]],
-  skills: [["format"], ["server", "client"]],
-  auth: [["discovery"], ["identity"], ["flow"], ["resource"]]
+  "core/client": [["http", "session"], ["legacy", "modern"], ["negotiation"], ["group"]],
+  "extensions/skills": [["format"], ["server", "client"]],
+  auth: [["discovery"], ["identity"], ["flow"], ["resource"], ["node"]]
 }
 
 /** The modules outside `legacy/`, `modern/` and the folders above both that import an era, and why. */
 const ONE_ERA = [
-  { module: "client/Tasks", because: "tasks are an extension from 2026-07-28 on, which it names" },
-  { module: "server/Tasks", because: "it brings a server what both eras do about tasks" },
-  { module: "protocol/extension/ExtensionTable", because: "no extension may use a name of either era" }
+  { module: "core/client/TasksClient", because: "tasks are an extension from 2026-07-28 on, which it names" },
+  { module: "core/server/TasksServer", because: "it brings a server what both eras do about tasks" },
+  { module: "core/protocol/extension/ExtensionTable", because: "no extension may use a name of either era" }
 ]
 
-const sources = "^packages/[a-z]+/src/"
-const src = (name, path = "") => `^packages/${name}/src/${path}`
+const sources = "^packages/[a-z]+/src/[a-z/]*"
+const src = (name, path = "") => `^packages/${name.replace(/(\/|$)/, "/src$1")}/${path}`
 const any = (names) => `(${names.join("|")})`
 
 const arrows = Object.keys(ARROWS).map((name) => ({
@@ -64,13 +72,23 @@ const arrows = Object.keys(ARROWS).map((name) => ({
   to: { path: "^packages/[a-z]+/src/", pathNot: `^packages/${any(below(name))}/src/` }
 }))
 
+const within = Object.entries(AREAS).flatMap(([name, areas]) =>
+  Object.keys(areas).map((area) => ({
+    name: `areas-${name}-${area}`,
+    comment: `${area}/ imports only ${below(area, areas).join(", ")}`,
+    severity: "error",
+    from: { path: src(`${name}/${area}`) },
+    to: { path: src(name), pathNot: `^packages/${name}/src/${any(below(area, areas))}/` }
+  }))
+)
+
 const folders = Object.entries(FOLDERS).flatMap(([name, layers]) =>
   layers.flatMap((layer, index) =>
     layer.map((folder) => {
       const allowed = [folder, ...layers.slice(0, index).flat()]
       const others = layers.flat().filter((other) => !allowed.includes(other))
       return {
-        name: `folders-${name}-${folder}`,
+        name: `folders-${name.replace("/", "-")}-${folder}`,
         comment: `${folder}/ stands below ${others.join(", ")}`,
         severity: "error",
         from: { path: src(name, `${folder}/`) },
@@ -98,6 +116,7 @@ export default {
       to: { circular: true }
     },
     ...arrows,
+    ...within,
     ...folders,
     ...eras,
     {
@@ -133,7 +152,7 @@ export default {
       name: "platform",
       comment: "only server, client and what stands on them import @effect/platform",
       severity: "error",
-      from: { path: `^packages/${any(["jsonrpc", "protocol", "definition"])}/src/` },
+      from: { path: "^packages/core/src/(kit|jsonrpc|protocol|definition)/" },
       to: { path: "@effect/platform/" }
     },
     {
@@ -146,12 +165,13 @@ export default {
     {
       name: "builtin",
       comment:
-        "only node, the command line and the programs import Node's modules, and redis and sql beside their drivers, which are for Node",
+        "only node, auth/node, the command line and the programs import Node's modules, and redis and sql beside their drivers, which are for Node",
       severity: "error",
       from: {
         path: sources,
         pathNot: [
           `^packages/${any(ON_NODE)}/`,
+          src("auth", "node/"),
           src("redis", "connection/Client"),
           src("sql", "connection/Sockets")
         ]
@@ -162,15 +182,15 @@ export default {
       name: "web",
       comment: "a web handler needs the Fetch API only; it is not bundled with @effect/platform",
       severity: "error",
-      from: { path: src("server", "WebHandler\\.ts$") },
+      from: { path: src("core/server", "WebHandler\\.ts$") },
       to: { path: "@effect/platform", reachable: true }
     },
     ...[["Server", "client"], ["Client", "server"]].map(([half, other]) => ({
       name: `half-${half}`,
       comment: `who imports the ${half.toLowerCase()} half of an extension does not load the ${other}`,
       severity: "error",
-      from: { path: src("(skills|apps)", `\\w+${half}\\.ts$`) },
-      to: { path: src(other), reachable: true }
+      from: { path: `^packages/extensions/src/(skills|apps)/\\w+${half}\\.ts$` },
+      to: { path: src(`core/${other}`), reachable: true }
     })),
     {
       name: "resolved",

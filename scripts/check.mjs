@@ -35,11 +35,9 @@ const stages = [
   ["public API", script("api.mjs", "--check")],
   ["methods", script("methods.mjs", "--check")],
   ["options", script("options.mjs", "--check")],
-  ["deviations", script("deviations.mjs", "--check")],
-  ["pages", script("pages.mjs", "--check")],
-  ["API pages", tool("typedoc/bin/typedoc", "--emit", "none")],
+  ["pictures", script("pictures.mjs", "--check")],
+  ["pages", script("pages.mjs")],
   ["walk", script("walk.mjs", "--check")],
-  ["size", script("size.mjs")],
   ["docs", script("docs.mjs")],
   ["tarballs", script("packages.mjs", "--dry-run")]
 ]

@@ -1,41 +1,46 @@
 // Writes what follows from the layout of each library: `src/index.ts`, and `exports` of its package.json.
-// The files at the top of `src` are the public modules. Modules in folders are hidden; those that a sibling package
-// imports are exported under `./unstable/`, those of jsonrpc's kit under `./unstable/kit/`. `--check` writes nothing and exits 1 when a file is stale.
+// The files at the top of `src`, or of an area, are the public modules. Modules in folders are hidden; those that a sibling package
+// imports are exported under `./unstable/`, in a package with areas under `./unstable/<area>/`. `--check` writes nothing and exits 1 when a
+// file is stale.
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { eras, publishesEras, readWorkspace, root, scope } from "./workspace.mjs"
+import { areas, eras, hiddenAreas, platforms, publishesEras, readWorkspace, root, scope } from "./workspace.mjs"
+
+/** Packages without a barrel, and why. */
+export const NO_BARREL = { core: "loads the server for clients and the client for servers" }
 
 /** Public modules that the barrel leaves out, and why: importing the barrel must not load these dependencies. */
 export const OFF_BARREL = {
-  "node/CredentialDirectory": "loads package auth, which servers do not need",
-  "node/LoopbackBrowser": "loads package auth, which servers do not need",
-  "apps/AppsClient": "loads package client, which servers do not need",
-  "apps/AppsServer": "loads package server, which hosts do not need",
-  "client/Remote": "loads the HTTP client of @effect/platform",
-  "skills/SkillsClient": "loads package client, which servers do not need",
-  "skills/SkillsServer": "loads package server and the file system of @effect/platform",
-  "server/HttpEndpoint": "loads the HTTP server of @effect/platform",
+  "auth/node/CredentialDirectory": "needs Node",
+  "auth/node/LoopbackBrowser": "needs Node",
+  "extensions/apps/AppsClient": "loads the client, which servers do not need",
+  "extensions/apps/AppsServer": "loads the server, which hosts do not need",
+  "extensions/skills/SkillsClient": "loads the client, which servers do not need",
+  "extensions/skills/SkillsServer": "loads the server and the file system of @effect/platform",
   "sql/PgNodes": "loads @effect/sql-pg, which servers over SQLite do not need",
   "testing/TestAuthorizationServer": "loads jose and @effect/platform, which tests without authorization do not need"
 }
 
-const title = (word) => word[0].toUpperCase() + word.slice(1)
-
 const byCodePoint = (a, b) => a < b ? -1 : a > b ? 1 : 0
 
-/** Whether applications may import a module: it stands at the top of `src`, or in an era folder that is published. */
+/** Whether applications may import a module: it stands at the top of `src`, or in a published folder of an era or a platform. */
 export const isPublic = (pkg, module) => {
-  const [first, ...rest] = module.split("/")
-  if (rest.length === 0) return first !== "index"
-  return rest.length === 1 && publishesEras.includes(pkg.name) && eras.includes(first)
+  const [area, ...rest] = areas[pkg.name] === undefined ? [undefined, ...module.split("/")] : module.split("/")
+  if (rest.length === 1) return rest[0] !== "index" && !hiddenAreas.includes(area)
+  if (rest.length !== 2) return false
+  return (publishesEras.includes(area) && eras.includes(rest[0])) || platforms[pkg.name]?.includes(rest[0]) === true
+}
+
+/** The path that applications import a public module under: without its area, unless the area is a vocabulary of its own. */
+export const pathOf = (pkg, module) => {
+  const [area, ...rest] = module.split("/")
+  return areas[pkg.name] === undefined || publishesEras.includes(area) ? module : rest.join("/")
 }
 
 const publicModules = (pkg) =>
   pkg.modules.map(({ module }) => module).filter((module) => isPublic(pkg, module))
     .sort((a, b) => a.split("/").length - b.split("/").length || byCodePoint(a, b))
-
-const nameOf = (module) => module.includes("/") ? title(module.split("/")[0]) + module.split("/")[1] : module
 
 /** The text of a package's barrel. */
 export const barrelOf = (pkg) => {
@@ -43,7 +48,7 @@ export const barrelOf = (pkg) => {
   const description = pkg.manifest?.description ?? pkg.name
   const head = `/**\n * ${description}.\n *\n * @since 0.1.0\n */\n`
   if (modules.length === 0) return `${head}export {}\n`
-  return head + modules.map((module) => `export * as ${nameOf(module)} from "./${module}.js"\n`).join("")
+  return head + modules.map((module) => `export * as ${module.split("/").at(-1)} from "./${module}.js"\n`).join("")
 }
 
 const entry = (module) => ({
@@ -53,13 +58,16 @@ const entry = (module) => ({
   default: `./dist/${module}.js`
 })
 
-/** The name of a hidden module after `unstable/`: modules of the kit keep their folder. */
-export const unstableName = (module) => module.startsWith("kit/") ? module : module.split("/").at(-1)
+/** The name of a hidden module after `unstable/`: its file's, behind its area if it has one. */
+const unstableName = (pkg, module) => {
+  const parts = module.split("/")
+  return areas[pkg.name] === undefined ? parts.at(-1) : `${parts[0]}/${parts.at(-1)}`
+}
 
 /** The hidden modules of a package that other packages import, by the name they import them under. */
 const unstableOf = (pkg, packages) => {
   const wanted = new Set()
-  const pattern = new RegExp(`"${scope}${pkg.name}/unstable/((?:kit/)?[A-Za-z0-9]+)"`, "g")
+  const pattern = new RegExp(`"${scope}${pkg.name}/unstable/((?:[a-z]+/)?[A-Za-z0-9]+)"`, "g")
   for (const other of packages) {
     if (other.name === pkg.name) continue
     for (const { text } of [...other.modules, ...other.tests]) {
@@ -67,7 +75,7 @@ const unstableOf = (pkg, packages) => {
     }
   }
   return [...wanted].sort(byCodePoint).flatMap((name) => {
-    const found = pkg.modules.filter(({ module }) => !isPublic(pkg, module) && unstableName(module) === name)
+    const found = pkg.modules.filter(({ module }) => !isPublic(pkg, module) && unstableName(pkg, module) === name)
     return found.length === 1 ? [[name, found[0].module]] : []
   })
 }
@@ -75,8 +83,8 @@ const unstableOf = (pkg, packages) => {
 /** The `exports` of a package's manifest. */
 export const exportsOf = (pkg, packages) => ({
   "./package.json": "./package.json",
-  ".": entry("index"),
-  ...Object.fromEntries(publicModules(pkg).map((module) => [`./${module}`, entry(module)])),
+  ...(NO_BARREL[pkg.name] === undefined ? { ".": entry("index") } : {}),
+  ...Object.fromEntries(publicModules(pkg).map((module) => [`./${pathOf(pkg, module)}`, entry(module)])),
   ...Object.fromEntries(unstableOf(pkg, packages).map(([name, module]) => [`./unstable/${name}`, entry(module)]))
 })
 
@@ -100,6 +108,13 @@ const difference = (before, after) => {
   return changes.length > 12 ? [...changes.slice(0, 12), `  … and ${changes.length - 12} lines`] : changes
 }
 
+/** The paths that two public modules of a package have: one of the modules could not be imported. */
+const collisionsOf = (pkg) => {
+  const paths = publicModules(pkg).map((module) => pathOf(pkg, module))
+  return paths.filter((path, index) => paths.indexOf(path) !== index)
+    .map((path) => `${pkg.path}/package.json: two public modules have the path ${path}: rename one`)
+}
+
 /** The generated files of a workspace: `{ path, stale, before, after }`. */
 export const generated = (at = root) => {
   const { packages } = readWorkspace(at)
@@ -108,7 +123,7 @@ export const generated = (at = root) => {
     return { path, before, after, stale: before !== after }
   }
   return packages.filter(({ library, modules }) => library && modules.length > 0).flatMap((pkg) => [
-    file(`${pkg.path}/src/index.ts`, barrelOf(pkg)),
+    ...(NO_BARREL[pkg.name] === undefined ? [file(`${pkg.path}/src/index.ts`, barrelOf(pkg))] : []),
     ...(pkg.manifest === undefined || pkg.manifest.broken !== undefined ? [] : [
       file(
         `${pkg.path}/package.json`,
@@ -121,6 +136,7 @@ export const generated = (at = root) => {
 /** Writes or checks; gives the lines to print and whether all is well. */
 export const codegen = (at, check) => {
   const all = generated(at)
+  const collisions = readWorkspace(at).packages.filter(({ library }) => library).flatMap(collisionsOf)
   const stale = all.filter((one) => one.stale)
   const lines = stale.flatMap(({ after, before, path }) => {
     if (!check) {
@@ -132,8 +148,8 @@ export const codegen = (at, check) => {
       : [`${path}: stale: run npm run codegen`, ...difference(before, after)]
   })
   return {
-    lines: [...lines, `${all.length} generated files, ${stale.length} ${check ? "stale" : "written"}`],
-    ok: !check || stale.length === 0
+    lines: [...collisions, ...lines, `${all.length} generated files, ${stale.length} ${check ? "stale" : "written"}`],
+    ok: collisions.length === 0 && (!check || stale.length === 0)
   }
 }
 

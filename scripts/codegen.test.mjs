@@ -32,7 +32,7 @@ const written = (name, modules, others = {}) => {
   codegen(at, false)
   return {
     at,
-    barrel: readFileSync(join(at, `packages/${name}/src/index.ts`), "utf8"),
+    barrel: name === "core" ? undefined : readFileSync(join(at, `packages/${name}/src/index.ts`), "utf8"),
     exports: JSON.parse(readFileSync(join(at, `packages/${name}/package.json`), "utf8")).exports
   }
 }
@@ -41,7 +41,7 @@ const exported = (barrel) => barrel.split("\n").filter((line) => line.startsWith
 
 describe("a barrel", () => {
   it("exports each module at the top of src, sorted, under one line of prose", () => {
-    const { barrel } = written("jsonrpc", ["Zebra", "Ape"])
+    const { barrel } = written("testing", ["Zebra", "Ape"])
     assert.equal(
       barrel,
       `/**
@@ -55,68 +55,91 @@ export * as Zebra from "./Zebra.js"
     )
   })
 
-  it("exports the eras of protocol after its other modules", () => {
-    const { barrel } = written("protocol", ["modern/Methods", "legacy/Methods", "Version"])
-    assert.deepEqual(exported(barrel), [
-      "export * as Version from \"./Version.js\"",
-      "export * as LegacyMethods from \"./legacy/Methods.js\"",
-      "export * as ModernMethods from \"./modern/Methods.js\""
-    ])
+  it("leaves out hidden modules, and public ones whose dependencies are heavy", () => {
+    const { barrel } = written("sql", ["SqlNodes", "schema/Tables", "PgNodes"])
+    assert.deepEqual(exported(barrel), ["export * as SqlNodes from \"./SqlNodes.js\""])
   })
 
-  it("leaves out hidden modules, and public ones whose dependencies are heavy", () => {
-    const { barrel } = written("server", ["McpServer", "legacy/Serve", "http/Guard", "HttpEndpoint"])
-    assert.deepEqual(exported(barrel), ["export * as McpServer from \"./McpServer.js\""])
+  it("exports the modules of all areas by their own names", () => {
+    const { barrel } = written("extensions", ["skills/Skill", "apps/AppView", "apps/AppsClient", "skills/format/Entry"])
+    assert.deepEqual(exported(barrel), [
+      "export * as AppView from \"./apps/AppView.js\"",
+      "export * as Skill from \"./skills/Skill.js\""
+    ])
   })
 })
 
 describe("exports", () => {
   it("name each public module with a source, types, import and default", () => {
-    const { exports } = written("server", ["McpServer", "http/Guard", "HttpEndpoint"])
-    assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./HttpEndpoint", "./McpServer"])
-    assert.deepEqual(exports["./McpServer"], {
-      "@effect-mcp/source": "./src/McpServer.ts",
-      types: "./dist/McpServer.d.ts",
-      import: "./dist/McpServer.js",
-      default: "./dist/McpServer.js"
+    const { exports } = written("sql", ["SqlNodes", "schema/Tables", "PgNodes"])
+    assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./PgNodes", "./SqlNodes"])
+    assert.deepEqual(exports["./SqlNodes"], {
+      "@effect-mcp/source": "./src/SqlNodes.ts",
+      types: "./dist/SqlNodes.d.ts",
+      import: "./dist/SqlNodes.js",
+      default: "./dist/SqlNodes.js"
     })
+  })
+
+  it("of core have no barrel, leave out the area of a module, and keep that of the vocabulary", () => {
+    const { exports } = written("core", [
+      "kit/Race",
+      "protocol/Version",
+      "protocol/legacy/Methods",
+      "server/McpServer",
+      "server/legacy/Serve"
+    ])
+    assert.deepEqual(Object.keys(exports), [
+      "./package.json",
+      "./protocol/Version",
+      "./McpServer",
+      "./protocol/legacy/Methods"
+    ])
+    assert.equal(exports["./McpServer"].import, "./dist/server/McpServer.js")
+    assert.equal(exports["./protocol/legacy/Methods"].import, "./dist/protocol/legacy/Methods.js")
   })
 
   it("name a hidden module under ./unstable when a sibling imports it", () => {
-    const sibling = "import * as Guard from \"@effect-mcp/server/unstable/Guard\"\n"
-    const { exports } = written("server", ["McpServer", "http/Guard", "http/MediaType"], {
-      "packages/node/src/HttpServer.ts": sibling
+    const { exports } = written("redis", ["RedisNodes", "connection/Client", "connection/Streams"], {
+      "packages/node/src/HttpServer.ts": "import * as Client from \"@effect-mcp/redis/unstable/Client\"\n"
     })
-    assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./McpServer", "./unstable/Guard"])
-    assert.equal(exports["./unstable/Guard"].import, "./dist/http/Guard.js")
+    assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./RedisNodes", "./unstable/Client"])
+    assert.equal(exports["./unstable/Client"].import, "./dist/connection/Client.js")
   })
 
-  it("keep the folder of a module of the kit", () => {
-    const { exports } = written("jsonrpc", ["kit/Race", "runtime/Race"], {
-      "packages/node/src/HttpServer.ts": "import * as Race from \"@effect-mcp/jsonrpc/unstable/kit/Race\"\n"
+  it("name a hidden module of an area behind the area", () => {
+    const { exports } = written("core", ["kit/Race", "jsonrpc/runtime/Race"], {
+      "packages/node/src/HttpServer.ts": "import * as Race from \"@effect-mcp/core/unstable/kit/Race\"\n"
     })
-    assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./unstable/kit/Race"])
+    assert.deepEqual(Object.keys(exports), ["./package.json", "./unstable/kit/Race"])
     assert.equal(exports["./unstable/kit/Race"].import, "./dist/kit/Race.js")
   })
 })
 
 describe("the check", () => {
   it("passes after the files were written", () => {
-    assert.equal(codegen(written("jsonrpc", ["Ape"]).at, true).ok, true)
+    assert.equal(codegen(written("testing", ["Ape"]).at, true).ok, true)
   })
 
   it("fails when a barrel is missing", () => {
-    const { lines, ok } = codegen(tree({ "packages/jsonrpc/src/Ape.ts": text }), true)
+    const { lines, ok } = codegen(tree({ "packages/testing/src/Ape.ts": text }), true)
     assert.equal(ok, false)
     assert.match(lines.join("\n"), /index\.ts: missing/)
   })
 
   it("fails when a module came, and names it", () => {
-    const { at } = written("jsonrpc", ["Ape"])
-    writeFileSync(join(at, "packages/jsonrpc/src/Bee.ts"), text)
+    const { at } = written("testing", ["Ape"])
+    writeFileSync(join(at, "packages/testing/src/Bee.ts"), text)
     const { lines, ok } = codegen(at, true)
     assert.equal(ok, false)
     assert.match(lines.join("\n"), /\+ export \* as Bee/)
     assert.match(lines.join("\n"), /\.\/Bee/)
+  })
+
+  it("fails when two areas have a public module of one name", () => {
+    const { at } = written("core", ["client/Tasks", "server/Tasks"])
+    const { lines, ok } = codegen(at, true)
+    assert.equal(ok, false)
+    assert.match(lines.join("\n"), /two public modules have the path Tasks: rename one/)
   })
 })

@@ -90,10 +90,15 @@ for (const [name, options] of [["the repository's options", repository()], ["str
 }
 
 const values = `
-import { Client } from "@effect-mcp/client"
-import { Definition, Prompt, Resource, ResourceTemplate, Tool } from "@effect-mcp/definition"
+import * as Client from "@effect-mcp/core/Client"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
+import * as ServerSession from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import { HttpServer, StdioServer } from "@effect-mcp/node"
-import { McpServer, ServerSession } from "@effect-mcp/server"
 import { TestServer } from "@effect-mcp/testing"
 import { Context, Effect, Layer, Schema } from "effect"
 
@@ -112,9 +117,9 @@ export const Review = Prompt.make("review", { arguments: { code: Schema.String }
 export const Weather = Definition.make(Forecast)
 export const All = Definition.make(Forecast, Ping, Readme, Note, Review)
 export const Both = Definition.merge(Definition.make(Ping), Definition.make(Readme))
-declare const client: Effect.Effect.Success<ReturnType<typeof Client.of<typeof Weather>>>
-export const weather = client
-export const forecast = client.forecast
+declare const session: Client.Client["Type"]
+export const weather = Client.of(session, Weather)
+export const forecast = weather.forecast
 export const ForecastLive = McpServer.tool(Forecast, () => Effect.as(Effect.zip(Db, ServerSession.ServerSession), { celsius: [1] }))
 export const WeatherLive = McpServer.implement(Weather, { forecast: () => Effect.as(Db, { celsius: [1] }) })
 export const Server = McpServer.layer({ name: "weather", version: "1.0.0" }, ForecastLive)
@@ -151,7 +156,8 @@ const hovers = {
 }
 
 /** The compiler orders the members of a union by when it met them first. */
-const ordered = (type) => type.replaceAll(/[\w.]+( \| [\w.]+)+/g, (union) => union.split(" | ").sort().join(" | "))
+const ordered = (type) =>
+  type.replaceAll(/[\w.]+(?:<"[^"]*">)?( \| [\w.]+(?:<"[^"]*">)?)+/g, (union) => union.split(" | ").sort().join(" | "))
 
 describe("An editor", () => {
   const file = join(home, "hovers.ts")

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { exampleOf, pageOf, readTable } from "./deviations.mjs"
+import { deviationsOf, exampleOf, readTable } from "./pages/deviations.mjs"
 
 const row = { id: "a", method: "ping", deviation: "sends `a | b`", does: "answers", message: { id: "$id" } }
 
 test("the page has a row for each row of the table, and cells that Markdown does not cut", async () => {
   const table = await readTable()
-  const rows = pageOf(table).split("\n").filter((line) => line.startsWith("| `"))
+  const rows = deviationsOf(table).split("\n").filter((line) => line.startsWith("| `"))
   assert.equal(rows.length, table.clients.length + table.servers.length)
   for (const line of rows) assert.equal(line.match(/(?<!\\)\|/g).length, 7, line)
 })
@@ -14,7 +14,7 @@ test("the page has a row for each row of the table, and cells that Markdown does
 test("an example is short, on one line, and shows what deviates", () => {
   assert.equal(exampleOf({ ...row, message: { jsonrpc: "2.0", id: "$id", method: "ping", params: null } }), "null")
   assert.equal(exampleOf({ ...row, http: { headers: { accept: null } } }), "POST /mcp, no accept")
-  const page = pageOf({
+  const page = deviationsOf({
     clients: [{ ...row, message: `\uFEFF\n${"x".repeat(500)}` }],
     servers: [],
     pipes: [],

@@ -67,8 +67,6 @@ const blocksOf = (lines) => {
 export const documents = (at = root) => {
   const read = (path) => readFileSync(join(at, path), "utf8")
   const markdown = ["README.md", ...filesUnder(at, "docs", (name) => name.endsWith(".md"))]
-    // The API reports hold declarations, not programs; docs/all.md is made of the other pages.
-    .filter((path) => !path.startsWith("docs/api/") && path !== "docs/all.md")
     .concat(filesUnder(at, "packages", (name) => name === "README.md"))
     .filter((path) => existsSync(join(at, path)))
     .map((path) => ({ path, blocks: blocksOf(linesOf(read(path))) }))
@@ -102,7 +100,7 @@ const plan = (found) => {
   return { modules, unchecked, errors }
 }
 
-/** Changes only files that differ, each in one step: `size.mjs` may read the files at the same time. */
+/** Changes only files that differ, each in one step: other scripts may read the files at the same time. */
 const write = (at, modules) => {
   const folder = join(at, built)
   const files = modules.map((module) => {

@@ -3,28 +3,13 @@
 // do not count.
 import { existsSync, readFileSync } from "node:fs"
 import { basename, dirname, join, normalize, relative } from "node:path"
+import { isAddress, linksOf, proseOf, repository } from "./pages/links.mjs"
 import { filesUnder } from "./workspace.mjs"
 
 const MAX_WORDS = 1500
 
 /** The folders of guides, below docs. */
 const guides = ["server", "host", "platform"]
-
-/** The repository as the READMEs of packages name it: they are read at npm, too. */
-const repository = /^https:\/\/github\.com\/effect-mcp\/effect-mcp\/(?:blob|tree)\/main\//
-
-/** The lines of a document that are no code, with their numbers. */
-const proseOf = (text) => {
-  const lines = []
-  let fence
-  text.split("\n").forEach((line, index) => {
-    const [marks] = /^ *(`{3,}|~{3,})/.exec(line)?.slice(1) ?? []
-    if (fence === undefined && marks === undefined) lines.push({ text: line, line: index + 1 })
-    else if (fence === undefined) fence = marks
-    else if (marks !== undefined && marks.startsWith(fence) && line.trim() === marks) fence = undefined
-  })
-  return lines
-}
 
 /** The anchors that GitHub gives to the headings of a document. */
 const anchorsOf = (lines) => {
@@ -41,18 +26,13 @@ const anchorsOf = (lines) => {
   return anchors
 }
 
-const link = /\]\(<?([^()\s>]+)>?(?: "[^"]*")?\)/g
-
-/** The links of a line, with their columns. What stands in backticks is no link. */
-const linksOf = (text) => {
-  const shown = text.replace(/(`+)(?:(?!\1).)*\1/g, (code) => "·".repeat(code.length))
-  return Array.from(shown.matchAll(link), ({ 1: target, index }) => ({ target, column: index + 3 }))
-}
-
-/** Where a link leads in this repository; `undefined` when it leads elsewhere. */
+/**
+ * Where a link leads in this repository; `undefined` when it leads elsewhere. READMEs of packages name the repository by its address, because
+ * they are read at npm, too. `scripts/pages.mjs` looks at addresses of the site.
+ */
 const targetOf = (path, target) => {
   if (repository.test(target)) return target.replace(repository, "")
-  if (/^[a-z][a-z+.-]*:/i.test(target)) return undefined
+  if (isAddress(target)) return undefined
   return target.startsWith("#") ? path + target : join(dirname(path), target)
 }
 
@@ -60,12 +40,12 @@ const linkErrors = (at, documents) => {
   const anchors = new Map(documents.map(({ lines, path }) => [path, anchorsOf(lines)]))
   return documents.flatMap(({ lines, path }) =>
     lines.flatMap(({ line, text }) =>
-      linksOf(text).flatMap(({ column, target }) => {
+      linksOf(text).flatMap(({ start, target }) => {
         const full = targetOf(path, target)
         if (full === undefined) return []
         const [file, anchor] = full.split("#")
         const name = normalize(file).replace(/\/$/, "")
-        const fail = (what) => [{ path, line, column, what }]
+        const fail = (what) => [{ path, line, column: start + 1, what }]
         if (name.startsWith("..") || !existsSync(join(at, name))) return fail(`dead link: there is no ${name}`)
         if (anchor === undefined || !name.endsWith(".md")) return []
         const known = anchors.get(name) ?? anchorsOf(proseOf(readFileSync(join(at, name), "utf8")))
@@ -130,8 +110,7 @@ export const pages = (at) => {
   const markdown = (folder, isIn = () => true) => filesUnder(at, folder, (name) => name.endsWith(".md")).filter(isIn)
   const documents = [
     "README.md",
-    // The API reports hold declarations; docs/all.md is made of the other pages.
-    ...markdown("docs", (path) => !path.startsWith("docs/api/") && path !== "docs/all.md"),
+    ...markdown("docs"),
     ...markdown("packages", (path) => basename(path) === "README.md"),
     ...markdown(".github")
   ].filter((path) => existsSync(join(at, path)))

@@ -1,5 +1,5 @@
 // Runs the code of the documents, which docs.mjs compiles: each module is loaded, the client of README.md calls the server of
-// README.md, and a program of a guide must print what its page says: "`npx tsc && node client.js` prints:" and the block after it,
+// README.md, the command line calls its other servers, and a program of a guide must print what its page says: "`npx tsc && node client.js` prints:" and the block after it,
 // where `…` stands for any text of one line. Tests are not run here: the package `testing` runs those of its guide and of the READMEs. Neither are mistakes that
 // the compiler must find, parts of programs with a value that is only declared, and programs that wait for a network or a person.
 // `docs.run.mjs modules` loads the modules, `docs.run.mjs server host` runs the programs of these guides; without a word it does both, for
@@ -14,6 +14,14 @@ import { root } from "./workspace.mjs"
 
 /** Programs of documents that end by themselves, and whose output no document has. */
 const programs = [{ path: "README.md", name: "client.js" }]
+
+/** Servers of documents, and how the command line calls one: over standard streams, or over HTTP once the server listens. */
+const servers = [
+  { path: "README.md", name: "hello.js", call: ["hello", "name=Ada"], gives: "Hello, Ada!" },
+  { path: "README.md", name: "http.js", url: "http://127.0.0.1:3000/mcp", call: ["forecast", "city=Oslo"], gives: "-4" }
+]
+
+const commandLine = join(root, "packages/cli/bin/effect-mcp.js")
 
 /** The programs of a document that it says the output of. */
 export const promised = (text) =>
@@ -51,6 +59,42 @@ const run = ({ file, name }) =>
     execFile(process.execPath, [name], { cwd: dirname(file), timeout: 30_000 }, (error, stdout, stderr) =>
       resolve({ isOver: error === null, how: error === null ? "0" : error.code ?? error.signal, stdout, stderr }))
   })
+
+/** Calls a server as its document says, and gives what the command line prints. */
+const called = async ({ call, file, name, url }) => {
+  const command = (...words) =>
+    new Promise((resolve) =>
+      execFile(
+        process.execPath,
+        [commandLine, "call", ...words],
+        { cwd: dirname(file), timeout: 30_000 },
+        (_, stdout, stderr) => resolve(`${stdout}${stderr}`)
+      )
+    )
+  if (url === undefined) return command(...call, "--", process.execPath, name)
+  const server = execFile(process.execPath, [name], { cwd: dirname(file), timeout: 60_000 })
+  try {
+    await new Promise((resolve) => {
+      server.stdout.on("data", (text) => text.includes(url) && resolve())
+      server.once("exit", resolve)
+    })
+    return await command(url, ...call, "--no-login")
+  } finally {
+    server.kill("SIGKILL")
+  }
+}
+
+/** Calls servers, and gives how many have failed. */
+const callAll = async (found) => {
+  let failed = 0
+  for (const one of found) {
+    const printed = await called(one)
+    const isRight = printed.includes(one.gives)
+    if (!isRight) failed++
+    console.log(`${one.path}: ${one.name} ${isRight ? "answers" : `does not answer with ${one.gives}: ${printed}`}`)
+  }
+  return failed
+}
 
 /** Runs programs, and gives how many have failed. */
 const runAll = async (found) => {
@@ -96,10 +140,12 @@ const load = async (at, guides) => {
   )
   const told = paths.flatMap((path) => promised(readFileSync(join(at, path), "utf8")).map((one) => ({ path, ...one })))
   const others = isAll || guides.includes("modules") ? programs : []
-  failed += await runAll([...others, ...told].map((one) => ({
+  const located = (one) => ({
     ...one,
     file: modules.find(({ name, path }) => path === one.path && compiled(name) === one.name).file
-  })))
+  })
+  failed += await runAll([...others, ...told].map(located))
+  if (others.length > 0) failed += await callAll(servers.map(located))
   const left = [...counts].filter(([kind]) => kind !== "module").map(([kind, count]) => `${count} ${kind}s`).join(", ")
   const ran = others.length + told.length
   console.log(`${counts.get("module") ?? 0} modules loaded, ${ran} programs run, ${failed} failed; not run: ${left}`)

@@ -6,7 +6,7 @@ import { isAsPromised, promised, reason } from "./docs.run.mjs"
 describe("code in documents", () => {
   it("is loaded when it is a module that defines something", () => {
     assert.equal(
-      reason("import { Tool } from \"@effect-mcp/definition\"\nexport const Echo = Tool.make(\"echo\")"),
+      reason("import { Tool } from \"@effect-mcp/core\"\nexport const Echo = Tool.make(\"echo\")"),
       undefined
     )
   })
@@ -17,7 +17,7 @@ describe("code in documents", () => {
       ["test", "import { it } from \"@effect/vitest\""],
       ["test", "import { it } from \"node:test\""],
       ["part", "declare const Server: Layer.Layer<Dispatcher>"],
-      ["part", "const { McpServer } = require(\"@effect-mcp/server\")"],
+      ["part", "const { McpServer } = require(\"@effect-mcp/core\")"],
       ["program", "Server.pipe(Layer.launch, NodeRuntime.runMain)"],
       ["program", "await Effect.runPromise(program)"],
       ["program", "app.listen(3000)"]

@@ -14,20 +14,20 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, write
 import { dirname, join, posix, relative, sep } from "node:path"
 import { pathToFileURL } from "node:url"
 import { rollup } from "rollup"
-import { commands, readWorkspace, root, scope } from "./workspace.mjs"
+import { areas, commands, readWorkspace, root, scope } from "./workspace.mjs"
 
 /** What ordinary programs import. Two modules that the same programs load stand in the same chunk of their package. */
 const PROGRAMS = {
   "stdio-server": [
-    "definition/Tool",
-    "definition/Resource",
-    "definition/Prompt",
-    "server/McpServer",
+    "core/Tool",
+    "core/Resource",
+    "core/Prompt",
+    "core/McpServer",
     "node/StdioServer"
   ],
-  "http-server": ["definition/Tool", "server/McpServer", "node/HttpServer"],
-  "stdio-client": ["client/Client", "node/StdioClient"],
-  "http-client": ["client/Client", "client/Remote"]
+  "http-server": ["core/Tool", "core/McpServer", "node/HttpServer"],
+  "stdio-client": ["core/Client", "node/StdioClient"],
+  "http-client": ["core/Client", "core/Remote"]
 }
 
 /** A chunk with fewer characters is part of one that every program of its package loads: a file would cost more. */
@@ -149,6 +149,9 @@ const resolution = (entries) => ({
   }
 })
 
+/** The area of a compiled module: `server` of `packages/core/dist/server/McpServer.js`. */
+const areaOf = (id) => relative(join(root, "packages"), id).split(sep)[2]
+
 const packageOf = (id) => relative(join(root, "packages"), id).split(sep)[0]
 
 /** The chunk of each module that a program loads, among modules that know their imports, those of other authors included. */
@@ -168,7 +171,7 @@ const chunksOf = (entries, modules) => {
   )
   for (const [program, all] of loaded) {
     const other = program.endsWith("server") ? "client" : "server"
-    const stray = [...all].find((id) => modules.has(id) && packageOf(id) === other)
+    const stray = [...all].find((id) => modules.has(id) && packageOf(id) in areas && areaOf(id) === other)
     if (stray !== undefined) throw new Error(`A program of PROGRAMS, ${program}, loads the other side: ${stray}`)
   }
   const nameOf = (id) => {

@@ -1,7 +1,8 @@
-// Breaks the import rules on purpose, in a small tree: a rule that cannot fire protects nothing.
+// Breaks the import rules on purpose, in a small tree: a rule that cannot fire protects nothing. The arrows between the areas of core are
+// kept twice: by dependency-cruiser in words, and by the compiler, which has a project for each area.
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, describe, it } from "node:test"
@@ -12,23 +13,44 @@ after(() => rmSync(at, { recursive: true, force: true }))
 
 for (const name of ["node_modules", "tsconfig.base.json"]) symlinkSync(join(root, name), join(at, name))
 
+const core = join(at, "packages/core")
+mkdirSync(core, { recursive: true })
+for (const name of readdirSync(join(root, "packages/core")).filter((name) => /^tsconfig\..*\.json$/.test(name))) {
+  copyFileSync(join(root, "packages/core", name), join(core, name))
+}
+writeFileSync(
+  join(core, "package.json"),
+  JSON.stringify({
+    name: "@effect-mcp/core",
+    type: "module",
+    exports: { "./Tool": { "@effect-mcp/source": "./src/definition/Tool.ts" } }
+  })
+)
+
 const files = {
-  "jsonrpc/src/runtime/Probe.ts": [
+  "core/src/kit/Part.ts": ["effect/Effect"],
+  "core/src/jsonrpc/runtime/Probe.ts": [
     "node:fs",
     "@effect/platform/HttpClient",
     "@effect/platform-node/NodeRuntime",
     "./None.js"
   ],
-  "jsonrpc/src/A.ts": ["./B.js"],
-  "jsonrpc/src/B.ts": ["./A.js"],
-  "protocol/src/Up.ts": ["../../jsonrpc/src/A.js"],
-  "server/src/runtime/Low.ts": ["../features/High.js", "../legacy/Old.js"],
-  "server/src/features/High.ts": ["effect/Effect"],
-  "server/src/legacy/Old.ts": ["../modern/New.js"],
-  "server/src/modern/New.ts": ["effect/Effect"],
-  "server/src/WebHandler.ts": ["./Shell.js"],
-  "server/src/Shell.ts": ["@effect/platform/HttpServer"],
-  "client/src/Twin.ts": ["../../server/src/features/High.js"]
+  "core/src/jsonrpc/A.ts": ["./B.js"],
+  "core/src/jsonrpc/B.ts": ["./A.js"],
+  "core/src/jsonrpc/Up.ts": ["../protocol/Version.js"],
+  "core/src/protocol/Version.ts": ["../kit/Part.js"],
+  "core/src/definition/Tool.ts": ["effect/Effect"],
+  "core/src/server/Self.ts": ["@effect-mcp/core/Tool"],
+  "core/src/server/Beside.ts": ["../client/Client.js"],
+  "core/src/server/runtime/Low.ts": ["../features/High.js", "../legacy/Old.js"],
+  "core/src/server/features/High.ts": ["effect/Effect"],
+  "core/src/server/legacy/Old.ts": ["../modern/New.js"],
+  "core/src/server/modern/New.ts": ["effect/Effect"],
+  "core/src/server/WebHandler.ts": ["./Shell.js"],
+  "core/src/server/Shell.ts": ["@effect/platform/HttpServer"],
+  "core/src/client/Client.ts": ["effect/Effect"],
+  "openapi/src/Up.ts": ["../../node/src/Stdio.js"],
+  "node/src/Stdio.ts": ["effect/Effect"]
 }
 
 for (const [path, specifiers] of Object.entries(files)) {
@@ -54,8 +76,11 @@ describe("the import rules", () => {
   for (
     const rule of [
       "no-circular",
-      "arrows-client",
-      "folders-server-runtime",
+      "arrows-openapi",
+      "areas-core-jsonrpc",
+      "areas-core-server",
+      "self",
+      "folders-core-server-runtime",
       "era-legacy",
       "era-neutral",
       "published",
@@ -68,4 +93,26 @@ describe("the import rules", () => {
   ) {
     it(`fire: ${rule}`, () => assert.ok(fired.has(rule), [...fired].join(", ")))
   }
+})
+
+describe("the compiler", () => {
+  const { stdout } = spawnSync(
+    process.execPath,
+    [join(root, "node_modules/typescript/bin/tsc"), "-b", "packages/core/tsconfig.src.json"],
+    { cwd: at, encoding: "utf8" }
+  )
+  for (
+    const [what, error] of [
+      ["an import of a higher area", /^packages\/core\/src\/jsonrpc\/Up\.ts.* TS6307: .*\/src\/protocol\/Version\.ts/m],
+      [
+        "an import of the other side",
+        /^packages\/core\/src\/server\/Beside\.ts.* TS6307: .*\/src\/client\/Client\.ts/m
+      ],
+      ["an import by the name of the package", /^packages\/core\/src\/server\/Self\.ts/m]
+    ]
+  ) {
+    it(`refuses ${what}`, () => assert.match(stdout, error))
+  }
+
+  it("takes an import of a lower area", () => assert.doesNotMatch(stdout, /src\/protocol\/Version\.ts\(/))
 })

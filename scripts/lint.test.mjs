@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, it } from "node:test"
-import { mayTry, mayUseTimers } from "../eslint.config.mjs"
+import { mayBeComplex, mayBeLong, mayTry, mayUseTimers } from "../eslint.config.mjs"
 import { root } from "./workspace.mjs"
 
 const eslint = new ESLint({ cwd: root })
@@ -14,7 +14,7 @@ const rulesBroken = async (filePath, code) => {
   return [...new Set(messages.map(({ ruleId }) => ruleId))]
 }
 
-const library = "packages/jsonrpc/src/Example.ts"
+const library = "packages/core/src/jsonrpc/Example.ts"
 
 const cases = [
   ["import { Effect } from \"effect\"\nexport { Effect }", "no-restricted-imports"],
@@ -32,7 +32,23 @@ const cases = [
   ["export const one = performance.now()", "no-restricted-properties"],
   ["export const one = setTimeout(() => {}, 1)", "no-restricted-globals"],
   ["export const one = globalThis.setTimeout(() => {}, 1)", "no-restricted-properties"],
+  [
+    "import * as Effect from \"effect/Effect\"\nexport const one = Effect.void.pipe(Effect.timeoutOption(1))",
+    "no-restricted-syntax"
+  ],
+  [
+    "import * as Effect from \"effect/Effect\"\nexport const one = Effect.timeout(Effect.void, 1)",
+    "no-restricted-syntax"
+  ],
+  [
+    "import * as Effect from \"effect/Effect\"\nexport const one = Effect.raceFirst(Effect.void, Effect.never)",
+    "no-restricted-syntax"
+  ],
+  [`export const one = () => {\n${"  void 1\n".repeat(60)}}`, "max-lines-per-function"],
+  [`export const one = (a: number) => {\n${"  if (a === 1) void a\n".repeat(15)}}`, "complexity"],
   ["console.log(1)", "no-console"],
+  ["/**\n * One.\n *\n * @internal\n */\nexport const one = 1", "no-warning-comments"],
+  ["export interface One {\n  /** @internal */\n  readonly one: 1\n}", "no-warning-comments"],
   ["export * from \"./Other.js\"", "no-restricted-syntax"],
   ["export { one } from \"./Other.js\"", "no-restricted-syntax"]
 ]
@@ -62,7 +78,7 @@ describe("lint", () => {
         const path of [
           "packages/examples/src/main.ts",
           "packages/benchmarks/src/main.ts",
-          "packages/jsonrpc/test/Room.test.ts"
+          "packages/core/test/jsonrpc/Room.test.ts"
         ]
       ) assert.deepEqual(await rulesBroken(path, code), [])
     })
@@ -77,7 +93,7 @@ describe("lint", () => {
   }
 
   it("allows `as any` in tests", async () => {
-    assert.deepEqual(await rulesBroken("packages/jsonrpc/test/Room.test.ts", "export const one = 1 as any"), [])
+    assert.deepEqual(await rulesBroken("packages/core/test/jsonrpc/Room.test.ts", "export const one = 1 as any"), [])
   })
 
   it("allows `try`, and nothing else, in the modules that may", async () => {
@@ -93,6 +109,25 @@ describe("lint", () => {
         const broken = await rulesBroken(file, `export const one = ${timer}(() => {})`)
         assert.deepEqual(broken, timers.includes(timer) ? [] : ["no-restricted-globals"])
       }
+    }
+  })
+
+  it("makes exceptions for long and for complex functions only where there are some", async () => {
+    const strict = new ESLint({
+      cwd: root,
+      overrideConfig: {
+        rules: {
+          "complexity": ["error", 15],
+          "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }]
+        }
+      }
+    })
+    for (const [rule, list] of [["max-lines-per-function", mayBeLong], ["complexity", mayBeComplex]]) {
+      const files = list.flatMap(({ files }) => files)
+      for (const { filePath, messages } of await strict.lintFiles(files)) {
+        assert.ok(messages.some(({ ruleId }) => ruleId === rule), `${filePath} needs no exception of ${rule}`)
+      }
+      for (const { why } of list) assert.ok(why.length > 0)
     }
   })
 

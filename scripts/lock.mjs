@@ -1,5 +1,6 @@
 // What a lock file must be for `npm ci` to work anywhere: no download addresses, so that it installs from any registry,
-// and no dependency without an entry, optional ones for other platforms included.
+// and no dependency without an entry, optional ones for other platforms included: npm 11 refuses such a lock file, npm 10, with which CI
+// installs, does not.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -23,7 +24,7 @@ export const flaws = (at = root) =>
       ...isAddress(resolved) ? [`${path}: ${name}: remove the address ${resolved}`] : [],
       ...Object.keys({ ...dependencies, ...optionalDependencies })
         .filter((dependency) => !finds(packages, name, dependency))
-        .map((dependency) => `${path}: ${name}: ${dependency} has no entry: npm ci refuses such a lock file`)
+        .map((dependency) => `${path}: ${name}: ${dependency} has no entry: npm 11 refuses such a lock file`)
     ])
   })
 

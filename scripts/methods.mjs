@@ -10,7 +10,7 @@ const page = "docs/methods.md"
 
 /** The modules of the protocol that name methods and revisions. */
 export const readProtocol = async (at = root) => {
-  const module = (name) => import(pathToFileURL(join(at, "packages/protocol/dist", `${name}.js`)).href)
+  const module = (name) => import(pathToFileURL(join(at, "packages/core/dist/protocol", `${name}.js`)).href)
   const [legacy, modern, inputRequired, version, method] = await Promise.all(
     ["legacy/Methods", "modern/Methods", "modern/InputRequired", "Version", "Method"].map(module)
   )
@@ -54,37 +54,37 @@ const deprecatedFeatures = [
 /** What applications write for each deprecated method and feature: the modules below packages, and the beginnings of declarations. */
 const declarations = {
   "sampling/createMessage": [
-    ["client/src/Features.ts", "export const sampling ="],
-    ["protocol/src/Capabilities.ts", "sampling:"],
-    ["server/src/Ask.ts", "export const sample ="],
-    ["server/src/ServerSession.ts", "readonly createMessage:"]
+    ["core/src/client/Features.ts", "export const sampling ="],
+    ["core/src/protocol/Capabilities.ts", "sampling:"],
+    ["core/src/server/Ask.ts", "export const sample ="],
+    ["core/src/server/ServerSession.ts", "readonly createMessage:"]
   ],
   "roots/list": [
-    ["client/src/Features.ts", "export const roots ="],
-    ["protocol/src/Capabilities.ts", "roots:"],
-    ["server/src/Ask.ts", "export const roots:"],
-    ["server/src/ServerSession.ts", "readonly listRoots:"]
+    ["core/src/client/Features.ts", "export const roots ="],
+    ["core/src/protocol/Capabilities.ts", "roots:"],
+    ["core/src/server/Ask.ts", "export const roots:"],
+    ["core/src/server/ServerSession.ts", "readonly listRoots:"]
   ],
-  "notifications/roots/list_changed": [["client/src/ClientSession.ts", "readonly rootsListChanged:"]],
+  "notifications/roots/list_changed": [["core/src/client/ClientSession.ts", "readonly rootsListChanged:"]],
   "logging/setLevel": [
-    ["client/src/CallOptions.ts", "readonly logLevel?:"],
-    ["client/src/ClientSession.ts", "readonly setLoggingLevel:"],
-    ["protocol/src/Capabilities.ts", "logging:"],
-    ["server/src/RequestContext.ts", "readonly logLevel:"]
+    ["core/src/client/ClientSession.ts", "readonly logLevel?:"],
+    ["core/src/client/ClientSession.ts", "readonly setLoggingLevel:"],
+    ["core/src/protocol/Capabilities.ts", "logging:"],
+    ["core/src/server/RequestContext.ts", "readonly logLevel:"]
   ],
   "notifications/message": [
-    ["client/src/Features.ts", "export const logging ="],
-    ["client/src/Notifications.ts", "readonly logs:"],
-    ["server/src/ClientLogger.ts", "export const layer:"],
-    ["server/src/ClientLogger.ts", "export const make ="],
-    ["server/src/RequestContext.ts", "readonly log:"]
+    ["core/src/client/Features.ts", "export const logging ="],
+    ["core/src/client/ClientSession.ts", "readonly logs:"],
+    ["core/src/server/ClientLogger.ts", "export const layer:"],
+    ["core/src/server/ClientLogger.ts", "export const make ="],
+    ["core/src/server/RequestContext.ts", "readonly log:"]
   ],
-  [deprecatedFeatures[0][0]]: [["protocol/src/Sampling.ts", "includeContext:"]],
+  [deprecatedFeatures[0][0]]: [["core/src/protocol/Sampling.ts", "includeContext:"]],
   [deprecatedFeatures[1][0]]: [["auth/src/ClientIdentity.ts", "readonly dynamicRegistration?:"]],
   [deprecatedFeatures[2][0]]: [
-    ["client/src/RemoteOptions.ts", "readonly transport?:"],
-    ["client/src/ServersConfig.ts", "export const Address ="],
-    ["server/src/HttpOptions.ts", "readonly ssePath?:"]
+    ["core/src/client/Remote.ts", "readonly transport?:"],
+    ["core/src/client/ServersConfig.ts", "export interface Address "],
+    ["core/src/server/WebHandler.ts", "readonly ssePath?:"]
   ]
 }
 
@@ -151,7 +151,7 @@ export const pageOf = ({ gate, isIn, questions, revisions, tables }, support) =>
     "# Methods",
     `The methods of each revision of the Model Context Protocol, and which of them the server and the client of this
 library implement. They answer a request whose method they do not implement with "Method not found", and drop such a
-notification. The schemas of all methods are in \`@effect-mcp/protocol\`; tests compare them with the official schemas.`,
+notification. The schemas of all methods are in \`@effect-mcp/core\`; tests compare them with the official schemas.`,
     `A request with a capability may be sent only if the receiver declared that capability; a notification only if the
 sender declared it, except \`notifications/elicitation/complete\`, which the receiver's capability allows.`,
     "Written by `node scripts/methods.mjs` from the tables of the protocol.",

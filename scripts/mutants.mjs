@@ -1,5 +1,6 @@
 // Breaks the sources in one place at a time, and asks whether a test notices: an edit that no test kills is a rule without a
-// test, or changes nothing. Works in a copy of the workspace. Draws are a function of the seed and the sources.
+// test, or changes nothing. An edit that only a limit of time ends is counted by itself: nobody knows whether a test would have
+// noticed it. Works in a copy of the workspace. Draws are a function of the seed and the sources.
 //
 //   node scripts/mutants.mjs --seed 1 --count 120 [--list FILE]   draws, and records the edits with their verdicts
 //   node scripts/mutants.mjs --from FILE [--only lived] [--list FILE]   runs recorded edits again, wherever they stand now
@@ -107,13 +108,13 @@ export const testsOf = (at, { long = false } = {}) => {
         resolve(result)
       }
       /** A run that has failed need not end, either. */
-      const hangs = (title) => {
-        end({ failure: failed ?? { test: last, title }, passed: [] })
+      const hangs = (title, isTime) => {
+        end({ failure: failed ?? { test: last, title, isTime }, passed: [] })
         kill()
       }
       const wait = (seconds) => {
         clearTimeout(silent)
-        silent = setTimeout(() => hangs("time"), seconds * slow * 1000)
+        silent = setTimeout(() => hangs("time", true), seconds * slow * 1000)
       }
       wait(hang)
       child.on("message", ({ failure, result, told }) => {
@@ -122,13 +123,16 @@ export const testsOf = (at, { long = false } = {}) => {
         last = told ?? last
         wait(failed === undefined ? hang : Math.min(hang, 5))
       })
-      child.on("exit", (code, signal) => hangs(`the end of its process (${signal ?? code})`))
+      child.on("exit", (code, signal) => hangs(`the end of its process (${signal ?? code})`, false))
       child.send({ ...request, seconds: seconds * slow })
     })
   return { run, close: kill }
 }
 
-/** One edit in a copy: whether a test that passes without the edit fails with it. `passes` remembers which tests do. */
+/**
+ * One edit in a copy: `killed` when a test that passes without the edit fails with it, `time` when a limit of time ended such a test,
+ * else `lived`. `passes` remembers which tests pass without an edit.
+ */
 export const judge = async ({ at, edit, file, hang, passes, run, seconds, tests }) => {
   const path = join(at, edit.file)
   const changed = [edit.file]
@@ -148,7 +152,7 @@ export const judge = async ({ at, edit, file, hang, passes, run, seconds, tests 
         continue
       }
     }
-    return { verdict: "killed", by: `${failure.test} > ${failure.title}`.trim() }
+    return { verdict: failure.isTime ? "time" : "killed", by: `${failure.test} > ${failure.title}`.trim() }
   }
 }
 
@@ -225,6 +229,7 @@ const main = async () => {
   const wanted = list.filter((one) => values.only === undefined || (one.recorded.verdict ?? "new") === values.only)
   const gone = wanted.filter(({ edit }) => edit === undefined)
   const found = wanted.filter(({ edit }) => edit !== undefined)
+  const late = []
   const lived = []
   for (const [index, one] of found.entries()) {
     const begin = performance.now()
@@ -234,20 +239,23 @@ const main = async () => {
     for (const { runner, times } of ways) {
       const limits = { seconds: times * Number(values.seconds), tests: tests.slice(0, times * Number(values.files)) }
       result = await judge({ at, edit: one.edit, file, passes, run: runner.run, ...limits })
-      if (result.verdict === "killed") break
+      if (result.verdict !== "lived") break
     }
     const before = one.recorded.verdict
     one.recorded = { ...recorded(one.edit), ...result.verdict === "lived" ? { verdict: "lived" } : result }
     write()
     if (result.verdict === "lived") lived.push(one.edit)
-    const how = result.verdict === "killed" ? `by ${result.by}` : `${result.ran} of ${tests.length} files ran`
+    if (result.verdict === "time") late.push(one.edit)
+    const how = result.verdict !== "lived" ? `by ${result.by}` : `${result.ran} of ${tests.length} files ran`
     const changed = before === undefined || before === result.verdict ? "" : `, ${before} before`
     const took = `${((performance.now() - begin) / 1000).toFixed(0)} s`
     console.log(`${index + 1}/${found.length} ${result.verdict}${changed} ${shown(one.edit)}; ${how} (${took})`)
   }
   for (const { recorded } of gone) console.log(`not found anymore: ${shown(recorded)}`)
-  console.log(`\n${lived.length} of ${found.length} lived`)
-  for (const edit of lived) console.log(`  ${shown(edit)}\n    in ${edit.within || "the module"}: ${edit.text}`)
+  for (const [edits, what] of [[late, "were ended by a limit of time"], [lived, "lived"]]) {
+    console.log(`\n${edits.length} of ${found.length} ${what}`)
+    for (const edit of edits) console.log(`  ${shown(edit)}\n    in ${edit.within || "the module"}: ${edit.text}`)
+  }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

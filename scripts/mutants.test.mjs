@@ -1,16 +1,7 @@
 // In a small workspace: edits are drawn by the seed, found again after their lines moved, and judged by the tests that reach them;
 // a test that hangs ends, and a test that fails without an edit counts for nothing.
 import assert from "node:assert/strict"
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync
-} from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { after, describe, it } from "node:test"
@@ -53,6 +44,10 @@ const tree = {
   "packages/one/test/Limit.test.ts": test("expect(Limit.isFull(4)).toBe(true); expect(Limit.count(2)).toBe(2)"),
   "packages/one/test/Broken.test.ts": test("expect(Limit.limit).toBe(9)"),
   "packages/one/test/Near.test.ts": test("expect(Limit.isNear).toBe(false)", "../src/Near.js"),
+  "packages/one/test/Wait.test.ts": `import { it } from "vitest"
+import { limit } from "../src/Limit.js"
+it("ends", () => new Promise((resolve) => limit === 3 ? resolve() : undefined), 300)
+`,
   "packages/two/package.json": manifest("two", []),
   "packages/two/test/Far.test.ts": test("expect(1).toBe(1)", "@effect-mcp/one/Limit"),
   "packages/two/test/Other.test.ts": "import type { Bounds } from \"@effect-mcp/one/Limit\"\nexport type B = Bounds\n"
@@ -152,12 +147,13 @@ describe("tests", () => {
     assert.deepEqual(related(workspace)("packages/one/src/Limit.ts"), [
       "packages/one/test/Limit.test.ts",
       "packages/one/test/Broken.test.ts",
+      "packages/one/test/Wait.test.ts",
       "packages/one/test/Near.test.ts",
       "packages/two/test/Far.test.ts"
     ])
   })
 
-  it("kill an edit, by a failure or by time, and let one live", { timeout: 120_000 }, async () => {
+  it("kill an edit, let one live, or end by a limit of time", { timeout: 120_000 }, async () => {
     const { close, run } = testsOf(at)
     after(close)
     const tests = ["Limit", "Broken", "Near"].map((name) => `packages/one/test/${name}.test.ts`)
@@ -174,32 +170,15 @@ describe("tests", () => {
     assert.deepEqual(await judged(edits[0]), { verdict: "lived", ran: 2 })
     assert.deepEqual(await judged(edits[1]), { verdict: "killed", by: "packages/one/test/Near.test.ts > holds" })
     assert.deepEqual(await judged(edit("statement", "at++")), {
-      verdict: "killed",
+      verdict: "time",
       by: "packages/one/test/Limit.test.ts > time"
+    })
+    const waits = { tests: ["packages/one/test/Wait.test.ts"], passes: new Map() }
+    assert.deepEqual(await judge({ at, edit: edits[0], file, hang: 8, run, seconds: 60, ...waits }), {
+      verdict: "time",
+      by: "packages/one/test/Wait.test.ts > ends"
     })
     assert.deepEqual([...passes], tests.map((one) => [one, !one.includes("Broken")]))
     assert.equal(readFileSync(join(at, file.path), "utf8"), limit)
-  })
-})
-
-describe("the record of edits", () => {
-  const record = "scripts/mutants/seed-1.json"
-  const rows = JSON.parse(readFileSync(join(root, record), "utf8"))
-
-  it("has only edits of sources that exist, at lines that are there, and names tests that exist", () => {
-    const texts = new Map()
-    const textOf = (path) => {
-      if (!texts.has(path)) {
-        texts.set(path, existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined)
-      }
-      return texts.get(path)
-    }
-    const stale = rows.filter((row) => {
-      const text = textOf(row.file)
-      const [test = row.file] = row.by?.split(" > ") ?? []
-      return text?.includes(row.text) !== true || textOf(test) === undefined ||
-        locate([{ path: row.file, text }], row) === undefined
-    })
-    assert.deepEqual(stale.map(({ file, line, text }) => `${file}:${line}: ${text}`), [])
   })
 })

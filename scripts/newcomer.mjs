@@ -8,7 +8,7 @@ import { dirname, join } from "node:path"
 import { root } from "./workspace.mjs"
 
 /** The packages whose tests start engines, and one that needs none. */
-const packages = ["redis", "sql", "testing"]
+const packages = ["redis", "sql", "cluster", "testing"]
 
 /** What a newcomer's machine has. */
 const programs = ["bash", "env", "git", "sh"]
@@ -72,7 +72,7 @@ try {
   const newcomer = run({}, 110)
   console.log(newcomer.text.split("\n").slice(-30).join("\n"))
   if (newcomer.status !== 0) fail(`the tests of a newcomer ended with ${newcomer.ended}`)
-  for (const engine of ["redis-server", "PostgreSQL"]) {
+  for (const engine of ["redis-server", "PostgreSQL", "nginx"]) {
     if (!new RegExp(`^Not run: .*, because ${engine} is not there`, "m").test(newcomer.text)) {
       fail(`the end of the run does not say that tests were skipped for want of ${engine}`)
     }

@@ -15,13 +15,7 @@ const home = join(root, "scripts/nodes")
 export const majors = ["24", "22"]
 
 /** As in `npm test`. */
-const options = [
-  "--no-isolate",
-  "--minWorkers=3",
-  "--maxWorkers=3",
-  "--reporter=default",
-  "--reporter=./scripts/slowest.mjs"
-]
+const options = ["--no-isolate", "--minWorkers=3", "--maxWorkers=3"]
 
 const run = (projects, ...args) => ["run", ...options, ...projects.flatMap((name) => ["--project", name]), ...args]
 

@@ -9,8 +9,7 @@ import { filesUnder, root } from "./workspace.mjs"
 const read = (name) => JSON.parse(readFileSync(new URL(`nodes/${name}`, import.meta.url), "utf8"))
 
 describe("the run on other versions of Node", () => {
-  const reporters = ["--reporter=default", "--reporter=./scripts/slowest.mjs"]
-  const all = ["run", "--no-isolate", "--minWorkers=3", "--maxWorkers=3", ...reporters]
+  const all = ["run", "--no-isolate", "--minWorkers=3", "--maxWorkers=3"]
   const touching = [...all, "--project", "node", "--project", "redis", "--project", "sql"]
 
   it("takes every version and the projects that touch Node, unless an argument says otherwise", () => {

@@ -1,5 +1,5 @@
 // Writes the tables of docs/options.md from the interfaces of the options: each option, its default and what its comment says.
-// `<!-- options: packages/server/src/Limits.ts HttpLimits -->` stands before a table; names after the interface choose some of its
+// `<!-- options: packages/core/src/server/Limits.ts HttpLimits -->` stands before a table; names after the interface choose some of its
 // members. `<!-- named: … -->` stands before a table that is written by hand: the page must name each member of the interface.
 // `--check` writes nothing and exits 1 when the page is stale.
 import { existsSync, readFileSync, writeFileSync } from "node:fs"

@@ -1,11 +1,17 @@
-// The texts of errors are found in the sources, however they are put together; the changelog, llms.txt and the file of all guides hold what
-// they are made of; and the pictures are drawn.
+// The texts of errors are found in the sources, however they are put together; the changelog and what machines read hold what they are made
+// of; a dead link is found wherever it is; and the pictures are drawn.
 import assert from "node:assert/strict"
-import { describe, it } from "node:test"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { after, describe, it } from "node:test"
+import { localOf } from "./pages.mjs"
 import { changelogOf } from "./pages/changelog.mjs"
-import { allOf, guidesOf, llmsOf } from "./pages/llms.mjs"
+import { deadLinks, site } from "./pages/links.mjs"
+import { guidesOf, llmsFullOf, llmsOf } from "./pages/llms.mjs"
 import { messagesOf, sentencesOf } from "./pages/messages.mjs"
-import { packagesGraph, picturesOf, walkGraph } from "./pages/pictures.mjs"
+import { packagesGraph, picturesOf } from "./pictures.mjs"
+import { filesUnder, root } from "./workspace.mjs"
 
 describe("the page of texts", () => {
   it("has each sentence once, with … for values, and sums as one", () => {
@@ -36,7 +42,7 @@ describe("the page of texts", () => {
 })
 
 describe("the changelog", () => {
-  const text = (kind, body) => ({ text: `---\n"@effect-mcp/server": ${kind}\n---\n\n${body}\n` })
+  const text = (kind, body) => ({ text: `---\n"@effect-mcp/core": ${kind}\n---\n\n${body}\n` })
 
   it("lists what is new and what is mended, with the packages", () => {
     const page = changelogOf([text("minor", "Tasks\nlast."), text("patch", "A leak is mended."), {
@@ -44,7 +50,7 @@ describe("the changelog", () => {
     }], [])
     assert.match(
       page,
-      /### New and changed\n\n- \*\*server\*\*: Tasks last\.\n\n### Mended\n\n- \*\*server\*\*: A leak/
+      /### New and changed\n\n- \*\*core\*\*: Tasks last\.\n\n### Mended\n\n- \*\*core\*\*: A leak/
     )
     assert.doesNotMatch(page, /## Releases/)
   })
@@ -57,34 +63,111 @@ describe("the changelog", () => {
 describe("what machines read", () => {
   const pages = {
     "docs/server/01-first.md":
-      "# First\n\nA server is a layer.\n\n```sh\n# not a heading\n```\n\n[next](02-second.md#two) [api](../api/x.md)\n",
+      "# First\n\nA server is a layer.\n\n```sh\n# not a heading, [no](link.md)\n```\n\n[next](02-second.md#two) [source](../../packages/one/src/One.ts)\n",
     "docs/faq.md": "# FAQ\n\nQuestions.\n"
   }
   const entrance =
-    "# Docs\n\n[first](server/01-first.md), [again](server/01-first.md#a), [faq](faq.md), [api](api/x.md), [all](all.md)\n"
+    "# Docs\n\n## Authors\n\n[first](server/01-first.md), [again](server/01-first.md#a), [faq](faq.md), [why](decisions/1.md), [all](methods.md)\n"
   const guides = guidesOf(entrance, (path) => pages[path])
+  const isPage = (path) => path.startsWith("docs/")
 
   it("has the guides in the order of the entrance, each once", () => {
     assert.deepEqual(guides.map(({ path }) => path), Object.keys(pages))
   })
 
-  it("has the programs of the README, the recipes, and where the guides are", () => {
+  it("begins with the programs of the README, and says where the guides are", () => {
     const text = llmsOf(
-      "# Name\n\nWhat it is.\n\n## A server\n\ncode\n\n## Licence\n\nMIT\n",
-      "# Recipes\n\n## One\n",
-      guides
+      "# Name\n\nWhat it is: [guides](docs/README.md).\n\n## A server\n\n```ts\ncode\n```\n\n## Licence\n\nMIT\n",
+      entrance,
+      isPage
     )
-    assert.match(text, /^# Name\n\nWhat it is\.\n\nImport each module/)
-    assert.match(text, /## A server\n\ncode\n\n## Recipes\n\n### One/)
-    assert.match(text, /- \[First\]\(docs\/server\/01-first\.md\): A server is a layer\./)
-    assert.doesNotMatch(text, /MIT/)
+    assert.match(text, /^# Name\n\nWhat it is: \[guides\]\(https:\S+\/docs\/README\.md\)\.\n\nImport each module/)
+    assert.match(
+      text,
+      /\n## A server\n\n```ts\ncode\n```\n\n## Authors\n\n\[first\]\(https:\S+\/docs\/server\/01-first\.md\), /
+    )
+    assert.doesNotMatch(text, /MIT|# Docs/)
   })
 
-  it("keeps code, and leads from the folder of the page", () => {
-    const all = allOf(guides)
-    assert.match(all, /^## First$/m)
-    assert.match(all, /^# not a heading$/m)
-    assert.match(all, /\[next\]\(server\/02-second\.md#two\) \[api\]\(api\/x\.md\)/)
+  it("has all guides, with their code as it is and with addresses for links", () => {
+    const all = llmsFullOf(guides, isPage)
+    assert.match(all, /^# Effect MCP: all guides\n\n## First\n/)
+    assert.match(all, /^# not a heading, \[no\]\(link\.md\)$/m)
+    assert.match(
+      all,
+      /^\[next\]\(https:\S+\/docs\/server\/02-second\.md#two\) \[source\]\(https:\S+\/blob\/main\/packages\/one\/src\/One\.ts\)$/m
+    )
+    assert.match(all, /\n## FAQ\n\nQuestions\.\n$/)
+  })
+})
+
+describe("the pages", () => {
+  const isPage = (path) => ["docs/one.md", "docs/deep/two.md", "docs/messages.md"].includes(path)
+  const local = (page, ...targets) => {
+    const links = targets.map((target) => `[a](${target})`).join(" ")
+    return Array.from(localOf(page, links, isPage).matchAll(/\(([^)]*)\)/g), ([, target]) => target)
+  }
+
+  it("link to each other, also where the repository has no such page", () => {
+    assert.deepEqual(local("docs/deep/two.md", "../one.md#a", "#b", `${site}docs/messages.html#c`, `${site}llms.txt`), [
+      "../one.md#a",
+      "#b",
+      "../messages.md#c",
+      `${site}llms.txt`
+    ])
+  })
+
+  it("link to the repository for what is no page", () => {
+    assert.deepEqual(local("docs/one.md", "../packages/a/src/A.ts", "decisions/", "https://example.com/one.md"), [
+      "https://github.com/effect-mcp/effect-mcp/blob/main/packages/a/src/A.ts",
+      "https://github.com/effect-mcp/effect-mcp/tree/main/docs/decisions",
+      "https://example.com/one.md"
+    ])
+  })
+
+  it("have no dead link: to a page, to an anchor, to a picture, to the repository, to the site", () => {
+    const at = mkdtempSync(join(tmpdir(), "pages-"))
+    after(() => rmSync(at, { recursive: true, force: true }))
+    const repository = "https://github.com/effect-mcp/effect-mcp/blob/main/"
+    const files = {
+      "Source.ts": "",
+      "pages/index.html": "<a href=\"docs/one.html#a\">one</a> <a href=\"#top\">top</a> <p id=\"top\">",
+      "pages/docs/one.html":
+        `<h1 id="a"><a href="../">up</a> <img src="two.svg"/> <a href="${site}docs/one.html">it</a> <a href="${repository}Source.ts#L1">`,
+      "pages/docs/one.md": "",
+      "pages/docs/two.svg": "<svg/>"
+    }
+    const write = (more) => {
+      for (const [path, text] of Object.entries(more)) {
+        mkdirSync(dirname(join(at, path)), { recursive: true })
+        writeFileSync(join(at, path), text)
+      }
+    }
+    write(files)
+    const others = [{
+      path: "README.md",
+      text: `[one](${site}docs/one.html#a) [as text](${site}docs/one.md#a) [no](no.md)`
+    }]
+    assert.deepEqual(deadLinks(join(at, "pages"), at, others), [])
+    write({
+      "pages/docs/one.html":
+        `<h1 id="b"><a href="../none.html">up</a> <img src="none.svg"/> <a href="${site}none.html">it</a> <a href="${repository}None.ts#L1">`
+    })
+    assert.deepEqual(deadLinks(join(at, "pages"), at, others), [
+      "docs/one.html: dead link: ../none.html",
+      "docs/one.html: dead link: none.svg",
+      `docs/one.html: dead link: ${site}none.html`,
+      `docs/one.html: dead link: ${repository}None.ts#L1`,
+      "index.html: dead link: docs/one.html#a",
+      `README.md: dead link: ${site}docs/one.html#a`,
+      `README.md: dead link: ${site}docs/one.md#a`
+    ])
+  })
+
+  it("are built by the workflow that publishes them, and by every check", () => {
+    const workflow = readFileSync(join(root, ".github/workflows/pages.yml"), "utf8")
+    assert.match(workflow, /run: npm run pages\n[\s\S]*path: build\/pages }\n/)
+    assert.match(readFileSync(join(root, "scripts/check.mjs"), "utf8"), /^ {2}\["pages", script\("pages\.mjs"\)\]/m)
   })
 })
 
@@ -97,12 +180,18 @@ describe("the pictures", () => {
     assert.deepEqual([...graph.matchAll(/"(\w)" -> "(\w)"/g)].map(([, from, to]) => from + to), ["ba", "cb"])
   })
 
-  it("show the steps of a walk, and fail without the table", async () => {
-    const table =
-      "text `<!-- walk: one -->`\n<!-- walk: one -->\n\n| step | module | what |\n|---|---|---|\n| 1 | `a/B` | reads; more |\n| 2 | **your handler** | runs |\n"
-    assert.match(walkGraph(table, "one"), /1\. a\/B\\lreads\\l[\s\S]*s1 -> s2/)
-    assert.throws(() => walkGraph(table, "two"), /has no table "two"/)
-    const pictures = await picturesOf([one("a")], table.replaceAll("walk: one", "walk: server, stdio"))
-    for (const svg of pictures.values()) assert.match(svg, /^<svg[\s\S]*<\/svg>\n$/)
+  it("are drawn, and shown on a page", async () => {
+    const pages = filesUnder(root, "docs", (name) => name.endsWith(".md")).map((path) =>
+      readFileSync(join(root, path), "utf8")
+    )
+    for (const [path, svg] of await picturesOf([one("a")])) {
+      assert.match(svg, /^<svg[\s\S]*<\/svg>\n$/)
+      assert.ok(
+        pages.some((text) =>
+          text.includes(`](${path.slice("docs/".length)})`) || text.includes(`](../${path.slice("docs/".length)})`)
+        ),
+        path
+      )
+    }
   })
 })

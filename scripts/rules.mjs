@@ -1,12 +1,13 @@
 // Rules about packages and files that no other tool checks: versions in lockstep, project references, the size of a
-// module, its header, its name, its test, values of its options, since when it is public, and how much is comment.
+// module, its header, its name, its keys, its test, values of its options, since when it is public, and how much is comment.
 // Prints `file: rule: what to do` for each violation and exits 1. Imports are checked by .dependency-cruiser.mjs,
 // unused and undeclared things by knip.json, syntax by eslint.config.mjs. rules.test.mjs breaks every rule on purpose.
 import { basename, join, posix } from "node:path"
 import { pathToFileURL } from "node:url"
 import ts from "typescript"
 import { isPublic } from "./codegen.mjs"
-import { headerOf, programs, readJson, readWorkspace, root, scope } from "./workspace.mjs"
+import { parse, textsOf } from "./syntax.mjs"
+import { areas, headerOf, programs, readJson, readWorkspace, root, scope } from "./workspace.mjs"
 
 const MAX_LINES = 600
 const HEADER = { least: 2, most: 8 }
@@ -162,7 +163,6 @@ const RULES = {
     for (const { file, pkg } of modules) {
       if (!pkg.library || isBarrel(file) || !isPublic(pkg, file.module)) continue
       for (const { doc, name } of exportsOf(file.text)) {
-        if (/@internal\b/.test(doc)) continue
         const count = doc.match(/@category [a-z]+/g)?.length ?? 0
         if (count !== 1) report(file.path, `give \`${name}\` one @category, such as constructors, models or layers`)
       }
@@ -201,7 +201,8 @@ const RULES = {
   "options": ({ packages, report }) => {
     for (const pkg of packages.filter(({ library }) => library)) {
       const path = `${pkg.path}/test/Options.values.ts`
-      const values = pkg.tests.find(({ module }) => module === "Options.values")?.text ?? ""
+      const values = pkg.tests.filter(({ module }) => /(^|\/)Options.values$/.test(module)).map(({ text }) => text)
+        .join("\n")
       if (/\bas (any|never|unknown)\b|@ts-/.test(values)) report(path, "give the values as users do, without a cast")
       for (const { module, text } of pkg.modules.filter(({ module }) => isPublic(pkg, module))) {
         for (const [, name] of text.matchAll(/^export (?:interface|type) (\w*Options)\b/gm)) {
@@ -233,12 +234,28 @@ const RULES = {
   "base-name": ({ packages, report }) => {
     for (const pkg of packages.filter(({ library }) => library)) {
       const first = new Map()
+      const areaOf = (module) => areas[pkg.name] === undefined ? "" : module.split("/")[0]
       for (const { module, path } of pkg.modules.filter((file) => !isBarrel(file))) {
         const name = basename(module)
-        const other = first.get(name)
+        const key = `${areaOf(module)} ${name}`
+        const other = first.get(key)
         const isTwin = other !== undefined && module.split("/").map((part) => ERA[part] ?? part).join("/") === other
-        if (other === undefined) first.set(name, module)
+        if (other === undefined) first.set(key, module)
         else if (!isTwin) report(path, `rename it: ${other} has the same base name`)
+      }
+    }
+  },
+
+  // Context tags, type ids and fiber references are found by their keys, in all of the process: of two services with one key, the one
+  // that is provided last would silently stand for both.
+  "keys": ({ modules, report }) => {
+    const first = new Map()
+    for (const { file, pkg } of modules) {
+      if (!pkg.library || !file.text.includes(`"${scope}`)) continue
+      for (const { text } of textsOf(parse(file)).filter(({ text }) => text.startsWith(scope))) {
+        const other = first.get(text)
+        if (other === undefined) first.set(text, file.path)
+        else report(file.path, `give "${text}" another key: ${other} has this one`)
       }
     }
   }

@@ -16,7 +16,7 @@ const hidden = "/**\n * What it does.\n * What it leaves to others.\n */\nexport
 
 const manifest = (change = {}) =>
   json({
-    name: "@effect-mcp/jsonrpc",
+    name: "@effect-mcp/testing",
     version: "0.1.0",
     description: "d",
     license: "MIT",
@@ -32,26 +32,26 @@ const manifest = (change = {}) =>
 
 const good = {
   "package.json": json({}),
-  "tsconfig.json": json({ references: [{ path: "packages/jsonrpc" }, { path: "packages/protocol" }] }),
+  "tsconfig.json": json({ references: [{ path: "packages/testing" }, { path: "packages/openapi" }] }),
   "tsconfig.build.json": json({
-    references: ["jsonrpc", "protocol"].map((name) => ({ path: `packages/${name}/tsconfig.src.json` }))
+    references: ["testing", "openapi"].map((name) => ({ path: `packages/${name}/tsconfig.src.json` }))
   }),
-  "packages/jsonrpc/package.json": manifest(),
-  "packages/protocol/package.json": manifest({
-    name: "@effect-mcp/protocol",
-    dependencies: { "@effect-mcp/jsonrpc": "0.1.0" },
+  "packages/testing/package.json": manifest(),
+  "packages/openapi/package.json": manifest({
+    name: "@effect-mcp/openapi",
+    dependencies: { "@effect-mcp/testing": "0.1.0" },
     exports: { "./unstable/Hidden": {} }
   }),
-  "packages/protocol/tsconfig.src.json": json({ references: [{ path: "../jsonrpc/tsconfig.src.json" }] }),
-  ...Object.fromEntries(["jsonrpc", "protocol"].flatMap((name) => [
+  "packages/openapi/tsconfig.src.json": json({ references: [{ path: "../testing/tsconfig.src.json" }] }),
+  ...Object.fromEntries(["testing", "openapi"].flatMap((name) => [
     [`packages/${name}/README.md`, "r"],
     [`packages/${name}/LICENSE`, "l"],
     [`packages/${name}/src/Public.ts`, header + documented],
     [`packages/${name}/src/runtime/Hidden.ts`, hidden],
     [`packages/${name}/test/Public.test.ts`, ""]
   ])),
-  "packages/jsonrpc/src/legacy/Twin.ts": hidden,
-  "packages/jsonrpc/src/modern/Twin.ts": hidden
+  "packages/testing/src/legacy/Twin.ts": hidden,
+  "packages/testing/src/modern/Twin.ts": hidden
 }
 
 let trees = 0
@@ -66,13 +66,13 @@ const broken = (change) => {
   return inspect(at).violations
 }
 
-const at = "packages/jsonrpc"
+const at = "packages/testing"
 const many = (count, line) => Array.from({ length: count }, (_, index) => line(index)).join("\n")
 
 /** For each rule, changes of the good tree that break it and no other rule. */
 const cases = {
   "package-json": [
-    [{ [`${at}/package.json`]: manifest({ name: "@effect-mcp/other" }) }, /name it @effect-mcp\/jsonrpc/]
+    [{ [`${at}/package.json`]: manifest({ name: "@effect-mcp/other" }) }, /name it @effect-mcp\/testing/]
   ],
   "metadata": [
     [{ [`${at}/package.json`]: manifest({ repository: undefined }) }, /add "repository"/],
@@ -80,21 +80,21 @@ const cases = {
   ],
   "lockstep": [[
     {
-      "packages/protocol/package.json": manifest({
-        name: "@effect-mcp/protocol",
-        dependencies: { "@effect-mcp/jsonrpc": "^0.1.0" }
+      "packages/openapi/package.json": manifest({
+        name: "@effect-mcp/openapi",
+        dependencies: { "@effect-mcp/testing": "^0.1.0" }
       })
     },
     /at exactly 0\.1\.0/
   ]],
   "peers": [[{ [`${at}/package.json`]: manifest({ dependencies: { effect: "^3" } }) }, /peerDependencies/]],
   "references": [
-    [{ "packages/protocol/tsconfig.src.json": json({}) }, /add the reference "\.\.\/jsonrpc/],
-    [{ "tsconfig.json": json({ references: [{ path: "packages/jsonrpc" }] }) }, /packages\/protocol/]
+    [{ "packages/openapi/tsconfig.src.json": json({}) }, /add the reference "\.\.\/testing/],
+    [{ "tsconfig.json": json({ references: [{ path: "packages/testing" }] }) }, /packages\/openapi/]
   ],
   "declared": [[
-    { [`${at}/src/runtime/Hidden.ts`]: `${hidden}import type { A } from "@effect-mcp/protocol/Version"\n` },
-    /declare @effect-mcp\/protocol/
+    { [`${at}/src/runtime/Hidden.ts`]: `${hidden}import type { A } from "@effect-mcp/openapi/Version"\n` },
+    /declare @effect-mcp\/openapi/
   ]],
   "size": [[{ [`${at}/test/Long.test.ts`]: many(601, (index) => `export const a${index} = 1`) }, /601 lines/]],
   "header": [
@@ -115,7 +115,7 @@ const cases = {
     },
     /of its lines are comments/
   ]],
-  "test": [[{ [`${at}/test/Public.test.ts`]: undefined }, /test it in packages\/jsonrpc\/test\/Public\.test\.ts/]],
+  "test": [[{ [`${at}/test/Public.test.ts`]: undefined }, /test it in packages\/testing\/test\/Public\.test\.ts/]],
   "options": [
     [
       {
@@ -130,8 +130,17 @@ const cases = {
     [{ [`${at}/src/runtime/StringUtils.ts`]: hidden }, /"Utils" says nothing/],
     [{ [`${at}/src/runtime/lower.ts`]: hidden }, /PascalCase/]
   ],
+  "keys": [[
+    {
+      [`${at}/src/runtime/First.ts`]:
+        `${hidden}export class First extends Context.Tag("@effect-mcp/One")<First, 1>() {}\n`,
+      "packages/openapi/src/runtime/Second.ts":
+        `${hidden}export const Second = Context.GenericTag<2>(\n  "@effect-mcp/One"\n)\n`
+    },
+    /another key: packages\/openapi\/src\/runtime\/Second\.ts has this one/
+  ]],
   "base-name": [
-    [{ "packages/protocol/src/schema/Hidden.ts": hidden }, /runtime\/Hidden has the same base name/],
+    [{ "packages/openapi/src/schema/Hidden.ts": hidden }, /runtime\/Hidden has the same base name/],
     [{ [`${at}/src/schema/Twin.ts`]: hidden }, /legacy\/Twin has the same base name/]
   ]
 }

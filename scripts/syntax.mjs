@@ -1,5 +1,5 @@
-// Who a file imports: every specifier, where it stands, and which names are taken. Knows TypeScript's syntax, and
-// nothing of packages.
+// Who a file imports: every specifier, where it stands, and which names are taken; and the other texts of a file. Knows
+// TypeScript's syntax, and nothing of packages.
 import ts from "typescript"
 
 export const parse = (file) => ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true)
@@ -47,6 +47,19 @@ const importAt = (node) => {
     return { specifier: literal(node.arguments[0]), names: ["*"], reexport: false }
   }
   return undefined
+}
+
+/** The texts in the code of a parsed file that are not the specifier of an import: `text` and `line`. */
+export const textsOf = (source) => {
+  const found = []
+  const visit = (node) => {
+    if (importAt(node) !== undefined) return
+    const text = literal(node)
+    if (text !== undefined) found.push({ text, line: lineOf(source, node) })
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
 }
 
 /** Every import, export-from, `import()`, `require()` and `import("…")` type of a parsed file. */

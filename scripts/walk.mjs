@@ -4,9 +4,9 @@
 // of a class together as one, and the top level of a module not at all. V8's precise coverage counts the same.
 // Only what runs at each of several repetitions is on the walk, so that a timer that fires meanwhile does not change it.
 //
-// Compares the figures with budgets.json, and the tables of docs/architecture.md with the walks. `<!-- walk: name -->` before
-// a table says that each module of its second column is entered after the one before; a module in parentheses is not entered
-// at all. `--check` does not list modules and functions.
+// Compares the tables of docs/architecture.md with the walks. `<!-- walk: name -->` before a table says that each module of its
+// second column is entered after the one before; a module in parentheses is not entered at all. `--check` does not list modules
+// and functions.
 import { build } from "esbuild"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,8 +14,7 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import ts from "typescript"
-import { budgetsOf, compare } from "./budgets.mjs"
-import { readWorkspace, root } from "./workspace.mjs"
+import { areas, idOf, readWorkspace, root } from "./workspace.mjs"
 
 const page = "docs/architecture.md"
 const subjects = "packages/benchmarks/src/walks.ts"
@@ -77,9 +76,11 @@ export const instrument = (text, first = 0) => {
   return { text: result + text.slice(from), functions }
 }
 
-/** `server/legacy/Post` of `packages/server/src/legacy/Post.ts`; nothing for what is not a module of a package. */
-const moduleOf = (path) =>
-  /\/packages\/([a-z]+)\/src\/([\w/]+)\.ts$/.exec(path.replaceAll("\\", "/"))?.slice(1).join("/")
+/** `server/legacy/Post` of `packages/core/src/server/legacy/Post.ts`; nothing for what is not a module of a package. */
+const moduleOf = (path) => {
+  const [, name, module] = /\/packages\/([a-z]+)\/src\/([\w/]+)\.ts$/.exec(path.replaceAll("\\", "/")) ?? []
+  return name === undefined ? undefined : idOf(name, module)
+}
 
 /** The walks of the subjects and all functions of their modules. Private packages are not ours to count. */
 export const follow = async (entry = join(root, subjects)) => {
@@ -201,23 +202,16 @@ export const falsehoods = (text, walks) => {
 
 /** The modules that a page names and the workspace does not have. */
 export const unknown = (text, { packages }) => {
-  const names = packages.map(({ name }) => name).join("|")
-  const known = new Set(packages.flatMap(({ modules, name }) => modules.map(({ module }) => `${name}/${module}`)))
+  const names = packages.flatMap(({ name }) => areas[name] ?? [name]).join("|")
+  const known = new Set(packages.flatMap(({ modules, name }) => modules.map(({ module }) => idOf(name, module))))
   return [...new Set(text.match(new RegExp(`(?<=\`)(${names})/[\\w/]*[A-Z]\\w*(?=\`)`, "g")))]
     .filter((module) => !known.has(module)).map((module) => `${page}: there is no module ${module}`)
 }
 
-/** What is compared with the budgets. */
-export const figuresOf = (walks) => {
-  const counts = Object.entries(walks).flatMap(([name, { functions }]) => [
-    [`${name}: modules`, new Set(functions.map(({ module }) => module)).size],
-    [`${name}: functions`, functions.length]
-  ])
-  const lines = Object.values(walks).map(({ longest }) => longest.lines)
-  return Object.fromEntries([...counts, [LONGEST, Math.max(...lines)]])
-}
-
-const LONGEST = "lines of the longest function on a walk"
+/** How much a reader of a walk meets. */
+const figuresOf = ({ functions, longest }) =>
+  `${new Set(functions.map(({ module }) => module)).size} modules, ${functions.length} functions, ` +
+  `the longest at ${longest.module}:${longest.line} with ${longest.lines} lines`
 
 const listOf = (name, { functions }) => {
   const lines = [`${name}:`]
@@ -231,20 +225,14 @@ const listOf = (name, { functions }) => {
 const main = async () => {
   const walks = await follow()
   const text = readFileSync(join(root, page), "utf8")
-  const advice = (name) =>
-    name === LONGEST
-      ? `split the longest of ${
-        Object.values(walks).map(({ longest }) => `${longest.module}:${longest.line}`).join(", ")
-      }`
-      : "take a step out of the walk; `npm run walk` lists it"
-  const { notices, problems, table } = compare(figuresOf(walks), budgetsOf("walk"), advice)
-  if (!process.argv.includes("--check")) {
-    for (const [name, walk] of Object.entries(walks)) console.log(listOf(name, walk).join("\n"))
+  for (const [name, walk] of Object.entries(walks)) {
+    if (!process.argv.includes("--check")) console.log(listOf(name, walk).join("\n"))
+    console.log(`${name}: ${figuresOf(walk)}`)
   }
-  const all = [...problems, ...falsehoods(text, walks), ...unknown(text, readWorkspace())]
-  console.log([...table, ...notices, ...all].join("\n"))
+  const problems = [...falsehoods(text, walks), ...unknown(text, readWorkspace())]
+  for (const problem of problems) console.log(problem)
   // The servers of the walks still listen.
-  process.exit(all.length > 0 ? 1 : 0)
+  process.exit(problems.length > 0 ? 1 : 0)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main()

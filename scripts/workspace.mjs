@@ -15,10 +15,25 @@ export const programs = ["examples", "benchmarks", "attacks", "cluster"]
 /** Published programs. Every other package is a library. */
 export const commands = ["cli", "create"]
 
-/** Packages whose `legacy/` and `modern/` are public. All others hide theirs. */
+/** The areas of packages that have some, lowest first: each is a folder of `src` and of `test`. */
+export const areas = {
+  core: ["kit", "jsonrpc", "protocol", "definition", "server", "client"],
+  extensions: ["skills", "apps"]
+}
+
+/** Areas whose `legacy/` and `modern/` are public, and whose modules have the area in their public name. All others hide theirs. */
 export const publishesEras = ["protocol"]
 
+/** Folders that are public, beside the top of `src`: what is for one platform. Their modules have the folder in their public name. */
+export const platforms = { auth: ["node"] }
+
+/** Areas without a public module. */
+export const hiddenAreas = ["kit"]
+
 export const eras = ["legacy", "modern"]
+
+/** How reports and the documentation call a module: `server/legacy/Post`, `node/StdioServer`. */
+export const idOf = (name, module) => areas[name] === undefined || module === "index" ? `${name}/${module}` : module
 
 const skipped = new Set(["node_modules", "dist", "build", "coverage"])
 

@@ -18,7 +18,8 @@ const told = (path) => process.send({ told: relative(root, path) })
 
 const fail = (path, title, error) => {
   if (failure !== undefined) return
-  failure = { test: relative(root, path), title, error: String(error ?? "").split("\n")[0].slice(0, 200) }
+  const text = String(error ?? "").split("\n")[0].slice(0, 200)
+  failure = { test: relative(root, path), title, error: text, isTime: text.startsWith("Test timed out in") }
   process.send({ failure })
   void vitest.cancelCurrentRun("test-failure")
 }

@@ -21,7 +21,7 @@ export const changelogOf = (changesets, released) => {
   }
   return [
     "# Changelog",
-    "This page is made from the files in `.changeset`. All packages have the same version, see [versioning](versioning.md).",
+    "This page is made from the files in [`.changeset`](../.changeset). All packages have the same version, see [versioning](versioning.md).",
     "## Not released yet",
     ...list("New and changed", true),
     ...list("Mended", false),

@@ -1,62 +1,40 @@
-// llms.txt: what a machine needs to write programs with this library: the programs of the README, all recipes, and where the guides are. And
-// docs/all.md: all guides in one file, in the order in which docs/README.md names them.
+// What machines read: llms.txt has the programs of the README, and the entrance of the documentation, which says where the guides are;
+// llms-full.txt has all guides, in the order of the entrance. Their links are addresses, because such a text is read far from the folder
+// that it is about.
+import { addressOf, isAddress, linksOf, pathOf, proseOf, site, withTargets } from "./links.mjs"
 
-/** The pages that a page links to, in order, each once. */
-const linksOf = (text) => [...new Set([...text.matchAll(/\]\(((?!https?:)[^)#]+\.md)/g)].map(([, path]) => path))]
-
-const titleOf = (text) => /^# (.*)$/m.exec(text)?.[1] ?? ""
-
-/** The first paragraph below the title that is a sentence. */
-const summaryOf = (text) =>
-  text.split("\n\n").map((one) => one.replace(/\s+/g, " ").trim())
-    .find((one) => /^[A-Z`*[]/.test(one) && !/^(#|\*\*Path|Previous|\[)/.test(one)) ?? ""
-
-const section = (text, title) => text.split(/^(?=## )/m).find((one) => one.startsWith(`## ${title}\n`))?.trim() ?? ""
-
-/** The path of a link from one page, from the root. */
-const resolve = (from, link) => {
-  const parts = from.split("/").slice(0, -1)
-  for (const one of link.split("/")) {
-    if (one === "..") parts.pop()
-    else if (one !== ".") parts.push(one)
-  }
-  return parts.join("/")
+/** The guides in the order of the entrance, each once. */
+export const guidesOf = (entrance, read) => {
+  const targets = proseOf(entrance).flatMap(({ text }) => linksOf(text).map(({ target }) => target))
+  const paths = targets.filter((target) => !isAddress(target)).map((target) => pathOf("docs/README.md", target))
+  return [...new Set(paths)]
+    .filter((path) => /^docs\/(?!decisions\/|README\.md).*(?<!\/(methods|performance))\.md$/.test(path))
+    .map((path) => ({ path, text: read(path) }))
 }
 
-/** The guides in the order of the entrance. */
-export const guidesOf = (entrance, read) =>
-  linksOf(entrance).map((link) => resolve("docs/README.md", link))
-    .filter((path) =>
-      path.startsWith("docs/") && !/^docs\/(api|decisions)\//.test(path) &&
-      !/docs\/(all|messages|deviations|methods|changelog|performance)\.md$/.test(path)
-    )
-    .map((path) => ({ path, text: read(path) }))
+/** A page whose links are addresses; `isPage` tells the pages of the site from the other files of the repository. */
+const absolute = (page, text, isPage) => withTargets(text, (target) => addressOf(page, target, isPage)).trim()
 
-export const llmsOf = (readme, recipes, guides) =>
-  [
-    readme.split(/^## /m)[0].trim(),
-    "Import each module by its subpath, `import * as Tool from \"@effect-mcp/definition/Tool\"`. `Schema`, `Effect` and `Layer` come from " +
-    "`effect` 3.22. Options and limits are in docs/options.md; every text of an error is in docs/messages.md.",
-    ...["Install", "A server", "A client", "A test"].map((title) => section(readme, title)),
-    recipes.replace(/^#/gm, "##").trim(),
-    "## Guides",
-    guides.map(({ path, text }) => `- [${titleOf(text)}](${path}): ${summaryOf(text)}`).join("\n")
-  ].filter((one) => one !== "").join("\n\n") + "\n"
+export const llmsOf = (readme, entrance, isPage) => {
+  const [top, ...sections] = absolute("README.md", readme, isPage).split(/^(?=## )/m)
+  const programs = sections.filter((one) => /^```/m.test(one))
+  return [
+    top,
+    "Import each module by its subpath, `import * as Tool from \"@effect-mcp/core/Tool\"`. `Schema`, `Effect` and `Layer` come from " +
+    `\`effect\` 3.22. All guides in one file: [llms-full.txt](${site}llms-full.txt).`,
+    ...programs,
+    ...absolute("docs/README.md", entrance, isPage).split(/^(?=## )/m).slice(1)
+  ].map((one) => one.trim()).join("\n\n") + "\n"
+}
 
-/** All guides; headings are one level deeper, and links lead from the folder docs. */
-export const allOf = (guides) =>
+/** Headings are one level deeper. */
+export const llmsFullOf = (guides, isPage) =>
   [
-    "# All guides in one file",
+    "# Effect MCP: all guides",
     ...guides.map(({ path, text }) => {
-      let fenced = false
-      return text.trim().split("\n").map((line) => {
-        if (/^\s*(```|~~~)/.test(line)) fenced = !fenced
-        if (fenced) return line
-        const deeper = line.startsWith("#") ? `#${line}` : line
-        return deeper.replace(/\]\(((?!https?:|#)[^)]+)\)/g, (_, link) => `](${fromDocs(resolve(path, link))})`)
-          .replace(/\]\(#/g, `](${fromDocs(path)}#`)
-      }).join("\n")
+      const all = absolute(path, text, isPage)
+      const lines = all.split("\n")
+      for (const { line, text } of proseOf(all)) if (text.startsWith("#")) lines[line - 1] = `#${text}`
+      return lines.join("\n")
     })
   ].join("\n\n") + "\n"
-
-const fromDocs = (path) => path.startsWith("docs/") ? path.slice("docs/".length) : `../${path}`

@@ -2,6 +2,7 @@
 // finds it. The texts are the literals of the sources; "…" stands for a value. An area names the files that it takes; a file with texts
 // that belongs to no area is a fault.
 import ts from "typescript"
+import { areas as packageAreas } from "../workspace.mjs"
 
 /** Title, what to do first, and the sources: the beginning of their path without `packages/` and `src/`. */
 export const areas = [
@@ -18,12 +19,12 @@ export const areas = [
   [
     "A request failed, or was not sent",
     "A limit, a time, a cancel or the end of the connection. The section “A request fails” of [troubleshooting](troubleshooting.md) goes through them.",
-    /^(jsonrpc\/|client\/(ClientError|session|Pages|Telemetry|GroupError|ClientSessionGroup|group)|server\/runtime\/Release)/
+    /^(kit\/|jsonrpc\/|client\/(ClientError|session|Pages|ClientTelemetry|GroupError|ClientSessionGroup|group)|server\/runtime\/Release)/
   ],
   [
     "A client cannot connect",
     "No process, no answer, a refusal by HTTP, or no revision in common. The section “A client does not connect” of [troubleshooting](troubleshooting.md) goes through them.",
-    /^(client\/(negotiation|modern\/Connect|http|HttpRefused|Remote|ServersConfig)|node\/(subprocess|StdioClient|ConfiguredServers))/
+    /^(client\/(negotiation|modern\/Connect|http|HttpRefused|Remote|ServersConfig|configuration)|node\/(subprocess|StdioClient|ConfiguredServers|configuration))/
   ],
   [
     "A client over HTTP loses a stream, or a client cannot answer its server",
@@ -33,7 +34,7 @@ export const areas = [
   [
     "A server does not start, or refuses a feature",
     "The text names the feature, the port or the option.",
-    /^(server\/(Registry|Handler|Middleware|Page|Ask|features|InProcess|dispatch\/Build|RateLimit|SealKeys|Telemetry|SharedLimits|ClientLogger|TaskStore|http\/BuiltOnce|http\/EndpointContext|runtime\/(Session|HandlerName))|node\/(HttpServer|stdio))/
+    /^(server\/(Registry|Handler|Middleware|Page|Ask|features|InProcess|dispatch\/Build|RateLimit|SealKeys|ServerTelemetry|SharedLimits|ClientLogger|TaskStore|http\/BuiltOnce|http\/EndpointContext|runtime\/(Session|HandlerName))|node\/(HttpServer|stdio))/
   ],
   [
     "A server refuses an HTTP request",
@@ -54,12 +55,12 @@ export const areas = [
   [
     "Login, tokens, a protected server",
     "An `AuthorizationError` of a client, or a challenge of a server. See [When a login fails](host/09-login-failures.md) and [Protect a server](platform/02-protect-a-server.md#answers-to-clients).",
-    /^(auth\/|node\/(LoopbackBrowser|CredentialDirectory|browser))/
+    /^auth\//
   ],
   ["A proxy", "See [proxy.md](proxy.md).", /^proxy\//],
   ["An OpenAPI document", "See [models.md](models.md).", /^openapi\//],
   ["Models and sampling", "See [models.md](models.md).", /^ai\//],
-  ["Skills", "See [the README of the package](../packages/skills/README.md).", /^skills\//],
+  ["Skills", "See [the README of the package](../packages/extensions/README.md).", /^skills\//],
   ["Apps", "See [apps.md](apps.md).", /^apps\//]
 ]
 
@@ -98,7 +99,10 @@ export const sentencesOf = (text) => {
   return [...found]
 }
 
-const withoutPackage = (path) => path.replace(/^packages\//, "").replace("/src/", "/")
+const withoutPackage = (path) => {
+  const [, name, module] = /^packages\/([a-z]+)\/src\/(.*)$/.exec(path)
+  return packageAreas[name] === undefined ? `${name}/${module}` : module
+}
 
 /** The page, and the sources with sentences that belong to no area. */
 export const messagesOf = (sources) => {

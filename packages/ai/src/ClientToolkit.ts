@@ -10,15 +10,13 @@
  */
 import * as AiTool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
-import * as Apps from "@effect-mcp/apps/Apps"
-import type { CallToolOptions } from "@effect-mcp/client/CallOptions"
-import { Client } from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Typed from "@effect-mcp/client/Typed"
-import type * as Definition from "@effect-mcp/definition/Definition"
-import type * as Tool from "@effect-mcp/definition/Tool"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type * as Tools from "@effect-mcp/protocol/Tools"
+import * as Client from "@effect-mcp/core/Client"
+import type { CallToolOptions, ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type * as Definition from "@effect-mcp/core/Definition"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type * as Tools from "@effect-mcp/core/protocol/Tools"
+import type * as Tool from "@effect-mcp/core/Tool"
+import * as Apps from "@effect-mcp/extensions/Apps"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -214,9 +212,9 @@ const typedTool = (
 export const layer = <D extends Definition.Definition.Any>(
   definition: D,
   options: Options & ToolOutput.Options = {}
-): Layer.Layer<AiTool.HandlersFor<TypedTools<D>>, never, Client> =>
+): Layer.Layer<AiTool.HandlersFor<TypedTools<D>>, never, Client.Client> =>
   Layer.unwrapEffect(
-    Effect.map(Client, (session) => make(definition).toLayer(handlers(session, definition, options) as never))
+    Effect.map(Client.Client, (session) => make(definition).toLayer(handlers(session, definition, options) as never))
   )
 
 /**
@@ -225,8 +223,8 @@ export const layer = <D extends Definition.Definition.Any>(
  * @example
  * ```ts
  * import * as ClientToolkit from "@effect-mcp/ai/ClientToolkit"
- * import * as Definition from "@effect-mcp/definition/Definition"
- * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as Definition from "@effect-mcp/core/Definition"
+ * import * as Tool from "@effect-mcp/core/Tool"
  * import * as LanguageModel from "@effect/ai/LanguageModel"
  * import { Effect, Schema } from "effect"
  *
@@ -243,8 +241,8 @@ export const layer = <D extends Definition.Definition.Any>(
 export const of = <D extends Definition.Definition.Any>(
   definition: D,
   options: DefinitionOptions & ToolOutput.Options = {}
-): Effect.Effect<Toolkit.WithHandler<TypedTools<D>>, never, Client> =>
-  Effect.flatMap(Client, (session) => {
+): Effect.Effect<Toolkit.WithHandler<TypedTools<D>>, never, Client.Client> =>
+  Effect.flatMap(Client.Client, (session) => {
     const toolkit = make(definition, options)
     return Effect.flatMap(
       toolkit.toContext(handlers(session, definition, options) as never),
@@ -257,7 +255,7 @@ const handlers = (
   definition: Definition.Definition.Any,
   options: Options & ToolOutput.Options
 ): Readonly<Record<string, (args: unknown) => Effect.Effect<unknown, unknown>>> => {
-  const calls = Typed.make(session, definition) as Readonly<Record<string, Typed.Call<Tool.Tool.Any>>>
+  const calls = Client.of(session, definition) as Readonly<Record<string, Client.Call<Tool.Tool.Any>>>
   return Object.fromEntries([...definition.tools.values()].map((tool) => [
     tool.name,
     (args: unknown) =>

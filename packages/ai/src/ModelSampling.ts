@@ -9,12 +9,12 @@
  * @since 0.1.0
  */
 import * as LanguageModel from "@effect/ai/LanguageModel"
-import * as Features from "@effect-mcp/client/Features"
-import type { RequestContext } from "@effect-mcp/client/RequestContext"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
-import { USER_REJECTED } from "@effect-mcp/protocol/ErrorCodes"
-import { InternalError, InvalidParams, type McpError, PeerError } from "@effect-mcp/protocol/McpError"
-import type { CreateMessageParams, CreateMessageResult, ModelPreferences } from "@effect-mcp/protocol/Sampling"
+import type { FeatureContext } from "@effect-mcp/core/FeatureContext"
+import * as Features from "@effect-mcp/core/Features"
+import { USER_REJECTED } from "@effect-mcp/core/protocol/ErrorCodes"
+import { InternalError, InvalidParams, type McpError, PeerError } from "@effect-mcp/core/protocol/McpError"
+import type { CreateMessageParams, CreateMessageResult, ModelPreferences } from "@effect-mcp/core/protocol/Sampling"
+import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -90,7 +90,7 @@ export interface Candidate<E = never, R = never> {
   readonly intelligence?: number | undefined
 }
 
-type Needed<R> = Features.Features | Exclude<R, RequestContext | Scope.Scope>
+type Needed<R> = Features.Features | Exclude<R, FeatureContext | Scope.Scope>
 
 /**
  * Samples from the `LanguageModel` in the context.
@@ -98,8 +98,8 @@ type Needed<R> = Features.Features | Exclude<R, RequestContext | Scope.Scope>
  * @example
  * ```ts
  * import * as ModelSampling from "@effect-mcp/ai/ModelSampling"
- * import * as Client from "@effect-mcp/client/Client"
- * import * as Remote from "@effect-mcp/client/Remote"
+ * import * as Client from "@effect-mcp/core/Client"
+ * import * as Remote from "@effect-mcp/core/Remote"
  * import { Console, Effect } from "effect"
  *
  * const sampling = ModelSampling.layer({

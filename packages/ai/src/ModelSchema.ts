@@ -1,21 +1,22 @@
 /**
  * Converts the JSON Schema of a tool's arguments to the dialect of a model. The API of a model accepts a subset of JSON Schema, and
- * most APIs refuse a whole tool list for one schema outside of the subset. A converted schema may be less precise, because the
- * server of the tool checks the arguments by the original schema; descriptions say in words what keywords outside of the subset say.
+ * most APIs refuse a whole tool list for one schema outside of the subset. What a server wrote wrong is mended or left out. A converted
+ * schema may be less precise, because the server of the tool checks the arguments by the original schema; descriptions say in words what
+ * keywords outside of the subset say.
  *
  * @since 0.1.0
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
 import * as Conversion from "./schema/Conversion.js"
 import * as Inlining from "./schema/Inlining.js"
+import * as Nulls from "./schema/Nulls.js"
 import * as ObjectRoot from "./schema/ObjectRoot.js"
-import * as OpenAiStrict from "./schema/OpenAiStrict.js"
 
 /**
  * Which subset of JSON Schema a model accepts:
  *
- * - `json-schema`: the schema as the server wrote it;
+ * - `json-schema`: the schema as the server wrote it, where it is valid;
  * - `openai`: functions of OpenAI and of compatible APIs;
  * - `openai-strict`: functions with `strict: true`; a schema without a strict form is as for `openai`;
  * - `anthropic`: the `input_schema` of a tool;
@@ -42,7 +43,7 @@ export interface ModelSchema {
  * @category constructors
  */
 export const make = (inputSchema: JsonObject, dialect: Dialect): Either.Either<ModelSchema, string> =>
-  Conversion.make(inputSchema, dialect)
+  Either.map(Conversion.make(inputSchema, dialect), ({ isStrict, schema }) => ({ schema, isStrict }))
 
 /**
  * The arguments for the server, from arguments that a model wrote by the strict form of a schema: without the nulls that stand for
@@ -54,7 +55,7 @@ export const withoutNulls = (args: JsonObject, inputSchema: JsonObject): JsonObj
   Either.getOrElse(
     Conversion.attempt(() => {
       const schema = Inlining.inline(inputSchema)
-      return schema === undefined ? args : OpenAiStrict.withoutNulls(args, ObjectRoot.make(schema)) as JsonObject
+      return schema === undefined ? args : Nulls.remove(args, ObjectRoot.make(schema)) as JsonObject
     }),
     () => args
   )

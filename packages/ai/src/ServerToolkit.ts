@@ -6,11 +6,11 @@
  */
 import * as AiTool from "@effect/ai/Tool"
 import type * as Toolkit from "@effect/ai/Toolkit"
-import * as McpTool from "@effect-mcp/definition/Tool"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import type { ToolAnnotations } from "@effect-mcp/protocol/Tools"
-import type * as Feature from "@effect-mcp/server/Feature"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import type * as Feature from "@effect-mcp/core/Feature"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type { ToolAnnotations } from "@effect-mcp/core/protocol/Tools"
+import * as McpTool from "@effect-mcp/core/Tool"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -56,7 +56,7 @@ export type Requirements<Tools extends Record<string, AiTool.Any>> = Exclude<
  * @example
  * ```ts
  * import * as ServerToolkit from "@effect-mcp/ai/ServerToolkit"
- * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
  * import * as Tool from "@effect/ai/Tool"
  * import * as Toolkit from "@effect/ai/Toolkit"
  * import { Effect, Layer, Schema } from "effect"

@@ -7,16 +7,16 @@
  *
  * @since 0.1.0
  */
-import * as Apps from "@effect-mcp/apps/Apps"
-import type { CallToolOptions } from "@effect-mcp/client/CallOptions"
-import type { ClientError } from "@effect-mcp/client/ClientError"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import type { ClientSessionGroupService } from "@effect-mcp/client/ClientSessionGroup"
-import type { UnknownEntry } from "@effect-mcp/client/GroupError"
-import type * as Definition from "@effect-mcp/definition/Definition"
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type * as Tools from "@effect-mcp/protocol/Tools"
+import type { ClientError } from "@effect-mcp/core/ClientError"
+import type { CallToolOptions, ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type { ClientSessionGroupService } from "@effect-mcp/core/ClientSessionGroup"
+import type * as Definition from "@effect-mcp/core/Definition"
+import * as Diagnostic from "@effect-mcp/core/Diagnostic"
+import type { UnknownEntry } from "@effect-mcp/core/GroupError"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type * as Tools from "@effect-mcp/core/protocol/Tools"
+import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
+import * as Apps from "@effect-mcp/extensions/Apps"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -27,9 +27,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import * as Failures from "./list/Failures.js"
+import * as ModelArguments from "./list/ModelArguments.js"
 import * as ModelNames from "./list/ModelNames.js"
 import * as ModelSchema from "./ModelSchema.js"
 import * as Conversion from "./schema/Conversion.js"
+import * as Dialects from "./schema/Dialects.js"
 import * as Inlining from "./schema/Inlining.js"
 import * as ModelText from "./text/ModelText.js"
 import * as ToolOutput from "./ToolOutput.js"
@@ -71,7 +73,7 @@ export interface ToolList {
 
 /** @category models */
 export interface Options extends ToolOutput.Options {
-  /** The subset of JSON Schema that the model accepts. Default: `json-schema`, the schemas as they are. */
+  /** The subset of JSON Schema that the model accepts. Default: `json-schema`, valid schemas as they are. */
   readonly dialect?: ModelSchema.Dialect | undefined
   /**
    * Gives a tool its name for the model; `undefined` leaves the tool out. Characters that models do not accept are replaced, and a
@@ -86,6 +88,17 @@ export interface Options extends ToolOutput.Options {
    * strict, unless its configuration has `strict: false`. Default: false.
    */
   readonly onlyStrict?: boolean | undefined
+  /**
+   * Whether `call` mends arguments that the schema of the tool does not accept, where there is one reading: a text that is JSON is read as
+   * an array or an object, a text as a number or a boolean, and null in an optional member is left out. Nothing is mended where two
+   * branches of a union would accept. The log says what was mended. Default: true.
+   */
+  readonly mendArguments?: boolean | undefined
+  /**
+   * What becomes of arguments that the schema of a tool neither names nor allows: `report` writes their names to the log, each with the
+   * nearest name that the tool has; `refuse` also refuses the call, and the model reads the names; `accept` says nothing. Default: `report`.
+   */
+  readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
   /** The most characters of a description; a longer one is cut. Default: 1,024 for OpenAI's dialects, else 10,000. */
   readonly maxDescription?: number | undefined
   /** The most tools; others are skipped. Default: 128 for OpenAI's dialects, else 512. */
@@ -171,8 +184,8 @@ const unsafeBuild = (
   before: ReadonlyMap<string, string>
 ) => {
   const { dialect = "json-schema", name: naming = (name: string) => name } = options
-  const isOpenAi = dialect.startsWith("openai")
-  const { maxDescription = isOpenAi ? 1024 : 10_000, maxTools = isOpenAi ? 128 : 512 } = options
+  const { limits } = Dialects.rules[dialect]
+  const { maxDescription = limits.description, maxTools = limits.tools } = options
   const failed: Array<ToolList["skipped"][number]> = []
   const chosen: Array<ModelNames.Named & Listed & ModelSchema.ModelSchema> = []
   const keys = new Set<string>()
@@ -201,14 +214,14 @@ const unsafeBuild = (
       ? Either.filterOrLeft(
         Conversion.make(tool.inputSchema, dialect, budgets.get(server)),
         ({ isStrict }) => isStrict || options.onlyStrict !== true,
-        () =>
-          "has arguments without a strict form: a map, a value of any type, properties beside alternatives, or more than ten levels"
+        ({ notStrict = "has arguments without a strict form" }) => notStrict
       )
       : Either.left(`is over the limit of ${maxTools} tools`)
     if (Either.isLeft(schema)) skipped.push({ server, tool: tool.name, reason: schema.left })
     else chosen.push({ ...one, ...schema.right })
   }
   const names = ModelNames.assign(chosen, before)
+  const reading = { ...options, report: Diagnostic.logger() }
   const byName = new Map(chosen.map(({ isStrict, key, name: routed, schema, server, tool }) => {
     const name = names.get(key)!
     const description = ModelText.shortened(
@@ -216,7 +229,7 @@ const unsafeBuild = (
       maxDescription
     )
     const seen: ModelTool = { name, description, inputSchema: schema, isStrict, server, tool }
-    return [name, { seen, routed }] as const
+    return [name, { seen, routed, read: ModelArguments.make(seen, reading) }] as const
   }))
   const tools = [...byName.values()].map(({ seen }) => seen)
   const list: ToolList = {
@@ -230,15 +243,19 @@ const unsafeBuild = (
       if (given === undefined) {
         return Effect.succeed(ToolOutput.failure(`The arguments of ${ModelText.quoted(name)} must be a JSON object.`))
       }
-      const { routed, seen } = found
+      const { read, routed, seen } = found
       const exact = seen.isStrict ? ModelSchema.withoutNulls(given, seen.tool.inputSchema) : given
-      return Effect.matchEffect(call(routed, exact, callOptions), {
-        onFailure: (error) =>
-          Effect.map(
-            Failures.text(name, error),
-            (text = `The tool ${ModelText.quoted(name)} could not be called.`) => ToolOutput.failure(text)
-          ),
-        onSuccess: (result) => Effect.succeed(ToolOutput.make(result, options))
+      return Effect.matchEffect(read(exact), {
+        onFailure: (refusal) => Effect.succeed(ToolOutput.failure(refusal)),
+        onSuccess: (mended) =>
+          Effect.matchEffect(call(routed, mended, callOptions), {
+            onFailure: (error) =>
+              Effect.map(
+                Failures.text(name, error),
+                (text = `The tool ${ModelText.quoted(name)} could not be called.`) => ToolOutput.failure(text)
+              ),
+            onSuccess: (result) => Effect.succeed(ToolOutput.make(result, options))
+          })
       })
     }
   }

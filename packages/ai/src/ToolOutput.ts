@@ -5,9 +5,9 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  * @since 0.1.0
  */
-import type { ContentBlock, ResourceContents } from "@effect-mcp/protocol/Content"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { CallToolResult } from "@effect-mcp/protocol/Tools"
+import type { ContentBlock, ResourceContents } from "@effect-mcp/core/protocol/Content"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type { CallToolResult } from "@effect-mcp/core/protocol/Tools"
 import * as Either from "effect/Either"
 import { wellFormed, wellFormedJson } from "./text/ModelText.js"
 

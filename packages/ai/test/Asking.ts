@@ -2,15 +2,13 @@
  * A server whose tool asks the client's model, for the tests of sampling, and short forms of messages and of the answers of a
  * scripted model.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as ServerSession from "@effect-mcp/server/ServerSession"
-import type { Layer } from "effect"
-import { Effect, Schema } from "effect"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/core/protocol/Sampling"
+import * as ServerSession from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
+import { Effect, type Layer, Schema } from "effect"
 import * as ScriptedModel from "./ScriptedModel.js"
-import type { eras } from "./Serving.js"
-import { client } from "./Serving.js"
+import { client, type eras } from "./Serving.js"
 
 /** A tool that asks the client's model to continue these messages, and gives the answer or the error as JSON. */
 const Ask = Tool.make("ask", {

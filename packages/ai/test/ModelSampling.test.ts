@@ -3,7 +3,7 @@ import type * as Prompt from "@effect/ai/Prompt"
 import * as AiTool from "@effect/ai/Tool"
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelSampling from "@effect-mcp/ai/ModelSampling"
-import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
+import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/core/protocol/Sampling"
 import { Context, Deferred, Effect, Fiber, FiberRef, Layer, Queue, Ref } from "effect"
 import { ask, AskLive, say, user } from "./Asking.js"
 import * as ScriptedModel from "./ScriptedModel.js"
@@ -365,6 +365,7 @@ describe("Sampling by a language model", () => {
       }]
       const features = Layer.provide(ModelSampling.layer({ dialect: "anthropic" }), ScriptedModel.make().layer)
       const { error } = yield* ask(features, { tools })
-      assert.strictEqual(error, "The tool \"filter\" has an argument that the model cannot name: \"filter[name]\"")
+      const reason = "at \"/properties/filter[name]\", \"filter[name]\": a name must match ^[a-zA-Z0-9_.-]{1,64}$"
+      assert.strictEqual(error, `The tool "filter" has arguments that the model cannot take: ${reason}`)
     }))
 })

@@ -1,7 +1,7 @@
 /** Alternatives inside of the arguments: what stands beside them is a condition too. */
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelSchema from "@effect-mcp/ai/ModelSchema"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { Either } from "effect"
 
 const beside = (property: JsonObject, dialect: ModelSchema.Dialect) => {

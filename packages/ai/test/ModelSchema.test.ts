@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelSchema from "@effect-mcp/ai/ModelSchema"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { Either, FastCheck } from "effect"
 
 const make = (schema: JsonObject, dialect: ModelSchema.Dialect) =>
@@ -36,7 +36,7 @@ const keywords = (u: unknown, isMap = false): ReadonlyArray<string> =>
 
 describe("The schema of arguments for a model", () => {
   it("is the server's for a model that knows JSON Schema", () => {
-    assert.strictEqual(make(search, "json-schema"), search)
+    assert.deepStrictEqual<unknown>(make(search, "json-schema"), search)
   })
 
   it("keeps references to definitions for Anthropic", () => {
@@ -109,6 +109,18 @@ describe("The schema of arguments for a model", () => {
     )
   })
 
+  it("takes the nulls out by the first of several schemas for a property", () => {
+    const schema = {
+      type: "object",
+      properties: { a: { type: "object", properties: { b: { type: "string" } } } },
+      anyOf: [{ properties: { a: { type: "object", description: "Any." } } }]
+    }
+    const alternatives = { type: "object", properties: { all: { type: "array", items: schema } } }
+    assert.deepStrictEqual<unknown>(ModelSchema.withoutNulls({ all: [{ a: { b: null } }] }, alternatives), {
+      all: [{ a: {} }]
+    })
+  })
+
   it("says in Gemini's subset what it can, and the rest in words", () => {
     assert.deepStrictEqual<unknown>(make(search, "gemini"), {
       type: "object",
@@ -138,7 +150,7 @@ describe("The schema of arguments for a model", () => {
         kind: { type: "string", enum: ["a"] },
         size: { type: "number", description: "(enum: [1,2])" },
         name: { type: "string", nullable: true },
-        id: { nullable: true, anyOf: [{ type: "string" }, { type: "integer" }] },
+        id: { anyOf: [{ type: "string", nullable: true }, { type: "integer" }] },
         pair: { type: "array", items: { anyOf: [{ type: "string" }, { type: "number" }] } },
         anything: { type: "string", description: "any JSON value, as text" },
         map: { type: "object" },
@@ -386,5 +398,7 @@ describe("The schema of arguments for a model", () => {
   it("is refused for Anthropic when an argument has a name that it cannot have", () => {
     const made = ModelSchema.make({ type: "object", properties: { "filter[name]": { type: "string" } } }, "anthropic")
     assert.include(Either.getOrThrow(Either.flip(made)), "\"filter[name]\"")
+    const never = ModelSchema.make({ type: "object", properties: { "filter[name]": false } }, "anthropic")
+    assert.isTrue(Either.isLeft(never))
   })
 })

@@ -7,11 +7,11 @@ import * as ClientToolkit from "@effect-mcp/ai/ClientToolkit"
 import * as ModelSampling from "@effect-mcp/ai/ModelSampling"
 import * as ToolList from "@effect-mcp/ai/ToolList"
 import * as ToolOutput from "@effect-mcp/ai/ToolOutput"
-import * as Client from "@effect-mcp/client/Client"
-import type { Features } from "@effect-mcp/client/Features"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Client from "@effect-mcp/core/Client"
+import * as Definition from "@effect-mcp/core/Definition"
+import type { Features } from "@effect-mcp/core/Features"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Context, Effect, Layer } from "effect"
 import { expectTypeOf } from "vitest"
 
@@ -30,6 +30,8 @@ const list = {
   name: (name, server, { title }) => `${server}_${title ?? name}`,
   definition: Notes,
   onlyStrict: true,
+  mendArguments: false,
+  unknownArguments: "refuse",
   maxDescription: 1000,
   maxTools: 20
 } satisfies Every<ToolList.Options>

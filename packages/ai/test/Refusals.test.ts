@@ -6,9 +6,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as ModelSchema from "@effect-mcp/ai/ModelSchema"
 import * as ToolList from "@effect-mcp/ai/ToolList"
 import * as ToolOutput from "@effect-mcp/ai/ToolOutput"
-import * as RawTool from "@effect-mcp/definition/RawTool"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as RawTool from "@effect-mcp/core/RawTool"
 import { Effect, Either, Layer } from "effect"
 import { client } from "./Serving.js"
 
@@ -118,6 +118,75 @@ describe("What a server can cost", () => {
       }
       assert.isTrue(Either.isRight(made(262_144)), dialect)
       assert.include(Either.getOrThrow(Either.flip(made(262_145))), "more than 262144 characters", dialect)
+    }
+  })
+
+  const bounded = <A>(work: () => A): A => {
+    const before = process.cpuUsage()
+    const made = work()
+    assert.isBelow(process.cpuUsage(before).user, 1_000_000)
+    return made
+  }
+
+  const named = (count: number, one: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, one]))
+
+  it("is bounded for a long name or text that many references repeat", () => {
+    const long = "x".repeat(100_000)
+    for (const Long of [{ properties: { [long]: {} } }, { not: long }, { anyOf: [long] }, { enum: [long] }]) {
+      const schema = { type: "object", properties: named(1000, { $ref: "#/$defs/Long" }), $defs: { Long } }
+      for (const dialect of ["openai", "openai-strict", "gemini"] as const) {
+        const made = bounded(() => ModelSchema.make(schema, dialect))
+        assert.include(Either.getOrThrow(Either.flip(made)), "too large")
+      }
+    }
+  })
+
+  it("is bounded for what many levels of `allOf` merge", () => {
+    for (
+      const inner of [{ properties: named(9000, {}) }, named(12_000, 1), { required: Object.keys(named(20_000, 1)) }]
+    ) {
+      const a = Array.from({ length: 400 }).reduce<JsonObject>(
+        (one) => ({ allOf: [one, { title: "A" }] }),
+        inner
+      )
+      const made = bounded(() => ModelSchema.make({ type: "object", properties: { a } }, "openai"))
+      assert.include(Either.getOrThrow(Either.flip(made)), "too large")
+    }
+  })
+
+  it("is bounded for a schema with many alternatives", () => {
+    const oneOf = Array.from({ length: 6000 }, (_, index) => ({ properties: { a: { const: index } } }))
+    for (const dialect of dialects) {
+      assert.isTrue(
+        Either.isRight(bounded(() => ModelSchema.make({ type: "object", properties: { a: { oneOf } } }, dialect)))
+      )
+    }
+  })
+
+  it("is bounded for patterns that no end closes", () => {
+    for (
+      const [pattern, count] of [["[".repeat(9999), 25], [`${"a".repeat(9998)}[`, 25], [
+        "(".repeat(200_000),
+        1
+      ]] as const
+    ) {
+      const properties = named(count, { type: "string", pattern })
+      for (const dialect of dialects) {
+        const made = bounded(() => ModelSchema.make({ type: "object", properties }, dialect))
+        assert.notInclude(JSON.stringify(Either.getOrThrow(made).schema), "\"pattern\"")
+      }
+    }
+  })
+
+  it("is bounded for arguments with many objects, whose schema has many properties or alternatives", () => {
+    const text = { type: "string" }
+    const all = Array.from({ length: 5000 }, () => ({ p1: null, p2: "a" }))
+    const oneOf = Array.from({ length: 4000 }, (_, index) => ({ properties: { [`p${index}`]: text } }))
+    for (const items of [{ properties: named(8000, text) }, { oneOf }]) {
+      const schema = { type: "object", properties: { all: { type: "array", items } } }
+      const args = bounded(() => ModelSchema.withoutNulls({ all }, schema))
+      assert.deepStrictEqual((args.all as ReadonlyArray<unknown>)[4999], { p2: "a" })
     }
   })
 

@@ -2,11 +2,10 @@
  * Servers for the tests of this package: over a checked transport in memory, in either era, and with a way to add features
  * while they run.
  */
-import * as Client from "@effect-mcp/client/Client"
-import type * as Version from "@effect-mcp/protocol/Version"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { RegistryService } from "@effect-mcp/server/Registry"
-import { Registry } from "@effect-mcp/server/Registry"
+import * as Client from "@effect-mcp/core/Client"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type * as Version from "@effect-mcp/core/protocol/Version"
+import { Registry, type RegistryService } from "@effect-mcp/core/Registry"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import { Deferred, Effect, Exit, Layer, Scope } from "effect"
 

@@ -3,12 +3,12 @@
  * calls a healthy server.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
-import * as ServerConnector from "@effect-mcp/client/Remote"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import type { Message } from "@effect-mcp/jsonrpc/Message"
-import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Client from "@effect-mcp/core/Client"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as Features from "@effect-mcp/core/Features"
+import type { Message } from "@effect-mcp/core/Message"
+import * as MessageText from "@effect-mcp/core/MessageText"
+import * as ServerConnector from "@effect-mcp/core/Remote"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -9,8 +9,8 @@
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type { HttpRefused } from "@effect-mcp/client/HttpRefused"
-import type { Authorizer } from "@effect-mcp/client/RemoteOptions"
+import type { Authorizer } from "@effect-mcp/core/Authorizer"
+import type { HttpRefused } from "@effect-mcp/core/HttpRefused"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -136,8 +136,8 @@ export const layer = <R = never>(
  * @example
  * ```ts
  * import * as Authorization from "@effect-mcp/auth/Authorization"
- * import * as Client from "@effect-mcp/client/Client"
- * import * as Remote from "@effect-mcp/client/Remote"
+ * import * as Client from "@effect-mcp/core/Client"
+ * import * as Remote from "@effect-mcp/core/Remote"
  *
  * export const Live = Client.layer(
  *   Remote.connector("https://example.com/mcp", { authorize: Authorization.authorize })

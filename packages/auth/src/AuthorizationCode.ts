@@ -5,7 +5,8 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-flow-steps
  * @since 0.1.0
  */
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
+import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -97,7 +98,7 @@ export const make = (options: Options): Grant<Browser | CredentialStore> => {
       const client = isForgotten ? yield* Effect.zipRight(retire, clientFor(context, session.redirectUri)) : known
       const late = failure("Browser", "The user did not log in in time; the option `loginTimeout` has the limit")
       const code = yield* session.open(urlFor(client), Redacted.value(state)).pipe(
-        Effect.timeoutFail({ duration: loginTimeout, onTimeout: () => late }),
+        TimeLimit.call(loginTimeout, () => Effect.fail(late)),
         Effect.flatMap((response) => codeOf(response, server, state)),
         // The server may have forgotten a registration, and tell the user alone.
         Effect.onError((cause) => {
@@ -138,7 +139,7 @@ const isUnknown = ({ get }: GrantContext, url: URL): Effect.Effect<boolean> =>
       const error = json?.["error"] ?? page?.searchParams.get("error") ?? undefined
       return error === undefined ? status === 400 : isClientError(error)
     }),
-    Effect.timeoutTo({ duration: PROBE, onSuccess: (isUnknown) => isUnknown, onTimeout: () => false }),
+    TimeLimit.call(PROBE, () => Effect.succeed(false)),
     Effect.orElseSucceed(() => false)
   )
 

@@ -1,12 +1,12 @@
 /**
  * Where the client keeps what it is known as at each authorization server, and the tokens it got there. Everything is kept by
  * issuer, so nothing of one authorization server is ever sent to another. It uses the platform's `KeyValueStore`;
- * `CredentialDirectory` of `@effect-mcp/node` keeps it in files that only the user can read.
+ * `node/CredentialDirectory` keeps it in files that only the user can read.
  *
  * @since 0.1.0
  */
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
+import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -8,12 +8,14 @@
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  * @since 0.1.0
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { McpError } from "@effect-mcp/protocol/McpError"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import type * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import { SharedLimits } from "@effect-mcp/server/SharedLimits"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import type * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type { McpError } from "@effect-mcp/core/protocol/McpError"
+import { SharedLimits } from "@effect-mcp/core/SharedLimits"
 import * as Clock from "effect/Clock"
+import type * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -135,12 +137,12 @@ type WithUser<Claims, S, R> = AccessToken<Claims> extends S ? unknown : { readon
  *
  * @example
  * ```ts
+ * import type * as AccessToken from "@effect-mcp/auth/AccessToken"
  * import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
  * import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
- * import type * as AccessToken from "@effect-mcp/auth/AccessToken"
- * import * as Tool from "@effect-mcp/definition/Tool"
- * import * as Feature from "@effect-mcp/server/Feature"
- * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Feature from "@effect-mcp/core/Feature"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
  * import { Context, Effect, Schema } from "effect"
  *
  * class User extends Context.Tag("User")<User, AccessToken.AccessToken<{ readonly name: string }>>() {}
@@ -176,6 +178,26 @@ export const make = <
   options: Options<Claims, S, VR, CR, UR, R2, R3> & WithUser<Claims, S, UR>
 ): Authenticator.Authenticator<I, VR | CR | UR | R2 | R3> =>
   Authenticator.scoped(tag, Effect.flatMap(settingsOf(options), (settings) => start(options, settings)))
+
+/**
+ * `make`, with options from the configuration of the program. It is no layer, because the authenticator is an option of `McpServer.layer`.
+ *
+ * @category constructors
+ */
+export const makeConfig = <
+  I,
+  S extends Granted,
+  Claims = AnyClaims,
+  VR = never,
+  CR = never,
+  UR = never,
+  R2 = never,
+  R3 = never
+>(
+  tag: Context.Tag<I, S>,
+  options: Config.Config<Options<Claims, S, VR, CR, UR, R2, R3> & WithUser<Claims, S, UR>>
+): Effect.Effect<Authenticator.Authenticator<I, VR | CR | UR | R2 | R3>, ConfigError> =>
+  Effect.map(options, (options) => make(tag, options))
 
 interface Settings {
   readonly origin: string

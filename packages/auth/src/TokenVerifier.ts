@@ -46,8 +46,8 @@ export type Verify<R = never> = (token: Redacted.Redacted<string>) => Effect.Eff
 export interface Verified {
   readonly issuer: string
   /**
-   * By the names of RFC 7519 and RFC 7662: `aud` is required; `sub` or `client_id`; `scope` or `scp`; `exp` and `nbf` in
-   * seconds; `cnf`.
+   * By the names of RFC 7519 and RFC 7662: `aud` is required; `sub`, or `client_id` or `azp`; `scope` or `scp`, a text or a list of
+   * texts; `exp` and `nbf` in seconds; `cnf`. A claim that is there and of another type is refused, never treated as absent.
    */
   readonly claims: Readonly<Record<string, unknown>>
   /** Whether the result still holds at a time in milliseconds. Default: the token is verified anew for each request. */

@@ -3,7 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as ClientCredentials from "@effect-mcp/auth/ClientCredentials"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+import * as Dpop from "@effect-mcp/auth/Dpop"
 import { Cause, Effect, Either, Exit, Layer, Logger, LogLevel, Redacted, Tracer } from "effect"
+import * as Jose from "jose"
 import { inspect } from "node:util"
 import * as World from "./World.js"
 
@@ -89,6 +91,113 @@ describe("A server that names another authorization server", () => {
       for (const { url } of world.net.received.filter(({ url }) => url.origin === SECOND)) {
         assert.strictEqual(url.pathname, "/.well-known/oauth-authorization-server")
       }
+    }))
+
+  const DOCUMENT = "https://app.test/client"
+  const grants = (world: World.World) => world.sent("POST /token").map(({ form }) => form.get("grant_type"))
+
+  it.effect("MUST NOT get the refresh token, the key or the scopes of the other, also where the client has one id at both", () =>
+    Effect.gen(function*() {
+      let scope = "files:read"
+      const metadata = {
+        client_id_metadata_document_supported: true,
+        dpop_signing_alg_values_supported: ["ES256"],
+        scopes_supported: ["files:read", "files:write"]
+      }
+      const world = World.make({
+        metadata,
+        authorization: { dpop: Dpop.es256 },
+        identity: { metadataDocument: DOCUMENT },
+        get scope() {
+          return scope
+        }
+      })
+      World.addServer(world, SECOND, { metadata })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          yield* client.ping()
+          scope = "files:write"
+          world.authorizationServers[0] = SECOND
+          yield* client.ping()
+        }))
+      assert.deepStrictEqual(grants(world), ["authorization_code", "authorization_code"])
+      for (const { headers, text, url } of world.net.received.filter(({ url }) => url.origin === SECOND)) {
+        for (const one of world.server.secrets()) assert.notInclude(JSON.stringify(headers) + text + url.href, one)
+      }
+      assert.deepStrictEqual(
+        world.opened.map(({ searchParams }) => [searchParams.get("client_id"), searchParams.get("scope")]),
+        [[DOCUMENT, "files:read"], [DOCUMENT, "files:write"]]
+      )
+      const keys = world.sent("POST /token").map(({ headers }) => Jose.decodeProtectedHeader(headers["dpop"]!).jwk!.x)
+      assert.notStrictEqual(keys[0], keys[1])
+    }))
+
+  it.effect("MUST NOT get the refresh token of the other that another program has stored meanwhile", () =>
+    Effect.gen(function*() {
+      const memory = yield* Effect.provide(CredentialStore.CredentialStore, CredentialStore.layerMemory)
+      const secret = "the-refresh-token-of-second.test"
+      const storing = Effect.zipRight(
+        memory.bindings.set(
+          { issuer: SECOND, resource: World.SERVER, scopes: undefined, key: undefined },
+          World.SERVER
+        ),
+        memory.tokens.set(
+          {
+            accessToken: Redacted.make("expired"),
+            type: "Bearer",
+            expiresAt: 0,
+            renewAt: 0,
+            refreshToken: Redacted.make(secret),
+            scopes: undefined,
+            clientId: DOCUMENT
+          },
+          SECOND,
+          World.SERVER
+        )
+      )
+      let meanwhile: Effect.Effect<void> = Effect.void
+      const store: CredentialStore.CredentialStoreService = {
+        ...memory,
+        exclusive: (effect, ...key) =>
+          memory.exclusive(Effect.zipRight(Effect.suspend(() => meanwhile), effect), ...key)
+      }
+      const world = World.make({
+        metadata: { client_id_metadata_document_supported: true },
+        identity: { metadataDocument: DOCUMENT },
+        store: Layer.succeed(CredentialStore.CredentialStore, store)
+      })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          yield* client.ping()
+          world.server.revoke()
+          meanwhile = Effect.orDie(storing)
+          yield* client.ping()
+        }))
+      assert.deepStrictEqual(grants(world), ["authorization_code", "authorization_code"])
+      for (const { text } of world.net.received) assert.notInclude(text, secret)
+    }))
+
+  it.effect("does not refresh tokens that are for another resource", () =>
+    Effect.gen(function*() {
+      let resource = World.SERVER
+      const world = World.make({
+        get resourceMetadata() {
+          return { resource }
+        }
+      })
+      yield* World.run(world, (client) =>
+        Effect.gen(function*() {
+          yield* client.ping()
+          world.server.revoke()
+          resource = "https://mcp.test"
+          // The server takes no tokens for this resource.
+          yield* Effect.flip(client.ping())
+        }))
+      assert.notInclude(grants(world), "refresh_token")
+      assert.deepStrictEqual(
+        world.sent("POST /token").slice(0, 2).map(({ form }) => form.get("resource")),
+        [World.SERVER, "https://mcp.test"]
+      )
     }))
 
   it.effect("uses the one that the client is registered at, when it names several", () =>

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Version from "@effect-mcp/protocol/Version"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import { Deferred, Effect, Layer, Schema } from "effect"
 import * as World from "./World.js"
 

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Reason } from "@effect-mcp/auth/AuthorizationError"
-import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
+import { AuthorizationError, type Reason } from "@effect-mcp/auth/AuthorizationError"
 import { Effect } from "effect"
 import * as Net from "./Net.js"
 import * as World from "./World.js"

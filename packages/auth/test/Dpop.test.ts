@@ -1,7 +1,11 @@
+import * as Headers from "@effect/platform/Headers"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
+import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
 import * as Dpop from "@effect-mcp/auth/Dpop"
-import { Effect, Layer, TestClock } from "effect"
+import { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import { Context, Effect, Layer, TestClock } from "effect"
 import * as Jose from "jose"
 import * as World from "./World.js"
 
@@ -88,6 +92,58 @@ describe("A client with DPoP", () => {
       const grants = world.sent("POST /token").map(({ form }) => form.get("grant_type"))
       assert.deepStrictEqual(grants, ["authorization_code", "refresh_token"])
       assert.lengthOf(world.opened, 1)
+    }))
+
+  /** A client that has logged in, and what it does when the server refuses a request with this challenge. */
+  const refusing = Effect.gen(function*() {
+    const world = World.make(supported)
+    const authorization = yield* Effect.map(Layer.build(world.layer), Context.get(Authorization.Authorization))
+    yield* authorization.login(World.SERVER)
+    const refuse = (
+      request: HttpClientRequest.HttpClientRequest,
+      attempt: number,
+      error: string,
+      headers: Readonly<Record<string, string>> = {}
+    ) =>
+      Effect.flatMap(authorization.headers(World.SERVER, request), (own) =>
+        authorization.onRefused(
+          World.SERVER,
+          new HttpRefused({
+            method: request.method,
+            url: World.SERVER,
+            status: 401,
+            headers: Headers.fromInput({ "www-authenticate": `DPoP error="${error}"`, ...headers }),
+            body: ""
+          }),
+          HttpClientRequest.setHeaders(request, own),
+          attempt
+        ))
+    const nonce = (request: HttpClientRequest.HttpClientRequest, attempt: number, nonce: string) =>
+      refuse(request, attempt, "use_dpop_nonce", { "dpop-nonce": nonce })
+    const grants = () => world.sent("POST /token").map(({ form }) => form.get("grant_type"))
+    return { grants, nonce, refuse, world }
+  })
+
+  it.scoped("refreshes a token that is refused when a request is sent again whose nonce was refused earlier", () =>
+    Effect.gen(function*() {
+      const { grants, nonce, refuse, world } = yield* refusing
+      const request = HttpClientRequest.bodyText(HttpClientRequest.post(World.SERVER), "{}")
+      assert.isTrue(yield* nonce(request, 1, "first"))
+      world.server.revoke()
+      assert.isTrue(yield* refuse(request, 1, "invalid_token"))
+      assert.deepStrictEqual(grants(), ["authorization_code", "refresh_token"])
+    }))
+
+  it.scoped("gives a request without a body up after so many refusals, whatever others without a body were refused for", () =>
+    Effect.gen(function*() {
+      const { grants, nonce, refuse } = yield* refusing
+      const [one, other] = [HttpClientRequest.get(World.SERVER), HttpClientRequest.get(World.SERVER)]
+      assert.isFalse(yield* refuse(one, 4, "invalid_token"))
+      for (const [attempt, given] of ["first", "second", "third"].entries()) {
+        assert.isTrue(yield* nonce(other, attempt + 1, given))
+      }
+      assert.isFalse(yield* refuse(one, 4, "invalid_token"))
+      assert.deepStrictEqual(grants(), ["authorization_code"])
     }))
 
   it.effect("keeps its key with the tokens, so that a later process can send them", () =>

@@ -9,13 +9,13 @@ import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
 import type { Grant } from "@effect-mcp/auth/Grant"
 import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
 import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Feature from "@effect-mcp/server/Feature"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
-import type { Issuer, Options } from "@effect-mcp/testing/AuthorizationServerOptions"
+import * as Client from "@effect-mcp/core/Client"
+import * as Feature from "@effect-mcp/core/Feature"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
+import type { Issuer, Options } from "@effect-mcp/testing/AuthorizationServerModel"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Context, Effect, Layer, Schema } from "effect"
 
@@ -35,7 +35,7 @@ const Write = McpServer.tool(
   () => Effect.map(User, ({ subject }) => `written by ${subject}`)
 ).pipe(Feature.requires(["write"]))
 
-const ServerLive = WebHandler.layer({ path: "/mcp", allowedHosts: ["mcp.test"] }).pipe(
+const ServerLive = WebHandler.layerWith({ path: "/mcp", allowedHosts: ["mcp.test"] }).pipe(
   Layer.provide(McpServer.layer({ name: "notes", version: "1.0.0" }, Layer.merge(Whoami, Write), {
     authenticator: ResourceServer.make(User, {
       resource: SERVER,
@@ -80,7 +80,7 @@ export const layer = (
   return Authorization.layer(grant, authorization).pipe(
     Layer.provide([BrowserLive, CredentialStore.layerMemory]),
     Layer.provideMerge(Network),
-    Layer.provideMerge(TestAuthorizationServer.layer(options))
+    Layer.provideMerge(TestAuthorizationServer.layerWith(options))
   )
 }
 

@@ -11,13 +11,14 @@ import * as EnterpriseManaged from "@effect-mcp/auth/EnterpriseManaged"
 import type * as Grant from "@effect-mcp/auth/Grant"
 import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
 import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
+import * as LoopbackBrowser from "@effect-mcp/auth/node/LoopbackBrowser"
 import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
 import * as TokenExchange from "@effect-mcp/auth/TokenExchange"
 import * as TokenVerifier from "@effect-mcp/auth/TokenVerifier"
 import * as WorkloadIdentity from "@effect-mcp/auth/WorkloadIdentity"
-import type * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import { Context, Effect, Redacted, Schema } from "effect"
+import type * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import { Console, Context, Effect, Redacted, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 
 /** A new option is missing here until it has a value. */
@@ -152,3 +153,9 @@ export const verifiers = [
   IntrospectionVerifier.make(introspection),
   TokenVerifier.make(() => Effect.zipRight(Vault, TokenVerifier.invalid("unknown")))
 ]
+
+const browser = { port: 8765, path: "/callback", open: (url) => Console.log(url.href) } satisfies Every<
+  LoopbackBrowser.Options
+>
+
+export const userBrowser = LoopbackBrowser.layerWith(browser)

@@ -7,17 +7,19 @@ import type * as AccessToken from "@effect-mcp/auth/AccessToken"
 import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
 import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
 import type { TokenVerifier } from "@effect-mcp/auth/TokenVerifier"
-import * as Resource from "@effect-mcp/definition/Resource"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Feature from "@effect-mcp/server/Feature"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
-import * as SharedLimits from "@effect-mcp/server/SharedLimits"
-import * as Tasks from "@effect-mcp/server/Tasks"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
+import type * as EventStore from "@effect-mcp/core/EventStore"
+import * as Feature from "@effect-mcp/core/Feature"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import type { Registry } from "@effect-mcp/core/Registry"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as SharedLimits from "@effect-mcp/core/SharedLimits"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
+import * as Tool from "@effect-mcp/core/Tool"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import { Clock, Context, Effect, Layer } from "effect"
 import * as Jose from "jose"
 import * as Net from "./Net.js"
@@ -107,7 +109,7 @@ export const features = Layer.mergeAll(
   act("purge").pipe(Feature.requires(["notes:write"]), Feature.requires(["notes:admin", "notes:write"])),
   McpServer.tool(Tool.make("slow"), () => Effect.as(Effect.sleep("2 minutes"), "slept")),
   McpServer.tool(Tool.make("report", { task: "optional" }), () => Effect.never),
-  Layer.provide(Tasks.layer(), TaskStore.layerMemory()),
+  Layer.provide(TasksServer.layer, TaskStore.layerMemory),
   McpServer.resource(Resource.make("secret", { uri: "test://secret" }), Effect.succeed("secret")).pipe(
     Feature.requires(["notes:admin"])
   )
@@ -115,6 +117,9 @@ export const features = Layer.mergeAll(
 
 export interface Options extends Partial<ResourceServer.Options<ResourceServer.AnyClaims, AccessToken.AccessToken>> {
   readonly http?: HttpOptions
+  /** Features in place of those above, of a server with the extension of tasks. */
+  readonly features?: Layer.Layer<never, never, Registry | User>
+  readonly events?: Layer.Layer<EventStore.EventStore>
   readonly verifier?: TokenVerifier<HttpClient.HttpClient>
   readonly limits?: SharedLimits.SharedLimitsService
 }
@@ -145,7 +150,7 @@ export interface Protected {
 const bearer = (token: string | undefined): Record<string, string> =>
   token === undefined ? {} : { authorization: /^[A-Za-z]+ /.test(token) ? token : `Bearer ${token}` }
 
-export const make = (net: Net.Net, { http, limits, verifier, ...options }: Options = {}) =>
+export const make = (net: Net.Net, { events, features: own, http, limits, verifier, ...options }: Options = {}) =>
   Effect.gen(function*() {
     const authenticator = ResourceServer.make(User, {
       resource: RESOURCE,
@@ -154,11 +159,14 @@ export const make = (net: Net.Net, { http, limits, verifier, ...options }: Optio
       verify: verifier ?? JwtVerifier.make(),
       ...options
     })
-    const server = McpServer.layer({ name: "notes", version: "1" }, features, { authenticator })
+    const server = own === undefined
+      ? McpServer.layer({ name: "notes", version: "1" }, features, { authenticator })
+      : McpServer.layer({ name: "notes", version: "1" }, own, { authenticator, extensions: [TasksServer.extension] })
     const { handler } = yield* Effect.flatMap(
       Layer.build(server.pipe(
         Layer.provide(limits === undefined ? Layer.empty : Layer.succeed(SharedLimits.SharedLimits, limits)),
-        Layer.provide(net.layer)
+        Layer.provide(net.layer),
+        Layer.merge(events ?? Layer.empty)
       )),
       (context) => Effect.provide(WebHandler.make({ path: "/mcp", allowedHosts: ["mcp.test"], ...http }), context)
     )

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Dpop from "@effect-mcp/auth/Dpop"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Inbox from "@effect-mcp/server/Inbox"
-import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
-import * as SharedLimits from "@effect-mcp/server/SharedLimits"
+import * as Inbox from "@effect-mcp/core/Inbox"
+import * as Message from "@effect-mcp/core/Message"
+import * as SessionDirectory from "@effect-mcp/core/SessionDirectory"
+import * as SharedLimits from "@effect-mcp/core/SharedLimits"
 import { Clock, Effect, Encoding, Layer, Logger, Redacted, TestClock } from "effect"
 import * as Jose from "jose"
 import * as Protected from "./Protected.js"
@@ -228,7 +228,42 @@ describe("A token that is bound to a key", () => {
       const served = yield* ping(proof)
       assert.deepStrictEqual([served.status, served.json.result], [200, {}], served.text)
       assert.deepStrictEqual(challengeOf(yield* ping(proof)), refused("The proof of DPoP was used before"))
-    }).pipe(Effect.provide(Layer.merge(SessionDirectory.layerMemory(), Inbox.layerMemory()))))
+    }).pipe(Effect.provide(Layer.merge(SessionDirectory.layerMemory, Inbox.layerMemory))))
+
+  it.scoped("presents its proof once for a stream, however often its user is found again", () =>
+    Effect.gen(function*() {
+      const limits = yield* SharedLimits.memory()
+      const counted = { proofs: 0, users: 0 }
+      const { login, server } = yield* Protected.world({
+        limits: {
+          ...limits,
+          once: (...args) => {
+            counted.proofs++
+            return limits.once(...args)
+          }
+        },
+        user: (token) =>
+          Effect.sync(() => {
+            counted.users++
+            return token
+          })
+      })
+      const { proof, token } = yield* bound(login)
+      const opened = yield* server.legacy(Protected.initialize, `DPoP ${token}`, yield* proof())
+      const headers = {
+        authorization: `DPoP ${token}`,
+        "mcp-session-id": opened.headers.get("mcp-session-id")!
+      }
+      const get = { method: "GET", headers: { ...headers, accept: "text/event-stream", ...yield* proof("GET") } }
+      const stream = yield* Effect.promise(() => server.handler(new Request(Protected.RESOURCE, get)))
+      assert.deepStrictEqual([stream.status, counted.proofs, counted.users], [200, 2, 2])
+      // Longer than a proof may be used.
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual(counted.proofs, 2)
+      assert.isAbove(counted.users, 10)
+      yield* server.fetch("/mcp", { method: "DELETE", headers: { ...headers, ...yield* proof("DELETE") } })
+      yield* Effect.promise(() => stream.text())
+    }))
 
   it.scoped("is refused with 503 while the shared limits do not answer, and the client does not learn why; the log says once that it begins", () =>
     Effect.gen(function*() {

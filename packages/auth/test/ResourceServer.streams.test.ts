@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as IntrospectionVerifier from "@effect-mcp/auth/IntrospectionVerifier"
 import * as TokenVerifier from "@effect-mcp/auth/TokenVerifier"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import * as Message from "@effect-mcp/core/Message"
 import { Effect, Fiber, Redacted, TestClock } from "effect"
+import { settled } from "../../testing/test/support/Settled.js"
 import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"
 
@@ -28,9 +29,6 @@ const opened = (sending: Effect.Effect<Protected.Sent>): Effect.Effect<Open> =>
       text: Effect.map(Fiber.join(fiber), ({ text }) => text)
     }
   })
-
-/** Everything that needs no time has happened. */
-const settled = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
 
 /** A client of HTTP+SSE that has initialized. */
 const connected = (server: Protected.Protected, token: string) =>

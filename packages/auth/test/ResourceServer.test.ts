@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/core/Message"
 import { Effect } from "effect"
 import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"

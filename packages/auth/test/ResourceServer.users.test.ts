@@ -3,15 +3,15 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as AccessToken from "@effect-mcp/auth/AccessToken"
 import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
 import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
-import * as Client from "@effect-mcp/client/Client"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as Feature from "@effect-mcp/server/Feature"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Client from "@effect-mcp/core/Client"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Feature from "@effect-mcp/core/Feature"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Config, ConfigProvider, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 import * as Net from "./Net.js"
 import * as Protected from "./Protected.js"
@@ -56,6 +56,25 @@ const features = McpServer.tool(Write, () => Effect.map(User, ({ name }) => ({ b
 const names = Layer.succeed(Names, (subject) => subject === "ada" ? "Ada" : undefined)
 
 const ada = { id: "ada", scopes: ["notes:write"], name: "Ada" }
+
+describe("ResourceServer.makeConfig", () => {
+  it.effect("makes an authenticator with options from the configuration, and names what is missing", () =>
+    Effect.gen(function*() {
+      const made = ResourceServer.makeConfig(
+        User,
+        Config.map(Config.string("RESOURCE"), (resource) => ({
+          ...options,
+          resource,
+          user: ({ id, scopes }: { readonly id: string; readonly scopes: ReadonlyArray<string> }) =>
+            Effect.succeed({ id, scopes, name: id })
+        }))
+      )
+      const from = (values: ReadonlyArray<readonly [string, string]>) =>
+        Effect.withConfigProvider(ConfigProvider.fromMap(new Map(values)))
+      assert.isObject(yield* from([["RESOURCE", Protected.RESOURCE]])(made))
+      assert.include(String(yield* Effect.flip(from([])(made))), "RESOURCE")
+    }))
+})
 
 describe("The user of a protected server", () => {
   it("has the type that the application gives it, and its effects have requirements", () => {

@@ -11,13 +11,12 @@ import * as Browser from "@effect-mcp/auth/Browser"
 import * as ClientIdentity from "@effect-mcp/auth/ClientIdentity"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
 import type { Grant } from "@effect-mcp/auth/Grant"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Remote from "@effect-mcp/client/Remote"
-import type * as AuthorizationServerOptions from "@effect-mcp/testing/AuthorizationServerOptions"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as Remote from "@effect-mcp/core/Remote"
+import type * as AuthorizationServerModel from "@effect-mcp/testing/AuthorizationServerModel"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
-import type { Scope } from "effect"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, type Scope } from "effect"
 import * as Jose from "jose"
 import type { Handler, Received } from "./Net.js"
 import * as Net from "./Net.js"
@@ -30,7 +29,7 @@ const PRM = "/.well-known/oauth-protected-resource/mcp"
 
 /** The authorization server. */
 export interface ServerOptions
-  extends Pick<AuthorizationServerOptions.Options, "consent" | "metadata" | "refreshTokens">
+  extends Pick<AuthorizationServerModel.Options, "consent" | "metadata" | "refreshTokens">
 {
   readonly issuer?: string
   /** Clients that are registered, with their secrets. */
@@ -180,7 +179,7 @@ export const make = (options: Options = {}): World => {
       if (url.pathname !== "/mcp") return Net.notFound()
       const [scheme, token = ""] = (headers["authorization"] ?? "").split(" ")
       const named = options.scope === undefined ? undefined : { scope: options.scope }
-      let found: AuthorizationServerOptions.AccessToken | undefined
+      let found: AuthorizationServerModel.AccessToken | undefined
       for (const issuer of authorizationServers) {
         found ??= yield* servers.get(issuer)?.verify(token) ?? Effect.succeed(undefined)
       }

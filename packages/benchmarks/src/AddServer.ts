@@ -2,9 +2,9 @@
  * The server of Effect MCP for all subjects, with the tools that `offered` names; it serves both eras. How it is reached is up to the
  * subject: over HTTP, over a pair of transports, or in process.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as ServerSession from "@effect-mcp/server/ServerSession"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as ServerSession from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Effect, Layer, Schema } from "effect"
 import { parked } from "./Parked.js"
 import { offered } from "./Workload.js"

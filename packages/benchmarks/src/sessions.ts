@@ -2,9 +2,9 @@
  * The rows about idle sessions: how much memory one costs in Redis and on its node, and whether the directory in Redis is as fast
  * with 100,000 sessions as with 1,000.
  */
+import type * as SessionDirectory from "@effect-mcp/core/SessionDirectory"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisSessionDirectory from "@effect-mcp/redis/RedisSessionDirectory"
-import type * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
 import { Effect, Option } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Redis } from "./Redis.js"

@@ -37,8 +37,8 @@ const all = (count: number, one: (at: number) => string): string =>
 
 const libraries: Readonly<Record<string, Library>> = {
   own: {
-    imports: `import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
+    imports: `import * as Tool from "@effect-mcp/core/Tool"
+import * as McpServer from "@effect-mcp/core/McpServer"
 import { Effect, Layer, Schema } from "effect"
 `,
     each: (at) => `

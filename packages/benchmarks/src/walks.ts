@@ -3,10 +3,9 @@
  * and receives text and has no code of ours, so that what runs belongs to one side. Each call checks its answer.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Typed from "@effect-mcp/client/Typed"
-import * as Definition from "@effect-mcp/definition/Definition"
+import * as Client from "@effect-mcp/core/Client"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
 import { Effect, Layer, Scope } from "effect"
@@ -144,7 +143,7 @@ const client = (era: Era): Walk => async () => {
   const connector = Remote.connector(await listen(era))
   const session = await built(Effect.provide(Client.make(connector), FetchHttpClient.layer))
   if (session.era !== era) throw new Error(`the client found the ${session.era} era, not the ${era} one`)
-  const typed = Typed.make(session, Definition.make(Add))
+  const typed = Client.of(session, Definition.make(Add))
   return async (id) => check(JSON.stringify(await Effect.runPromise(typed.add({ a: id, b: 1 }))), id)
 }
 

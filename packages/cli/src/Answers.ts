@@ -6,15 +6,16 @@ import * as Prompt from "@effect/cli/Prompt"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import type { QuitException, Terminal } from "@effect/platform/Terminal"
-import * as Features from "@effect-mcp/client/Features"
-import type { ElicitContent } from "@effect-mcp/protocol/Elicitation"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import * as Features from "@effect-mcp/core/Features"
+import type { ElicitContent } from "@effect-mcp/core/protocol/Elicitation"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { basename, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import { jsonText } from "./Escape.js"
 import type { Failure } from "./Failure.js"
-import { type OutputService, plain } from "./Output.js"
+import { type OutputService, paint } from "./Output.js"
 import * as Questions from "./Questions.js"
 
 const declined = { action: "decline" } as const
@@ -29,7 +30,7 @@ const or = <B>(otherwise: B) => <A, R>(answer: Effect.Effect<A, QuitException | 
 /** Shows one question of a server after another. */
 const atTerminal = (output: OutputService) => {
   const turn = Effect.unsafeMakeSemaphore(1).withPermits(1)
-  const shown = (title: string, text: string) => output.note(`${output.paint("bold", title)} ${plain(text)}`)
+  const shown = (title: string, text: string) => output.note([paint("bold", title), ` ${text}`])
   return Layer.mergeAll(
     Features.elicitation(({ message, requestedSchema }) =>
       turn(
@@ -38,7 +39,7 @@ const atTerminal = (output: OutputService) => {
           yield* shown("The server asks:", message)
           const accepted = yield* Prompt.confirm({ message: "Answer?", initial: true })
           if (!accepted) return declined
-          const content = yield* Questions.complete(requestedSchema as unknown as JsonObject, {}, "all")
+          const content = yield* Questions.complete(requestedSchema as unknown as JsonObject, {}, "all", output)
           return { action: "accept", content: content as ElicitContent } as const
         }).pipe(or(declined))
       )
@@ -76,10 +77,10 @@ export const layer = (
   roots: ReadonlyArray<string>
 ): Layer.Layer<never, never, Features.Features | Terminal | FileSystem.FileSystem | Path.Path> => {
   const logging = Features.logging(({ data, level, logger }) =>
-    output.note(
-      output.paint("dim", `[${level}${logger === undefined ? "" : ` ${plain(logger)}`}]`) +
-        ` ${plain(typeof data === "string" ? data : JSON.stringify(data))}`
-    )
+    output.note([
+      paint("dim", `[${level}${logger === undefined ? "" : ` ${logger}`}]`),
+      ` ${typeof data === "string" ? data : jsonText(data, 0)}`
+    ])
   )
   const folders = roots.map((path) => ({ uri: pathToFileURL(resolve(path)).href, name: basename(resolve(path)) }))
   return Layer.mergeAll(

@@ -15,6 +15,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { stripVTControlCharacters } from "node:util"
 import * as Bridge from "./commands/Bridge.js"
 import * as Call from "./commands/Call.js"
 import * as Dev from "./commands/Dev.js"
@@ -25,7 +26,7 @@ import * as Tasks from "./commands/Tasks.js"
 import * as Trace from "./commands/Trace.js"
 import { codes, type Failure } from "./Failure.js"
 import * as Help from "./Help.js"
-import { isColored, plain, print, uncolored } from "./Output.js"
+import { print, question, say } from "./Output.js"
 import { info } from "./Session.js"
 
 const tree = (after: ReadonlyArray<string>) => {
@@ -73,14 +74,10 @@ const tree = (after: ReadonlyArray<string>) => {
   }
 }
 
-const say = (text: string) => print(process.stderr, text)
-
 /** What the library logs for an operator: a line on standard error. */
 const logger = Logger.make(({ message }) => {
   const parts = Array.isArray(message) ? message : [message]
-  process.stderr.write(
-    `${parts.map((part) => Predicate.isString(part) ? plain(part) : Inspectable.format(part)).join(" ")}\n`
-  )
+  say(process.stderr, parts.map((part) => Predicate.isString(part) ? part : Inspectable.format(part)).join(" "))
 })
 
 /** Prints why a command has failed, and gives the exit code of the process. */
@@ -89,32 +86,32 @@ const codeOf = (cause: Cause.Cause<Failure | { readonly _tag: string }>): Effect
   if (failure === undefined) {
     return Cause.isInterruptedOnly(cause)
       ? Effect.succeed(130)
-      : Effect.as(say(`A defect of this program: ${Cause.pretty(cause)}`), 70)
+      : Effect.as(print(process.stderr, `A defect of this program: ${Cause.pretty(cause)}`), 70)
   }
   if (failure._tag === "Failure") {
     const { kind, message } = failure as Failure
-    return Effect.as(say(message), codes[kind])
+    return Effect.as(print(process.stderr, message), codes[kind])
   }
   if (failure._tag === "QuitException") return Effect.succeed(130)
   // The library has printed the error of words that it does not know.
   return ValidationError.isValidationError(failure)
     ? Effect.as(Effect.void, codes.usage)
-    : Effect.as(say(String(failure)), codes.refused)
+    : Effect.as(print(process.stderr, String(failure)), codes.refused)
 }
 
-/** Questions have no colors where results have none. */
-const plainQuestions = Layer.effect(
+/** Questions reach the terminal as everything else does. */
+const ownQuestions = Layer.effect(
   Terminal.Terminal,
-  Effect.map(Terminal.Terminal, (terminal): Terminal.Terminal => ({
-    ...terminal,
-    display: (text) => terminal.display(isColored(process.stdout) ? text : uncolored(text))
-  }))
+  Effect.map(Terminal.Terminal, (terminal): Terminal.Terminal => ({ ...terminal, display: question }))
 )
 
 /** The library prints its errors with colors and blank lines. */
 const plainErrors = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.consoleWith((console) =>
-    Effect.withConsole(effect, { ...console, error: (text: unknown) => say(uncolored(String(text)).trim()) })
+    Effect.withConsole(effect, {
+      ...console,
+      error: (text: unknown) => print(process.stderr, stripVTControlCharacters(String(text)).trim())
+    })
   )
 
 /** Runs one command line: the words after the name of the program. Gives the exit code. */
@@ -130,7 +127,7 @@ export const run = (words: ReadonlyArray<string>): Effect.Effect<number> => {
     plainErrors,
     Effect.exit,
     Effect.flatMap(Exit.match({ onSuccess: () => Effect.succeed(0), onFailure: codeOf })),
-    Effect.provide(plainQuestions),
+    Effect.provide(ownQuestions),
     Effect.provide(NodeContext.layer),
     Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
     Logger.withMinimumLogLevel(LogLevel.Warning)

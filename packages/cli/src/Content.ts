@@ -2,44 +2,40 @@
  * Content of results as text for a terminal: texts as they are, what is not text as one line that says what it is. `--out`
  * writes the bytes of images, audio and blobs to files.
  */
-import type { ContentBlock, ResourceContents } from "@effect-mcp/protocol/Content"
-import type { OutputService } from "./Output.js"
-import { plain } from "./Output.js"
+import type { ContentBlock, ResourceContents } from "@effect-mcp/core/protocol/Content"
+import { escaped, fit, line, widthOf } from "./Escape.js"
+import { lines, paint, type Styled } from "./Output.js"
 
 const bytes = (base64: string): string => `${Math.floor((base64.length * 3) / 4)} bytes`
 
 export const ofResource = (contents: ResourceContents): string =>
   "text" in contents
-    ? plain(contents.text)
-    : `[${contents.mimeType ?? "bytes"}, ${bytes(contents.blob)}, ${plain(contents.uri)}]`
+    ? contents.text
+    : `[${contents.mimeType ?? "bytes"}, ${bytes(contents.blob)}, ${contents.uri}]`
 
 export const ofBlock = (block: ContentBlock): string => {
   switch (block.type) {
     case "text":
-      return plain(block.text)
+      return block.text
     case "image":
     case "audio":
-      return `[${block.type} ${plain(block.mimeType)}, ${bytes(block.data)}]`
+      return `[${block.type} ${block.mimeType}, ${bytes(block.data)}]`
     case "resource":
       return ofResource(block.resource)
     case "resource_link":
-      return `[resource ${plain(block.uri)}${block.description === undefined ? "" : `: ${plain(block.description)}`}]`
+      return `[resource ${block.uri}${block.description === undefined ? "" : `: ${block.description}`}]`
   }
 }
 
-/** JSON with indentation, for values that have no text of their own. */
-export const ofJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
+const MAX_FIRST = 40
 
 /** Rows in columns, the last of which is cut to the width of the terminal. */
-export const table = (
-  rows: ReadonlyArray<readonly [string, string]>,
-  { paint, width }: Pick<OutputService, "paint" | "width">
-): string => {
-  const first = Math.min(40, Math.max(0, ...rows.map(([name]) => name.length)))
-  return rows.map(([name, text]) => {
-    const [line = ""] = plain(text).split("\n")
-    const room = Math.max(20, width - first - 4)
-    const about = line.length > room ? `${line.slice(0, room - 1)}…` : line
-    return `  ${paint("cyan", name.padEnd(first))}  ${about}`.trimEnd()
-  }).join("\n")
+export const table = (rows: ReadonlyArray<readonly [string, string]>, width: number): Styled => {
+  const shown = rows.map(([name, text]) => [line(name), line(escaped(text).trimStart().replace(/\n[^]*/, ""))] as const)
+  const first = Math.max(0, ...shown.map(([name]) => widthOf(name, MAX_FIRST)))
+  return lines(shown.map(([name, text]) => [
+    "  ",
+    paint("cyan", name),
+    text === "" ? "" : `${" ".repeat(first - widthOf(name, first) + 2)}${fit(text, Math.max(20, width - first - 4))}`
+  ]))
 }

@@ -3,8 +3,8 @@
  * the server cannot be reached, `timeout` when it does not answer in time, and `refused` for every other failure.
  */
 import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
-import type { ClientError, ConnectError } from "@effect-mcp/client/ClientError"
-import { HttpRefused } from "@effect-mcp/client/HttpRefused"
+import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
+import { HttpRefused } from "@effect-mcp/core/HttpRefused"
 import * as Data from "effect/Data"
 
 export const codes = { refused: 1, usage: 2, connect: 3, timeout: 4 } as const

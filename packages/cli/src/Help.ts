@@ -5,7 +5,7 @@
 import * as CliConfig from "@effect/cli/CliConfig"
 import * as Command from "@effect/cli/Command"
 import * as HelpDoc from "@effect/cli/HelpDoc"
-import { uncolored } from "./Output.js"
+import { stripVTControlCharacters } from "node:util"
 
 /** A command with its page, and the commands below it. */
 export interface Part {
@@ -23,7 +23,7 @@ export const part = <Name extends string, R, E, A>(
   parts
 })
 
-const textOf = (doc: HelpDoc.HelpDoc): string => uncolored(HelpDoc.toAnsiText(doc)).trim()
+const textOf = (doc: HelpDoc.HelpDoc): string => stripVTControlCharacters(HelpDoc.toAnsiText(doc)).trim()
 
 /** What the library says of every value of a type, and what the form of an option says already. */
 const OBVIOUS =

@@ -1,15 +1,31 @@
 /**
  * What a command prints: results to standard output, as text for a person or as one line of JSON for a program; everything
  * else (progress, log messages, advice) to standard error. Colors follow `NO_COLOR`, `FORCE_COLOR` and the terminal.
+ *
+ * The texts are those of servers, files and users: this module escapes each as it writes it, so that commands name colors and
+ * never write them. What does not come from here (the stderr of a launched program, a logger) passes `guard`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import { Buffer } from "node:buffer"
+import { Writable } from "node:stream"
+import { ESC, escaped, except, fit, jsonLine, line, Passage, RESET } from "./Escape.js"
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 
 /** How a text stands out. */
-export type Style = keyof typeof CODES
+type Style = keyof typeof CODES
+
+/** A text to be shown, with the colors of its parts. */
+export type Styled = string | { readonly style: Style; readonly text: string } | ReadonlyArray<Styled>
+
+export const paint = (style: Style, text: string): Styled => ({ style, text })
+
+/** Texts as lines. */
+export const lines = (texts: ReadonlyArray<Styled>): Styled =>
+  texts.map((text, index) => index === 0 ? text : ["\n", text])
 
 export interface OutputService {
   /** Whether results are JSON. */
@@ -18,64 +34,89 @@ export interface OutputService {
   readonly interactive: boolean
   /** The width of a line, in characters. */
   readonly width: number
-  readonly paint: (style: Style, text: string) => string
   /** A result: the value as one line of JSON, or the text. */
-  readonly result: (value: unknown, text: string) => Effect.Effect<void>
+  readonly result: (value: unknown, text: Styled) => Effect.Effect<void>
   /** A line for a person, to standard error. */
-  readonly note: (text: string) => Effect.Effect<void>
+  readonly note: (text: Styled) => Effect.Effect<void>
   /** Replaces the line that it has written before, where standard error is a terminal; without a text, clears that line. */
   readonly status: (text?: string) => Effect.Effect<void>
 }
 
 export class Output extends Context.Tag("@effect-mcp/cli/Output")<Output, OutputService>() {}
 
-const COLORS = /\p{Cc}\[[\d;]*m/gu
-
-/** A text without the escape sequences of colors. */
-export const uncolored = (text: string): string => text.replace(COLORS, "")
-
-// A control character of a server must not move the cursor of the user.
-const CONTROLS = /[^\P{Cc}\t\n]/gu
-
-/** A text of a server without characters that a terminal would obey. */
-export const plain = (text: string): string => text.replace(/\r\n/g, "\n").replace(CONTROLS, "\ufffd")
-
-/** The first line of a text, cut to a length. */
-export const shortened = (text: string, length: number): string => {
-  const [line = ""] = plain(text).split("\n")
-  return line.length > length ? `${line.slice(0, Math.max(0, length - 1))}…` : line
+/** A text as a terminal or a file gets it. */
+export const render = (text: Styled, isColored: boolean): string => {
+  if (Predicate.isString(text)) return escaped(text)
+  if (!("style" in text)) return text.map((one) => render(one, isColored)).join("")
+  return isColored ? `${ESC}[${CODES[text.style]}m${escaped(text.text)}${RESET}` : escaped(text.text)
 }
 
-/** Writes a line, and waits until the stream has taken it. */
-export const print = (stream: NodeJS.WriteStream, line: string): Effect.Effect<void> => write(stream, `${line}\n`)
+type Stream = NodeJS.WriteStream
 
-const write = (stream: NodeJS.WriteStream, text: string): Effect.Effect<void> =>
-  Effect.async((resume) => void stream.write(text, () => resume(Effect.void)))
+/** Writes what this module has made: not through `guard`, which would show the sequences. */
+const writeNow = (stream: Stream, text: string, done?: () => void): void =>
+  void Writable.prototype.write.call(stream, text, "utf8", done)
+
+const write = (stream: Stream, text: string): Effect.Effect<void> =>
+  Effect.async((resume) => writeNow(stream, text, () => resume(Effect.void)))
+
+/** Writes a line, and does not wait. */
+export const say = (stream: Stream, text: Styled): void => writeNow(stream, `${render(text, isColored(stream))}\n`)
+
+/** Writes a line, and waits until the stream has taken it. */
+export const print = (stream: Stream, text: Styled): Effect.Effect<void> =>
+  write(stream, `${render(text, isColored(stream))}\n`)
 
 /** Whether a stream gets colors. */
-export const isColored = ({ isTTY }: NodeJS.WriteStream): boolean => {
+const isColored = ({ isTTY }: Pick<Stream, "isTTY">): boolean => {
   const { FORCE_COLOR: force = "0", NO_COLOR: no = "", TERM } = process.env
   return force !== "0" || (isTTY === true && no === "" && TERM !== "dumb")
+}
+
+/** How `@effect/cli` moves the cursor in a question, and erases what it has written there; and its bell. */
+const QUESTION = new RegExp(`(${ESC}\\[(?:\\?25[hl]|\\d*[A-DGKsu]|[\\d;]*m)|^\\u0007$)`)
+
+/** Writes a step of a question, the texts of which are escaped already. */
+export const question = (step: string): Effect.Effect<void> =>
+  write(
+    process.stdout,
+    except(step, QUESTION, (sequence) => isColored(process.stdout) || !sequence.endsWith("m") ? sequence : "")
+  )
+
+/**
+ * What others write to the standard streams from now on steers no terminal. The colors of a launched program pass to standard
+ * error, unless the user wants none. Standard output that is not a terminal belongs to a host or a program, and stays as it is.
+ */
+export const guard = (): void => {
+  const { stderr, stdout } = process
+  for (const stream of stdout.isTTY === true ? [stderr, stdout] : [stderr]) {
+    const passage = new Passage(stream === stderr && isColored({ isTTY: true }))
+    stream.write = (
+      chunk: string | Uint8Array,
+      encoding?: BufferEncoding | ((error?: Error | null) => void),
+      done?: (error?: Error | null) => void
+    ) => {
+      const [bytes, then] = Predicate.isString(encoding) && Predicate.isString(chunk)
+        ? [Buffer.from(chunk, encoding), done]
+        : [chunk, Predicate.isFunction(encoding) ? encoding : done]
+      return Writable.prototype.write.call(stream, passage.next(bytes), "utf8", then)
+    }
+  }
 }
 
 export const layer = (json: boolean): Layer.Layer<Output> =>
   Layer.sync(Output, () => {
     const { stderr, stdin, stdout } = process
-    const color = isColored(stdout)
     return {
       json,
       interactive: !json && stdin.isTTY === true && stdout.isTTY === true,
       // A terminal of unknown size has 0 columns.
       width: stdout.isTTY === true ? stdout.columns || 100 : Infinity,
-      paint: (style, text) => color ? `\u001b[${CODES[style]}m${text}\u001b[0m` : text,
-      result: (value, text) => print(stdout, json ? JSON.stringify(value) : text),
-      note: (text) => print(stderr, isColored(stderr) ? text : uncolored(text)),
+      result: (value, text) => json ? write(stdout, `${jsonLine(value)}\n`) : print(stdout, text),
+      note: (text) => print(stderr, text),
       status: (text) =>
         stderr.isTTY === true
-          ? write(
-            stderr,
-            text === undefined ? "\r\u001b[K" : `\r\u001b[K${shortened(text, (stderr.columns || 80) - 1)}`
-          )
+          ? write(stderr, `\r${ESC}[K${text === undefined ? "" : fit(line(text), (stderr.columns || 80) - 1)}`)
           : Effect.void
     }
   })

@@ -3,10 +3,11 @@
  * server sends. A choice is a list, a yes or no is a toggle; what has no input of its own is asked as JSON.
  */
 import * as Prompt from "@effect/cli/Prompt"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { plain } from "./Output.js"
+import { fit, jsonText, line } from "./Escape.js"
+import type { OutputService } from "./Output.js"
 import { propertiesOf, typesOf, valueOf } from "./Words.js"
 
 interface Choice {
@@ -14,28 +15,58 @@ interface Choice {
   readonly value: string
 }
 
-const text = (value: unknown, fallback: string): string => Predicate.isString(value) ? plain(value) : fallback
+/**
+ * A text for a question of `@effect/cli`, which writes the text as it is, and erases as many lines as it has characters for: so the
+ * text is escaped, and shorter than a line.
+ */
+const asked = (text: string, room: number): string => fit(line(text), Math.max(8, room), ({ length }) => length)
+
+const text = (value: unknown, fallback: string): string => Predicate.isString(value) ? value : fallback
 
 const choicesOf = (schema: JsonObject): ReadonlyArray<Choice> => {
   const { enum: values, enumNames } = schema
   const titled = schema["oneOf"] ?? schema["anyOf"]
   if (Array.isArray(values)) {
     const names = Array.isArray(enumNames) ? enumNames : []
-    return values.filter(Predicate.isString).map((value, index) => ({ value, title: text(names[index], plain(value)) }))
+    return values.filter(Predicate.isString).map((value, index) => ({ value, title: line(text(names[index], value)) }))
   }
   return Array.isArray(titled)
     ? titled.flatMap((one) =>
       Predicate.isRecord(one) && Predicate.isString(one["const"])
-        ? [{ value: one["const"], title: text(one["title"], plain(one["const"])) }]
+        ? [{ value: one["const"], title: line(text(one["title"], one["const"])) }]
         : []
     )
     : []
 }
 
-const prompt = (name: string, schema: JsonObject, required: boolean): Prompt.Prompt<unknown> => {
-  const about = text(schema["title"], plain(name)) +
-    (schema["description"] === undefined ? "" : `: ${text(schema["description"], "")}`)
-  const message = required ? about : `${about} (optional)`
+/** What a question leaves of a line: the rest is its own characters, and a little for an answer. */
+const OWN = 16
+
+interface Question {
+  readonly name: string
+  readonly schema: JsonObject
+  readonly required: boolean
+  readonly width: number
+  /** What is asked, whole. */
+  readonly about: string
+  /** What is asked, as a question shows it. */
+  readonly message: string
+  /** The default, and how a question shows it. */
+  readonly initial: string
+  readonly shown: string
+}
+
+const questionOf = (name: string, schema: JsonObject, required: boolean, width: number): Question => {
+  const { default: otherwise, description, title } = schema
+  const about = text(title, name) + (description === undefined ? "" : `: ${text(description, "")}`) +
+    (required ? "" : " (optional)")
+  const initial = otherwise === undefined ? "" : text(otherwise, jsonText(otherwise, 0))
+  const room = width - OWN
+  const shown = asked(initial, room / 2)
+  return { name, schema, required, width, about, message: asked(about, room - shown.length), initial, shown }
+}
+
+const prompt = ({ initial, message, name, required, schema, shown, width }: Question): Prompt.Prompt<unknown> => {
   const choices = choicesOf(schema)
   const items = Predicate.isRecord(schema["items"]) ? choicesOf(schema["items"] as JsonObject) : []
   const types = typesOf(schema)
@@ -49,18 +80,17 @@ const prompt = (name: string, schema: JsonObject, required: boolean): Prompt.Pro
   if (types.includes("boolean") && required) {
     return Prompt.toggle({ message, active: "yes", inactive: "no", initial: schema["default"] === true })
   }
-  const initial = schema["default"] === undefined
-    ? ""
-    : Predicate.isString(schema["default"])
-    ? schema["default"]
-    : JSON.stringify(schema["default"])
-  const validate = (given: string) =>
-    given === ""
-      ? required && !types.includes("string") ? Effect.fail("A value is required") : Effect.succeed(given)
-      : Effect.as(Effect.mapError(valueOf(name, given, schema), ({ message }) => message), given)
+  const valued = (answer: string): string => answer === shown ? initial : answer
+  const validate = (answer: string) =>
+    answer === ""
+      ? required && !types.includes("string") ? Effect.fail("A value is required") : Effect.succeed(answer)
+      : Effect.as(
+        Effect.mapError(valueOf(name, valued(answer), schema), ({ message }) => asked(message, width - 4)),
+        answer
+      )
   return Prompt.map(
-    Prompt.text({ message, validate, default: initial }),
-    (given) => given === "" && !required ? undefined : given
+    Prompt.text({ message, validate, default: shown }),
+    (answer) => answer === "" && !required ? undefined : valued(answer)
   )
 }
 
@@ -68,7 +98,8 @@ const prompt = (name: string, schema: JsonObject, required: boolean): Prompt.Pro
 export const complete = (
   schema: JsonObject,
   given: JsonObject,
-  which: "required" | "all"
+  which: "required" | "all",
+  { note, width }: OutputService
 ) =>
   Effect.gen(function*() {
     const required = Array.isArray(schema["required"]) ? schema["required"] : []
@@ -76,7 +107,9 @@ export const complete = (
     for (const [name, property] of Object.entries(propertiesOf(schema))) {
       const isRequired = required.includes(name)
       if (name in values || (which === "required" && !isRequired)) continue
-      const answer = yield* prompt(name, property, isRequired)
+      const question = questionOf(name, property, isRequired, width)
+      if (question.message !== line(question.about)) yield* note(question.about)
+      const answer = yield* prompt(question)
       if (answer === undefined) continue
       values[name] = Predicate.isString(answer) ? yield* valueOf(name, answer, property) : answer
     }

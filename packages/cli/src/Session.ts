@@ -4,10 +4,10 @@
  */
 import * as Options from "@effect/cli/Options"
 import type { QuitException } from "@effect/platform/Terminal"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientError } from "@effect-mcp/client/ClientError"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Tasks from "@effect-mcp/client/Tasks"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientError } from "@effect-mcp/core/ClientError"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Answers from "./Answers.js"
@@ -61,7 +61,7 @@ export const use = <A, E extends Failure.Failure | ClientError | QuitException, 
       Client.make(connector, {
         clientInfo: info,
         timeout: given.timeout * 1000,
-        extensions: [Tasks.extension],
+        extensions: [TasksClient.extension],
         features: Answers.layer(output, given.roots),
         ...(first === undefined ? undefined : { versions: [first, ...others] })
       }),

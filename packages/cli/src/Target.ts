@@ -1,30 +1,31 @@
 /**
- * The server of a command: a command line after `--`, a URL, or a name of an `mcpServers` file. Files of this folder come
- * first, then those of hosts on this machine; `--config` names one file. A URL may ask for a login: the browser opens, and the
- * tokens are stored in the user's folder for the next command.
+ * The server of a command: a command line after `--`, a URL, or a name of a file of servers. A URL may ask for a login: the browser
+ * opens, and the tokens are stored in the user's folder for the next command.
  */
 import * as Options from "@effect/cli/Options"
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import type { HttpClient } from "@effect/platform/HttpClient"
+import type * as Path from "@effect/platform/Path"
+import type { QuitException, Terminal } from "@effect/platform/Terminal"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
-import * as ServersConfig from "@effect-mcp/client/ServersConfig"
-import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as CredentialDirectory from "@effect-mcp/auth/node/CredentialDirectory"
+import * as LoopbackBrowser from "@effect-mcp/auth/node/LoopbackBrowser"
+import type { Connector } from "@effect-mcp/core/Connector"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
-import * as CredentialDirectory from "@effect-mcp/node/CredentialDirectory"
-import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { spawn } from "node:child_process"
 import { homedir } from "node:os"
 import { basename, join } from "node:path"
-import { type Failure, refused, usage } from "./Failure.js"
-import { print } from "./Output.js"
+import * as Configured from "./Configured.js"
+import { type Failure, usage } from "./Failure.js"
+import { type Output, print } from "./Output.js"
 
 const pairs = (name: string, separator: string, description: string) =>
   Options.text(name).pipe(
@@ -46,8 +47,11 @@ export const port = Options.integer("port").pipe(Options.withSchema(
 /** The options of every command that reaches a server. */
 export const options = {
   config: Options.file("config", { exists: "yes" }).pipe(
-    Options.withDescription("The mcpServers file that has the server's name"),
+    Options.withDescription("The file that has the server's name, of any host"),
     Options.optional
+  ),
+  trust: Options.boolean("trust").pipe(
+    Options.withDescription("Uses a server of a file of this folder without asking")
   ),
   headers: pairs("header", ":", "A header of every HTTP request, such as \"Authorization: Bearer …\""),
   env: pairs("env", "=", "A variable of the server's environment: NAME=value"),
@@ -65,8 +69,7 @@ export const options = {
   )
 }
 
-export interface Given {
-  readonly config: Option.Option<string>
+export interface Given extends Configured.Given {
   readonly headers: Readonly<Record<string, string>>
   readonly env: Readonly<Record<string, string>>
   readonly cwd: Option.Option<string>
@@ -105,7 +108,7 @@ export const live: Layer.Layer<HttpClient | Authorization.Authorization> = Layer
     Authorization.layer(AuthorizationCode.make({ name: "Effect MCP command line" }), { allowPrivateAddresses: true })
       .pipe(
         Layer.provide([
-          LoopbackBrowser.layer({ open }),
+          LoopbackBrowser.layerWith({ open }),
           CredentialDirectory.layer(join(homedir(), ".effect-mcp", "credentials"))
         ])
       )
@@ -119,7 +122,11 @@ export const find = (
   words: ReadonlyArray<string>,
   command: ReadonlyArray<string>,
   given: Given
-): Effect.Effect<Target, Failure, FileSystem.FileSystem> => {
+): Effect.Effect<
+  Target,
+  Failure | QuitException,
+  Output | FileSystem.FileSystem | Path.Path | Terminal
+> => {
   const option = words.find((word) => word.startsWith("--"))
   if (option !== undefined) return Effect.fail(usage(`There is no option ${option}`))
   const [program, ...args] = command
@@ -129,11 +136,11 @@ export const find = (
   }
   const [first, ...rest] = words
   if (first === undefined) {
-    return Effect.fail(usage("Name the server: a URL, a name of an mcpServers file, or its command line after --"))
+    return Effect.fail(usage("Name the server: a URL, a name of a file of servers, or its command line after --"))
   }
   return isUrl(first)
     ? Effect.succeed({ connector: ofEntry(first, { url: first }, given), rest })
-    : Effect.map(configured(first, given), (entry) => ({ connector: ofEntry(first, entry, given), rest }))
+    : Effect.map(Configured.find(first, given), (entry) => ({ connector: ofEntry(first, entry, given), rest }))
 }
 
 const ofEntry = (
@@ -149,48 +156,3 @@ const ofEntry = (
     ...(given.noLogin ? undefined : { authorize: Authorization.authorize })
   }, name)
 }
-
-const home = homedir()
-const places = [
-  ".mcp.json",
-  "mcp.json",
-  ".cursor/mcp.json",
-  ".vscode/mcp.json",
-  join(home, ".cursor/mcp.json"),
-  join(home, ".claude.json"),
-  join(home, "Library/Application Support/Claude/claude_desktop_config.json"),
-  join(process.env["APPDATA"] ?? join(home, ".config"), "Claude/claude_desktop_config.json")
-]
-
-/** VS Code calls the member `servers`, every other host `mcpServers`. */
-const serversOf = (json: unknown): Option.Option<ServersConfig.ServersConfig> =>
-  Predicate.isRecord(json)
-    ? Schema.decodeUnknownOption(ServersConfig.ServersConfig)({ mcpServers: json["mcpServers"] ?? json["servers"] })
-    : Option.none()
-
-const configured = (name: string, given: Given) =>
-  Effect.gen(function*() {
-    const files = yield* FileSystem.FileSystem
-    const known: Array<string> = []
-    for (const path of Option.match(given.config, { onNone: () => places, onSome: (path) => [path] })) {
-      const text = yield* Effect.option(files.readFileString(path))
-      if (Option.isNone(text)) continue
-      const servers = Option.flatMap(
-        Option.liftThrowable(() => JSON.parse(text.value) as unknown)(),
-        serversOf
-      )
-      if (Option.isNone(servers)) {
-        if (Option.isNone(given.config)) continue
-        return yield* refused(`${path} has no mcpServers that can be read`)
-      }
-      const { mcpServers } = ServersConfig.expand(servers.value, process.env)
-      const entry = Object.hasOwn(mcpServers, name) ? mcpServers[name] : undefined
-      if (entry !== undefined) return entry
-      for (const key of Object.keys(mcpServers)) known.push(key)
-    }
-    return yield* usage(
-      `No server is called "${name}": ${
-        known.length === 0 ? "no mcpServers file was found" : `the files have ${known.join(", ")}`
-      }. A URL begins with http:// or https://, a command line stands after --`
-    )
-  })

@@ -3,12 +3,11 @@
  * `{…}` is the whole object, and `-` reads it from standard input. Whether the values fit the schema, the server checks.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { type Failure, refused, usage } from "./Failure.js"
-import { plain } from "./Output.js"
 
 const parsed = (text: string, what: string): Effect.Effect<unknown, Failure> =>
   Effect.try({
@@ -106,11 +105,11 @@ export const unknown = (kind: string, word: string, names: ReadonlyArray<string>
     .map((name) => ({ name, letters: distance(short.toLowerCase(), name.toLowerCase()) }))
     .filter(({ letters, name }) => letters <= Math.max(2, name.length / 3))
     .sort((a, b) => a.letters - b.letters)
-  const known = names.slice(0, MAX_NAMES).map(plain).join(", ") + (names.length > MAX_NAMES ? ", …" : "")
+  const known = names.slice(0, MAX_NAMES).join(", ") + (names.length > MAX_NAMES ? ", …" : "")
   return usage(
     `The server has no ${kind} "${short}"${
       best !== undefined
-        ? `. Did you mean "${plain(best.name)}"?`
+        ? `. Did you mean "${best.name}"?`
         : known === ""
         ? ""
         : `. It has: ${known}`
@@ -123,7 +122,7 @@ export const requireAll = (schema: JsonObject, given: JsonObject): Effect.Effect
   const required = Array.isArray(schema["required"]) ? schema["required"].filter(Predicate.isString) : []
   const missing = required.filter((name) => !Object.hasOwn(given, name))
   const properties = propertiesOf(schema)
-  const shown = missing.map((name) => `${plain(name)} (${typesOf(properties[name] ?? {}).join(" or ") || "any"})`)
+  const shown = missing.map((name) => `${name} (${typesOf(properties[name] ?? {}).join(" or ") || "any"})`)
   return missing.length === 0
     ? Effect.void
     : Effect.fail(usage(

@@ -6,10 +6,21 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Exit from "effect/Exit"
 import { run } from "./Cli.js"
+import { guard, say } from "./Output.js"
 
 // `effect-mcp inspect … | head` ends a reader before the command: the command still closes its connections.
 process.stdout.on("error", () => {})
 process.stderr.on("error", () => {})
+guard()
+
+// Node itself would print the error as it is.
+process.on("uncaughtException", (error) => {
+  say(
+    process.stderr,
+    `A defect of this program: ${error instanceof Error ? error.stack ?? error.message : String(error)}`
+  )
+  process.exit(70)
+})
 
 NodeRuntime.runMain(run(process.argv.slice(2)), {
   disableErrorReporting: true,

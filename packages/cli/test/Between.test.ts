@@ -2,9 +2,9 @@
  * The commands that stand between a host and a server: `trace`, `bridge` in both directions and with a login, and `dev`.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"

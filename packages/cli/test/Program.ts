@@ -1,8 +1,7 @@
 /**
  * Runs the command line as a user does: in a process, in a folder of its own, in a pipe or at a pseudo-terminal.
  */
-import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -128,11 +127,12 @@ export const start = (
 /** Starts the command line with pipes. */
 export const launch = (args: ReadonlyArray<string>, options: Options = {}) => start(cli(...args), options)
 
-/** Starts the command line at a pseudo-terminal; what it prints is standard output. */
-export const atTerminal = (args: ReadonlyArray<string>, options: Options = {}) => {
+/** Starts the command line at a pseudo-terminal, of unknown width by default; what it prints is standard output. */
+export const atTerminal = (args: ReadonlyArray<string>, options: Options & { readonly columns?: number } = {}) => {
   const quoted = cli(...args).map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")
+  const line = options.columns === undefined ? quoted : `stty cols ${options.columns} && ${quoted}`
   // util-linux and the BSDs have different programs of this name.
-  const script = process.platform === "linux" ? ["-qec", quoted, "/dev/null"] : ["-q", "/dev/null", ...cli(...args)]
+  const script = process.platform === "linux" ? ["-qec", line, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", line]
   return start(["script", ...script], options)
 }
 

@@ -110,7 +110,7 @@ describe("The command line", () => {
         [1, /The server has no resources/, "read", "file:///none", ...forecast],
         [2, /Invalid subcommand/, "nonsense"],
         [2, /There is no option --nonsense/, "call", "--nonsense", ...forecast],
-        [2, /No server is called "unknown": no mcpServers file was found/, "inspect", "unknown"],
+        [2, /No server is called "unknown": no file with servers was found/, "inspect", "unknown"],
         [2, /'none\.json' must exist/, "inspect", "--config", "none.json", "x"],
         [2, /Name the server/, "ping"],
         [3, /there is no such program on its PATH/, "ping", "--", "nonesuch"],
@@ -139,7 +139,10 @@ describe("The command line", () => {
       const servers = { code: { type: "stdio", ...server } }
       writeFileSync(join(cwd, ".vscode", "mcp.json"), JSON.stringify({ servers }))
       for (const name of ["weather", "code"]) {
-        assert.match((yield* run(["call", name, "forecast", "city=Oslo"], { cwd, env: { NODE: node } })).out, /-4/)
+        assert.match(
+          (yield* run(["call", name, "forecast", "city=Oslo", "--trust"], { cwd, env: { NODE: node } })).out,
+          /-4/
+        )
       }
       const { err } = yield* run(["inspect", "wether"], { cwd })
       assert.match(err, /No server is called "wether": the files have weather, code/)

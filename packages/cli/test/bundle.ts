@@ -11,8 +11,8 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const everything = `
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
 import { Console, Effect, Layer } from "effect"
 import * as Everything from "../examples/src/everything/Everything.js"
 
@@ -23,7 +23,7 @@ const Http = Layer.provide(
 const Transport = process.argv[2] === "--http" ? Http : StdioServer.layer
 Transport.pipe(
   Layer.provide(Everything.layer()),
-  Layer.provide(Layer.merge(EventStore.layerMemory(), TaskStore.layerMemory())),
+  Layer.provide(Layer.merge(EventStore.layerMemory, TaskStore.layerMemory)),
   Layer.launch,
   StdioServer.runMain
 )
@@ -41,7 +41,7 @@ const bundle = (name: string, entry: string | undefined) =>
     bundle: true,
     platform: "node",
     format: "esm",
-    conditions: ["@effect-mcp/source"],
+    conditions: ["@effect-mcp/source", "module"],
     banner: { js: require },
     logLevel: "error"
   })

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect } from "effect"
-import type { AddressInfo } from "node:net"
-import { connect, createServer } from "node:net"
+import { type AddressInfo, connect, createServer } from "node:net"
 import * as StoreProxy from "../src/nemesis/StoreProxy.js"
 
 /** A server that sends back all that it gets, behind a proxy. */

@@ -1,37 +1,74 @@
 /**
- * The servers of a host's configuration (`mcpServers`) as one group: launches programs, and connects to URLs over HTTP.
+ * The servers of a host's configuration as one group: launches programs, and connects to URLs over HTTP. Reads the files of ten hosts as
+ * they are: their places, JSON with comments or TOML, and their spellings.
  *
- * `@effect-mcp/client/ServersConfig` describes the configuration and makes the `ClientSessionGroup`; this module provides
- * the connectors for Node.
+ * `@effect-mcp/core/ServersConfig` describes the configuration and makes the `ClientSessionGroup`; this module provides the connectors
+ * and the files for Node.
  *
  * @since 0.1.0
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
-import type * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
-import type { Features } from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/Remote"
-import type * as RemoteOptions from "@effect-mcp/client/RemoteOptions"
-import * as ServersConfig from "@effect-mcp/client/ServersConfig"
-import type { Connector } from "@effect-mcp/jsonrpc/Connector"
-import * as Tap from "@effect-mcp/jsonrpc/Tap"
+import type * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
+import type { Connector } from "@effect-mcp/core/Connector"
+import type { Features } from "@effect-mcp/core/Features"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as ServersConfig from "@effect-mcp/core/ServersConfig"
+import * as Tap from "@effect-mcp/core/Tap"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import type * as ParseResult from "effect/ParseResult"
-import * as Schema from "effect/Schema"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
+import { homedir } from "node:os"
+import { basename, join, resolve, sep } from "node:path"
+import { parseEnv } from "node:util"
+import * as File from "./configuration/File.js"
+import * as Hosts from "./configuration/Hosts.js"
+import * as Text from "./configuration/Text.js"
 import * as StdioClient from "./StdioClient.js"
+
+/**
+ * A host whose files this module reads.
+ *
+ * @category models
+ */
+export type Host =
+  | "claude-code"
+  | "claude-desktop"
+  | "cline"
+  | "codex"
+  | "cursor"
+  | "gemini-cli"
+  | "opencode"
+  | "vscode"
+  | "windsurf"
+  | "zed"
+
+/**
+ * The hosts, in the order in which their files are looked into.
+ *
+ * @category constants
+ */
+export const hosts: ReadonlyArray<Host> = Hosts.hosts.map(({ name }) => name)
+
+/** @category models */
+export interface FillOptions {
+  /** The values of `${NAME}` in the configuration. Default: the environment of this process. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined
+  /** The folder that is `${workspaceFolder}`. Default: none, so that an entry that names it is left out. */
+  readonly folder?: string | undefined
+}
 
 /** @category models */
 export interface Options<RA = never, E = never, R = never>
-  extends Omit<ServersConfig.Options<HttpClient, E, R>, "connector">
+  extends Omit<ServersConfig.Options<HttpClient, E, R>, "connector">, FillOptions
 {
   /**
    * Authorizes the client at the servers with a URL, except servers whose headers in the configuration have `Authorization`.
    * For OAuth, pass `Authorization.authorize` of `@effect-mcp/auth`. Default: no authorization.
    */
-  readonly authorize?: RemoteOptions.Options<RA>["authorize"]
-  /** The values of `${NAME}` in the configuration. Default: the environment of this process. */
-  readonly environment?: Readonly<Record<string, string | undefined>> | undefined
+  readonly authorize?: Remote.Options<RA>["authorize"]
   /**
    * Where the stderr of programs goes; a function gets the name of the server with each line. Default: `forward`, to the stderr of
    * this process.
@@ -44,7 +81,7 @@ export interface Options<RA = never, E = never, R = never>
     | ((name: string, server: ServersConfig.Program) => Omit<StdioClient.Options, "command" | "name">)
     | undefined
   /** More options for the connection with a URL. What the configuration says comes first. Default: none. */
-  readonly address?: ((name: string, server: ServersConfig.Address) => RemoteOptions.Options<RA>) | undefined
+  readonly address?: ((name: string, server: ServersConfig.Address) => Remote.Options<RA>) | undefined
 }
 
 /**
@@ -88,12 +125,211 @@ const hasAuthorization = (headers: Readonly<Record<string, string>> = {}): boole
   Object.keys(headers).some((name) => name.toLowerCase() === "authorization")
 
 /**
- * All servers of a configuration, given as parsed JSON, as one group. Fails with a `ParseError` when the value is not a
- * configuration. Variables without a value are empty; a warning in the log names them.
+ * What a file says.
+ *
+ * @category models
+ */
+export interface Configuration {
+  readonly file: string
+  /** The host that reads this file; none for a file in another place. */
+  readonly host: Host | undefined
+  /** No text is filled in yet: `fill` does it. */
+  readonly entries: ServersConfig.Entries
+  /** Why the file cannot be read. It has no entries then, and may be the owner of any name. */
+  readonly error?: ServersConfig.ConfigurationError | undefined
+  /** Whether `folderFiles` has found the file: whoever can write to the folder may have written it. */
+  readonly isOfFolder?: boolean | undefined
+}
+
+/** @category models */
+export interface ReadOptions {
+  /** The host whose rules hold. Default: the one that reads a file in this place; in another place, what most hosts have in common. */
+  readonly host?: Host | undefined
+  /** The folder whose entries of Claude Code's local scope count. Default: that of this process. */
+  readonly folder?: string | undefined
+  /** The variables that say where the user's files are, such as `XDG_CONFIG_HOME`. Default: the environment of this process. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined
+  /** The home of the user. Default: that of the user of this process. */
+  readonly home?: string | undefined
+}
+
+/** @category models */
+export interface FilesOptions extends Omit<ReadOptions, "host"> {
+  /** The hosts whose files count. Default: all. */
+  readonly hosts?: ReadonlyArray<Host> | undefined
+}
+
+const placeOf = ({ environment = process.env, home = homedir() }: ReadOptions): Hosts.Place => ({
+  platform: process.platform,
+  home,
+  environment
+})
+
+const hostOf = (file: string, options: ReadOptions): Hosts.Host | undefined =>
+  options.host === undefined
+    ? Hosts.ofPath(resolve(file), placeOf(options))
+    : Hosts.hosts.find(({ name }) => name === options.host)
+
+/**
+ * The entries of the text of a file: JSON with comments, or TOML where the name of the file ends with `.toml`.
+ *
+ * @category constructors
+ */
+export const parse = (
+  text: string,
+  file: string,
+  options: ReadOptions = {}
+): Either.Either<ServersConfig.Entries, ServersConfig.ConfigurationError> => {
+  const decoding = hostOf(file, options)?.decoding
+  return Text.parse(text, /\.toml$/i.test(file) ? "toml" : "json").pipe(
+    Either.mapLeft((reason) => new ServersConfig.ConfigurationError({ reason })),
+    Either.flatMap((value) => {
+      const ofUser = ServersConfig.decode(value, decoding)
+      const local = basename(file) === ".claude.json" ? localOf(value, resolve(options.folder ?? "")) : undefined
+      if (local === undefined) return ofUser
+      return Either.flatMap(
+        ServersConfig.decode(local, decoding),
+        (entries) =>
+          Either.isLeft(ofUser) && ofUser.left.isAbsent !== true
+            ? ofUser
+            : Either.right(ServersConfig.merge([entries, Either.getOrElse(ofUser, () => new Map())]))
+      )
+    }),
+    Either.mapBoth({
+      onLeft: ({ isAbsent, reason }) => new ServersConfig.ConfigurationError({ file, reason, isAbsent }),
+      onRight: (entries): ServersConfig.Entries =>
+        new Map([...entries].map(([name, entry]) => [name, entry._tag === "Disabled" ? entry : { ...entry, file }]))
+    })
+  )
+}
+
+/** What Claude Code keeps for one folder in the user's own file. */
+const localOf = (value: unknown, folder: string): unknown => {
+  const projects = ownMember(value, "projects")
+  const name = Predicate.isRecord(projects) ? Object.keys(projects).find((name) => resolve(name) === folder) : undefined
+  const project = name === undefined ? undefined : ownMember(projects, name)
+  return ownMember(project, "mcpServers") === undefined ? undefined : project
+}
+
+const ownMember = (value: unknown, name: string): unknown =>
+  Predicate.isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
+
+const readUpTo = (
+  file: string,
+  options: ReadOptions,
+  maxBytes: number
+): Effect.Effect<Configuration, ServersConfig.ConfigurationError> =>
+  File.read(file, maxBytes).pipe(
+    Effect.mapError(({ isAbsent, reason }) => new ServersConfig.ConfigurationError({ file, isAbsent, reason })),
+    Effect.flatMap((text) => parse(text, file, options)),
+    Effect.map((entries) => ({ file, host: hostOf(file, options)?.name as Host | undefined, entries }))
+  )
+
+/**
+ * Reads a file that the application names. Fails when it cannot be read, is no JSON or TOML, or has no servers.
+ *
+ * @category constructors
+ */
+export const read = (
+  file: string,
+  options: ReadOptions = {}
+): Effect.Effect<Configuration, ServersConfig.ConfigurationError> => readUpTo(file, options, File.MAX_BYTES)
+
+const readAll = (
+  files: ReadonlyArray<readonly [host: Host, file: string]>,
+  options: FilesOptions,
+  maxBytes: number
+): Effect.Effect<ReadonlyArray<Configuration>> =>
+  Effect.map(
+    Effect.forEach(files, ([host, file]) =>
+      Effect.catchAll(readUpTo(file, { ...options, host }, maxBytes), (error) =>
+        Effect.succeed(error.isAbsent === true ? undefined : { file, host, entries: new Map(), error }))),
+    (all) =>
+      all.filter((one) =>
+        one !== undefined
+      )
+  )
+
+const chosen = (options: FilesOptions) => Hosts.hosts.filter(({ name }) => options.hosts?.includes(name) ?? true)
+
+const userPaths = (options: FilesOptions) =>
+  chosen(options).flatMap((host) => Hosts.filesOf(host, placeOf(options)).map((file) => [host.name, file] as const))
+
+/**
+ * The user's own files that have servers, in the order of the hosts. Of Claude Code's file, the entries for the folder come before the
+ * others.
+ *
+ * @category constructors
+ */
+export const userFiles = (options: FilesOptions = {}): Effect.Effect<ReadonlyArray<Configuration>> =>
+  Effect.suspend(() => readAll(userPaths(options), options, File.MAX_BYTES))
+
+/**
+ * The files of a folder that have servers, without those that are the user's own. **Who can write to the folder chooses what is
+ * launched:** show the user what an entry runs before you use it. In `layerFiles` the user's own files win.
+ *
+ * @category constructors
+ */
+export const folderFiles = (folder: string, options: FilesOptions = {}): Effect.Effect<ReadonlyArray<Configuration>> =>
+  Effect.suspend(() => {
+    const own = new Set(userPaths({ ...options, hosts: undefined }).map(([, file]) => file))
+    const files = chosen(options).flatMap(({ folderFiles, name }) =>
+      folderFiles.map((file) => [name, join(resolve(folder), file)] as const)
+    )
+    return Effect.map(
+      readAll(files.filter(([, file]) => !own.has(file)), { folder, ...options }, File.MAX_FOREIGN_BYTES),
+      (all) => all.map((file) => ({ ...file, isOfFolder: true }))
+    )
+  })
+
+/**
+ * Fills in the variables of entries: those of the environment, `${userHome}`, `${pathSeparator}`, `${/}`, and with a folder
+ * `${workspaceFolder}` and `${workspaceFolderBasename}`. Reads the `envFile` of programs. An entry whose variable has neither a value
+ * nor a default is left out, and so is one whose file of variables cannot be read.
+ *
+ * @category utils
+ */
+export const fill = (entries: ServersConfig.Entries, options: FillOptions = {}): Effect.Effect<ServersConfig.Entries> =>
+  Effect.suspend(() => {
+    const { environment = process.env, folder } = options
+    const filled = ServersConfig.expand(entries, {
+      ...environment,
+      userHome: homedir(),
+      pathSeparator: sep,
+      "/": sep,
+      ...(folder === undefined
+        ? undefined
+        : { workspaceFolder: resolve(folder), workspaceFolderBasename: basename(resolve(folder)) })
+    })
+    return Effect.map(
+      Effect.forEach(
+        filled,
+        ([name, entry]) => Effect.map(withEnvFile(entry, resolve(folder ?? "")), (entry) => [name, entry] as const)
+      ),
+      (all): ServersConfig.Entries => new Map(all)
+    )
+  })
+
+const withEnvFile = (entry: ServersConfig.Entry, folder: string): Effect.Effect<ServersConfig.Entry> => {
+  if (entry._tag !== "Server" || ServersConfig.isAddress(entry.server)) return Effect.succeed(entry)
+  const { envFile, ...program } = entry.server
+  if (envFile === undefined) return Effect.succeed(entry)
+  return Effect.match(File.read(resolve(folder, envFile), File.MAX_FOREIGN_BYTES), {
+    onFailure: ({ reason }): ServersConfig.Entry => ({ _tag: "LeftOut", file: entry.file, member: "envFile", reason }),
+    onSuccess: (text): ServersConfig.Entry => {
+      const given = parseEnv(text) as Readonly<Record<string, string>>
+      return { ...entry, server: { ...program, env: { ...given, ...program.env } } }
+    }
+  })
+}
+
+/**
+ * All servers of a configuration, given as a parsed value, as one group. Fails with a `ConfigurationError` when the value has no
+ * servers. An entry that cannot be read is left out, with a warning in the log.
  *
  * @example
  * ```ts
- * import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
+ * import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
  * import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
  * import { FetchHttpClient } from "@effect/platform"
  * import { Effect, Layer } from "effect"
@@ -116,26 +352,63 @@ export const layer = <RA = never, E = never, R = never>(
   options: Options<RA, E, R> = {}
 ): Layer.Layer<
   ClientSessionGroup.ClientSessionGroup,
-  ParseResult.ParseError | ServersConfig.JoinError | E,
+  ServersConfig.JoinError | E,
   HttpClient | Exclude<RA | Exclude<R, Features>, Scope.Scope>
 > =>
-  Layer.unwrapEffect(Effect.flatMap(
-    Schema.decodeUnknown(ServersConfig.ServersConfig)(config),
-    (decoded) => {
-      const environment = options.environment ?? process.env
-      const servers = ServersConfig.layer(ServersConfig.expand(decoded, environment), {
-        ...options,
-        connector: (server, name) => {
-          const made = connector(server, options, name)
-          return options.tap === undefined ? made : Tap.connector(made, options.tap)
-        }
-      })
-      return Effect.as(warnOf(ServersConfig.unset(decoded, environment)), servers)
-    }
+  Layer.unwrapEffect(Effect.map(
+    ServersConfig.decode(config),
+    (entries) => layerFiles([{ file: "", host: undefined, entries }], options)
   ))
 
-const warnOf = (names: ReadonlyArray<string>): Effect.Effect<void> =>
-  names.length === 0 ? Effect.void : Effect.logWarning(
-    `The configuration of the servers has variables without a value: ${names.join(", ")}. ` +
-      "Set them in the environment, or write defaults, as in ${NAME:-default}"
-  )
+/**
+ * All servers of files as one group. The first file that has a name keeps it, even when its entry is left out or disabled. Files of
+ * `folderFiles` come last, whatever their order here. A file that cannot be read is left out, with a warning in the log, unless
+ * `onFailure` is "fail"; when it is the user's own, no file of a folder is used, because the user's file may have any of its names.
+ *
+ * @example
+ * ```ts
+ * import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
+ * import { Effect, Layer } from "effect"
+ *
+ * // One file that the application names.
+ * export const Named = Layer.unwrapEffect(
+ *   Effect.map(ConfiguredServers.read("servers.jsonc"), (file) => ConfiguredServers.layerFiles([file]))
+ * )
+ *
+ * // What the user has in Cursor and in Claude Code.
+ * export const Own = Layer.unwrapEffect(
+ *   Effect.map(ConfiguredServers.userFiles({ hosts: ["cursor", "claude-code"] }), (files) => ConfiguredServers.layerFiles(files))
+ * )
+ * ```
+ * @category layers
+ */
+export const layerFiles = <RA = never, E = never, R = never>(
+  files: ReadonlyArray<Configuration>,
+  options: Options<RA, E, R> = {}
+): Layer.Layer<
+  ClientSessionGroup.ClientSessionGroup,
+  ServersConfig.JoinError | E,
+  HttpClient | Exclude<RA | Exclude<R, Features>, Scope.Scope>
+> =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    for (const { error } of files) {
+      if (error === undefined) continue
+      if (options.onFailure === "fail") return yield* error
+      yield* Effect.logWarning(`${error.message}. It is left out`)
+    }
+    const [own, ofFolder] = Array.partition(files, ({ isOfFolder }) => isOfFolder === true)
+    const unread = own.find(({ error }) => error !== undefined)
+    if (unread !== undefined && ofFolder.length > 0) {
+      yield* Effect.logWarning(
+        `No file of a folder is used until ${unread.file} can be read: it may have servers of the same names`
+      )
+    }
+    const used = unread === undefined ? [...own, ...ofFolder] : own
+    return ServersConfig.layer(yield* fill(ServersConfig.merge(used.map(({ entries }) => entries)), options), {
+      ...options,
+      connector: (server, name) => {
+        const made = connector(server, options, name)
+        return options.tap === undefined ? made : Tap.connector(made, options.tap)
+      }
+    })
+  }))

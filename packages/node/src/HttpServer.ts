@@ -1,17 +1,17 @@
 /**
  * The HTTP endpoint of a server on Node's own HTTP server, which costs less than `@effect/platform`'s. An application that
- * has an HTTP server of `@effect/platform` uses `@effect-mcp/server/HttpEndpoint` instead.
+ * has an HTTP server of `@effect/platform` uses `@effect-mcp/core/HttpEndpoint` instead.
  *
- * This module starts and stops listening; the endpoint of the server package handles the requests.
+ * This module starts and stops listening; the endpoint of `@effect-mcp/core` handles the requests.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  * @since 0.1.0
  */
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as Endpoint from "@effect-mcp/server/unstable/Endpoint"
-import * as Guard from "@effect-mcp/server/unstable/Guard"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as Endpoint from "@effect-mcp/core/unstable/server/Endpoint"
+import * as Guard from "@effect-mcp/core/unstable/server/Guard"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -126,15 +126,15 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
  *
  * @example
  * ```ts
+ * import * as EventStore from "@effect-mcp/core/EventStore"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
  * import * as HttpServer from "@effect-mcp/node/HttpServer"
- * import * as EventStore from "@effect-mcp/server/EventStore"
- * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Layer } from "effect"
  *
  * const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, Layer.empty)
  *
  * export const Live = HttpServer.layer({ port: 3000 }).pipe(
- *   Layer.provide([Server, EventStore.layerMemory()])
+ *   Layer.provide([Server, EventStore.layerMemory])
  * )
  * ```
  * @category layers
@@ -147,8 +147,8 @@ export const layer = (options: Options): Layer.Layer<HttpServer, ServeError, Dis
  *
  * @example
  * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
  * import * as HttpServer from "@effect-mcp/node/HttpServer"
- * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Config, Layer } from "effect"
  *
  * const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, Layer.empty)

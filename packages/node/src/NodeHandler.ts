@@ -1,15 +1,15 @@
 /**
  * The HTTP endpoint of a server as a function of Node's request and response: for an application that has an HTTP server of
  * its own, such as one of Express or Fastify, or a bare `node:http`. `HttpServer` is a server of its own; an application of
- * `@effect/platform` mounts `HttpEndpoint` of `@effect-mcp/server`, and Hono its `WebHandler`.
+ * `@effect/platform` mounts `HttpEndpoint` of `@effect-mcp/core`, and Hono its `WebHandler`.
  *
  * @since 0.1.0
  */
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import type { HostedOptions, HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as BuiltOnce from "@effect-mcp/server/unstable/BuiltOnce"
-import * as Endpoint from "@effect-mcp/server/unstable/Endpoint"
-import * as OpenExchanges from "@effect-mcp/server/unstable/OpenExchanges"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as BuiltOnce from "@effect-mcp/core/unstable/server/BuiltOnce"
+import * as Endpoint from "@effect-mcp/core/unstable/server/Endpoint"
+import * as OpenExchanges from "@effect-mcp/core/unstable/server/OpenExchanges"
+import type { HostedOptions, HttpOptions } from "@effect-mcp/core/WebHandler"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -88,12 +88,21 @@ export const make = <User = never>(
   })
 
 /**
- * `make` as a layer. Provide an `EventStore` to let clients resume streams.
+ * `layer` with options.
  *
  * @category layers
  */
-export const layer = (options?: HttpOptions): Layer.Layer<NodeHandler, never, Dispatcher> =>
+export const layerWith = (options?: HttpOptions): Layer.Layer<NodeHandler, never, Dispatcher> =>
   Layer.scoped(NodeHandler, make(options))
+
+/**
+ * `make` as a layer. Provide an `EventStore` to let clients resume streams.
+ * A program with two servers needs a
+ * layer for each: every `layerWith()` is another layer.
+ *
+ * @category layers
+ */
+export const layer: Layer.Layer<NodeHandler, never, Dispatcher> = layerWith()
 
 /**
  * A handler of a server, for an application without Effect. The first request builds the server. When the layer fails, the
@@ -104,8 +113,8 @@ export const layer = (options?: HttpOptions): Layer.Layer<NodeHandler, never, Di
  *
  * @example
  * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
  * import * as NodeHandler from "@effect-mcp/node/NodeHandler"
- * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Layer } from "effect"
  * import { createServer } from "node:http"
  *

@@ -1,6 +1,6 @@
 /**
  * The HTTP server of `@effect/platform-node`, closed within a deadline: for applications that mount `HttpEndpoint` of
- * `@effect-mcp/server` beside other routes. `NodeHttpServer.layer` of `@effect/platform-node` waits for every connection
+ * `@effect-mcp/core` beside other routes. `NodeHttpServer.layer` of `@effect/platform-node` waits for every connection
  * when it closes, also for a client that sends nothing or half a request.
  *
  * @since 0.1.0
@@ -65,15 +65,15 @@ export const make = (
  *
  * @example
  * ```ts
+ * import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
  * import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
- * import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
- * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Layer } from "effect"
  * import { createServer } from "node:http"
  *
  * const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, Layer.empty)
  *
- * export const Live = HttpEndpoint.serve().pipe(
+ * export const Live = HttpEndpoint.layer.pipe(
  *   Layer.provide(PlatformHttpServer.layer(createServer, { port: 3000, host: "127.0.0.1", closeTimeout: "10 seconds" })),
  *   Layer.provide(Server)
  * )

@@ -7,13 +7,14 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  * @since 0.1.0
  */
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
+import * as Connector from "@effect-mcp/core/Connector"
+import type * as LineFraming from "@effect-mcp/core/LineFraming"
+import { TransportError } from "@effect-mcp/core/LocalError"
+import type * as MessageText from "@effect-mcp/core/MessageText"
+import type { Transport } from "@effect-mcp/core/Transport"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -179,7 +180,7 @@ const endWithChild = (
   Effect.gen(function*() {
     const fault = yield* raceFirst(Effect.asSome(broken), Effect.as(child.exited, Option.none<TransportError>()))
     // A pipe breaks most often because the program exits, and its status tells more than the error of the pipe.
-    const status = yield* Effect.timeoutOption(child.exited, EXIT_TIMEOUT)
+    const status = yield* TimeLimit.end(child.exited, EXIT_TIMEOUT)
     if (Option.isNone(status) && Option.isSome(fault)) return pipe.end(Exit.fail(fault.value))
     const isSilent = Effect.gen(function*() {
       yield* Effect.sleep(EXIT_TIMEOUT)
@@ -199,10 +200,10 @@ const failUnlessSuccess = (
   input: Pipe.Pipe["input"]
 ): Effect.Effect<void, TransportError> =>
   Effect.gen(function*() {
-    const status = yield* Effect.timeoutOption(child.exited, EXIT_TIMEOUT)
+    const status = yield* TimeLimit.end(child.exited, EXIT_TIMEOUT)
     // A server may end after a conversation; a program that ends without a word is none.
     if (Option.isNone(status) || (status.value.code === 0 && input.received > 0)) return
-    yield* Effect.timeoutOption(stderr.ended, EXIT_TIMEOUT)
+    yield* TimeLimit.end(stderr.ended, EXIT_TIMEOUT)
     const { code, signal } = status.value
     const how = code === null ? `was ended by ${signal}` : `exited with code ${code}${code === 0 ? silent : ""}`
     const tail = yield* stderr.tail

@@ -8,15 +8,17 @@
  * @since 0.1.0
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import * as Tap from "@effect-mcp/jsonrpc/Tap"
-import type { Listener, Transport } from "@effect-mcp/jsonrpc/Transport"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import type { Registry, Running } from "@effect-mcp/server/Registry"
-import type { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import type * as LineFraming from "@effect-mcp/core/LineFraming"
+import type { TransportError } from "@effect-mcp/core/LocalError"
+import type { Registry, Running } from "@effect-mcp/core/Registry"
+import type { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tap from "@effect-mcp/core/Tap"
+import type { Listener, Transport } from "@effect-mcp/core/Transport"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -116,6 +118,16 @@ export const layerWith = (options?: Options): Layer.Layer<never, TransportError,
  * @category layers
  */
 export const layer: Layer.Layer<never, TransportError, Dispatcher> = layerWith()
+
+/**
+ * `layerWith`, with options from the configuration of the program.
+ *
+ * @category layers
+ */
+export const layerConfig = (
+  options: Config.Config.Wrap<Options>
+): Layer.Layer<never, TransportError | ConfigError, Dispatcher> =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerWith))
 
 const serve = (transport: Transport): Effect.Effect<void, never, Dispatcher> =>
   Effect.flatMap(

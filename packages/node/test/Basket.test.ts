@@ -1,14 +1,14 @@
 /** The basket of docs/server/05-sessions.md, with clients of this library and their default options. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Client from "@effect-mcp/core/Client"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import * as InProcess from "@effect-mcp/server/InProcess"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Layer, Ref, Schema } from "effect"
 
 class Basket extends Context.Tag("test/Basket")<Basket, Ref.Ref<ReadonlyArray<string>>>() {}

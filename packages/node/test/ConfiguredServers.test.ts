@@ -1,10 +1,11 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import { ClientSessionGroup } from "@effect-mcp/client/ClientSessionGroup"
-import * as Tool from "@effect-mcp/definition/Tool"
+import { ClientSessionGroup } from "@effect-mcp/core/ClientSessionGroup"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as ServersConfig from "@effect-mcp/core/ServersConfig"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, HashMap, Layer, Logger, Option, Schema } from "effect"
 import { fileURLToPath } from "node:url"
 
@@ -123,23 +124,65 @@ describe("The servers of a configuration", () => {
       }
     }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))
 
-  it.scopedLive("are used with empty variables, which the log names", () =>
+  it.scopedLive("are left out, and the log says why, when a variable has no value or an entry cannot be read", () =>
     Effect.gen(function*() {
       const logged: Array<string> = []
-      yield* Layer.build(ConfiguredServers.layer({
+      const { url } = yield* HttpServer.HttpServer
+      const servers = ConfiguredServers.layer({
         mcpServers: {
-          gone: { command: "${NOWHERE}/at/all", args: ["${PORT:-1}"] },
-          off: { url: "https://${HOST}", disabled: true }
+          "gone": { command: "${NOWHERE}/at/all", args: ["${PORT:-1}"] },
+          "off": { url: "https://${HOST}", disabled: true },
+          "odd\u001b[2J": { command: "a", env: { "K\u202e": [] } },
+          "hello": { url }
         }
-      }, { environment: {} })).pipe(
+      }, { environment: {} })
+      const sessions = yield* Effect.flatMap(ClientSessionGroup, (group) => group.sessions).pipe(
+        Effect.provide(servers),
         Effect.provide(Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message)))))
       )
-      assert.match(logged[0]!, /variables without a value: NOWHERE\. Set them in the environment, or write defaults/)
-    }).pipe(Effect.provide(FetchHttpClient.layer)))
+      assert.deepStrictEqual([...sessions.keys()], ["hello"])
+      assert.deepStrictEqual(logged.filter((line) => line.includes("left out")), [
+        "The server \"gone\" cannot be read: command: the variable \"NOWHERE\" has neither a value nor a default. " +
+        "It is left out",
+        "The server \"odd\\u001b[2J\" cannot be read: env.K\\u{202e}: expected a text. It is left out"
+      ])
+    }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))
 
-  it.effect("fail with a ParseError for a value that is not a configuration", () =>
+  it.scopedLive("are the user's own where a file of a folder has the same name, in any order", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(ConfiguredServers.layer({ servers: {} }))))
-      assert.strictEqual(error._tag, "ParseError")
+      const { url } = yield* HttpServer.HttpServer
+      const file = (isOfFolder: boolean, ...names: ReadonlyArray<string>): ConfiguredServers.Configuration => ({
+        file: isOfFolder ? "/work/.mcp.json" : "/home/ada/.claude.json",
+        host: "claude-code",
+        isOfFolder,
+        entries: new Map(names.map((name) => [name, { _tag: "Server", server: { url } }]))
+      })
+      const disabled: ConfiguredServers.Configuration = {
+        ...file(false),
+        entries: new Map([["a", { _tag: "Disabled" }]])
+      }
+      const unread = { ...file(false), error: new ServersConfig.ConfigurationError({ reason: "odd" }) }
+      const logged: Array<string> = []
+      const names = (...files: ReadonlyArray<ConfiguredServers.Configuration>) =>
+        Effect.flatMap(ClientSessionGroup, (group) => group.sessions).pipe(
+          Effect.provide(ConfiguredServers.layerFiles(files)),
+          Effect.provide(
+            Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => logged.push(String(message))))
+          ),
+          Effect.map((sessions) => [...sessions.keys()].sort())
+        )
+      assert.deepStrictEqual(yield* names(file(true, "a", "b"), disabled), ["b"])
+      assert.deepStrictEqual(yield* names(file(true, "a"), unread, file(false, "c")), ["c"])
+      assert.include(
+        logged.at(-1) ?? "",
+        "No file of a folder is used until /home/ada/.claude.json can be read: it may have servers of the same names"
+      )
+      assert.deepStrictEqual(yield* names(file(true, "a"), { ...unread, isOfFolder: true }), ["a"])
+    }).pipe(Effect.provide(Layer.merge(overHttp, FetchHttpClient.layer))))
+
+  it.effect("fail with a ConfigurationError for a value that has no servers", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(ConfiguredServers.layer({ hosts: {} }))))
+      assert.strictEqual(error.message, "The configuration cannot be read: it has no \"mcpServers\"")
     }).pipe(Effect.provide(FetchHttpClient.layer)))
 })

@@ -4,8 +4,8 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
+import * as Client from "@effect-mcp/core/Client"
+import * as Remote from "@effect-mcp/core/Remote"
 import { Effect } from "effect"
 import type * as http from "node:http"
 import { json, type Refuse, urls } from "./deviations/Contacts.js"

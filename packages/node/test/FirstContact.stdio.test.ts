@@ -3,7 +3,7 @@
  * speaks to it. `client/test/negotiation` has the same rules in virtual time.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
+import * as Client from "@effect-mcp/core/Client"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"

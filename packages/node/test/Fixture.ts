@@ -1,15 +1,14 @@
 /**
  * Programs that tests launch.
  */
-import * as Conversation from "@effect-mcp/jsonrpc/Conversation"
-import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
-import type * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Side from "@effect-mcp/jsonrpc/Side"
-import type * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Conversation from "@effect-mcp/core/Conversation"
+import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
+import type * as LocalError from "@effect-mcp/core/LocalError"
+import type * as Message from "@effect-mcp/core/Message"
+import * as Side from "@effect-mcp/core/Side"
+import type * as Transport from "@effect-mcp/core/Transport"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type { Scope } from "effect"
-import { Effect, Queue, Schedule } from "effect"
+import { Effect, Queue, Schedule, type Scope } from "effect"
 import { build } from "esbuild"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -5,17 +5,16 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import type * as ClientOptions from "@effect-mcp/client/ClientOptions"
-import * as ClientSession from "@effect-mcp/client/ClientSession"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import * as Client from "@effect-mcp/core/Client"
+import type * as ClientSession from "@effect-mcp/core/ClientSession"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as LineFraming from "@effect-mcp/core/LineFraming"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as Sse from "@effect-mcp/core/Sse"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Scope } from "effect"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import type { AddressInfo } from "node:net"
 import * as net from "node:net"
 import { act, dial, info, listening, request, until } from "./HttpFixture.js"
@@ -123,7 +122,7 @@ const trickling = (type: string, isDeclared: boolean, length: () => number) =>
 
 const SEGMENT = 128
 
-const prior: NonNullable<ClientOptions.Options["prior"]> = {
+const prior: NonNullable<ClientSession.Options["prior"]> = {
   version: "2026-07-28",
   serverInfo: info,
   serverCapabilities: {},
@@ -138,7 +137,7 @@ describe("An answer that arrives in small pieces has each byte copied a few time
         Effect.gen(function*() {
           let length = 0
           const url = yield* trickling(type, isDeclared, () => length)
-          const client = yield* ClientSession.connect(Remote.connector(url), { prior })
+          const client = yield* Client.make(Remote.connector(url), { prior })
           yield* isLinear((pieces) => {
             length = pieces * (isDeclared ? SEGMENT : 1)
             return Effect.map(client.request("x/y"), ({ text }) => assert.lengthOf(text as string, length))

@@ -3,12 +3,12 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import * as HttpServing from "@effect/platform/HttpServer"
 import { assert, describe, it } from "@effect/vitest"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Readiness from "@effect-mcp/core/Readiness"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Readiness from "@effect-mcp/server/Readiness"
 import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { createServer } from "node:http"
 import { passing } from "./HttpFixture.js"
@@ -39,7 +39,7 @@ const servers: Readonly<Record<string, (options: HttpOptions) => Layer.Layer<Por
       Layer.provide(Server)
     ),
   "the platform's server": (options) =>
-    HttpEndpoint.serve(options).pipe(Layer.provideMerge(Listening), Layer.provide(Server)),
+    HttpEndpoint.layerWith(options).pipe(Layer.provideMerge(Listening), Layer.provide(Server)),
   "an application with a router": (options) =>
     Effect.map(HttpEndpoint.make(options), (app) => HttpServing.serve(HttpRouter.empty.pipe(HttpRouter.all("*", app))))
       .pipe(

@@ -5,14 +5,13 @@ import * as HttpRouter from "@effect/platform/HttpRouter"
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
-import type { Scope } from "effect"
-import { Effect, Layer, Logger } from "effect"
+import { Effect, Layer, Logger, type Scope } from "effect"
 import { createServer } from "node:http"
 import { act, ask, info, initialize, listening as onNode } from "./HttpFixture.js"
 import { listening } from "./Shells.js"
@@ -25,7 +24,7 @@ const starts: Readonly<Record<string, Start>> = {
     Effect.gen(function*() {
       const context = yield* Layer.build(NodeHttpServer.layer(createServer, { port: 0, host }))
       const { address } = yield* Effect.provide(
-        Effect.zipRight(Layer.build(HttpEndpoint.serve()), PlatformServer.HttpServer),
+        Effect.zipRight(Layer.build(HttpEndpoint.layer), PlatformServer.HttpServer),
         context
       )
       return address._tag === "TcpAddress" ? address.port : 0

@@ -1,15 +1,14 @@
 /**
  * HTTP clients that send exactly what a test gives them: complete requests, or any bytes on a socket.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Sse from "@effect-mcp/jsonrpc/Sse"
+import type { EventStore } from "@effect-mcp/core/EventStore"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import type { Registry } from "@effect-mcp/core/Registry"
+import * as Sse from "@effect-mcp/core/Sse"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import type { EventStore } from "@effect-mcp/server/EventStore"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Registry } from "@effect-mcp/server/Registry"
-import type { Duration, Scope } from "effect"
-import { Effect, Fiber, Layer, TestClock } from "effect"
+import { type Duration, Effect, Fiber, Layer, type Scope, TestClock } from "effect"
 import * as http from "node:http"
 import * as net from "node:net"
 

@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import * as RequestContext from "@effect-mcp/core/RequestContext"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as RequestContext from "@effect-mcp/server/RequestContext"
+import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
+import * as StdioServer from "@effect-mcp/node/StdioServer"
 import {
   Config,
   ConfigError,
@@ -118,6 +121,22 @@ describe("HttpServer", () => {
       const { url } = Context.get(yield* Layer.build(live([["PORT", "0"]])), HttpServer.HttpServer)
       assert.match(url, /:\d+\/tools$/)
       assert.isTrue(ConfigError.isConfigError(yield* Effect.flip(Layer.build(live([])))))
+    }))
+
+  it.scoped("and other doors take their options from the configuration, and name what is missing", () =>
+    Effect.gen(function*() {
+      const missing = Layer.setConfigProvider(ConfigProvider.fromMap(new Map()))
+      const dispatcher = McpServer.layer(info, act(Effect.void))
+      const doors: ReadonlyArray<Layer.Layer<never, unknown, Dispatcher>> = [
+        StdioServer.layerConfig({ maxBacklog: Config.integer("MAX_BACKLOG") }),
+        HttpEndpoint.layerConfig({ path: Config.string("MCP_PATH") }).pipe(
+          Layer.provide(PlatformHttpServer.layer(http.createServer, { port: 0 }))
+        )
+      ]
+      for (const door of doors) {
+        const error = yield* Effect.flip(Layer.build(Layer.provide(door, [dispatcher, missing])))
+        assert.isTrue(ConfigError.isConfigError(error))
+      }
     }))
 
   it.scopedLive("serves next to other transports of the same server", () =>

@@ -2,15 +2,15 @@
  * An extension for work that takes long: a tool answers at once with a job, which the client reads later. It has one of
  * everything that an extension can add.
  */
-import * as Features from "@effect-mcp/client/Features"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Extension from "@effect-mcp/protocol/Extension"
-import { InvalidParams } from "@effect-mcp/protocol/McpError"
-import * as Handler from "@effect-mcp/server/Handler"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Registry } from "@effect-mcp/server/Registry"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Features from "@effect-mcp/core/Features"
+import * as Handler from "@effect-mcp/core/Handler"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Extension from "@effect-mcp/core/protocol/Extension"
+import { InvalidParams } from "@effect-mcp/core/protocol/McpError"
+import type { Registry } from "@effect-mcp/core/Registry"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Effect, Layer, Option, Ref, Schema, Stream } from "effect"
 
 const Job = Schema.Struct({

@@ -2,7 +2,7 @@
  * When a process that serves on its standard streams, alone or beside HTTP, ends: with its last listener, and not before.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/core/Message"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { bundled, node, until } from "./Fixture.js"

@@ -6,13 +6,13 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as CredentialDirectory from "@effect-mcp/node/CredentialDirectory"
-import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
+import * as CredentialDirectory from "@effect-mcp/auth/node/CredentialDirectory"
+import * as LoopbackBrowser from "@effect-mcp/auth/node/LoopbackBrowser"
+import * as Client from "@effect-mcp/core/Client"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Layer, Schema } from "effect"
 import { createHash } from "node:crypto"
 import * as fs from "node:fs/promises"
@@ -111,7 +111,7 @@ describe("A desktop program", () => {
         Effect.provide(
           Client.layer(Remote.connector(url, { authorize: Authorization.authorize })).pipe(
             Layer.provide(Authorization.layer(AuthorizationCode.make({ name: "Test" }))),
-            Layer.provide([LoopbackBrowser.layer({ open }), CredentialDirectory.layer(directory)]),
+            Layer.provide([LoopbackBrowser.layerWith({ open }), CredentialDirectory.layer(directory)]),
             Layer.provide(NodeHttpClient.layerUndici)
           )
         )

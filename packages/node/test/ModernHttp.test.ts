@@ -2,10 +2,10 @@
  * Requests of 2026-07-28 over real sockets, in all shells.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Registry } from "@effect-mcp/server/Registry"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import type { Registry } from "@effect-mcp/core/Registry"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Layer } from "effect"
 import { act, ask, info, listen, until } from "./HttpFixture.js"

@@ -1,16 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import * as Inbox from "@effect-mcp/server/Inbox"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
-import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
-import type { Layer as Layers } from "effect"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import * as Inbox from "@effect-mcp/core/Inbox"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as SessionDirectory from "@effect-mcp/core/SessionDirectory"
+import * as Tool from "@effect-mcp/core/Tool"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, type Layer as Layers, Schema, Scope } from "effect"
 import { request } from "node:http"
 import { until } from "./HttpFixture.js"
 import { shells } from "./Shells.js"
@@ -60,11 +59,11 @@ const nodesOf = (
   shell: typeof shells[string],
   count: number,
   options: HttpOptions = {},
-  stores = Layer.merge(SessionDirectory.layerMemory(), Inbox.layerMemory()),
+  stores = Layer.merge(SessionDirectory.layerMemory, Inbox.layerMemory),
   served = server
 ) =>
   Effect.gen(function*() {
-    const shared = yield* Layer.build(Layer.merge(stores, EventStore.layerMemory()))
+    const shared = yield* Layer.build(Layer.merge(stores, EventStore.layerMemory))
     const node = Effect.gen(function*() {
       const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
       const own = yield* Layer.buildWithScope(Layer.fresh(served), scope)
@@ -242,7 +241,7 @@ for (const [name, shell] of Object.entries(shells)) {
               }))
           })
         )
-        const stores = Layer.merge(Layer.effect(SessionDirectory.SessionDirectory, directory), Inbox.layerMemory())
+        const stores = Layer.merge(Layer.effect(SessionDirectory.SessionDirectory, directory), Inbox.layerMemory)
         const [one, two] = yield* nodesOf(shell, 2, { drainTimeout: 0 }, stores)
         const sending = proxy([one!.url])
         const opened = yield* sending({

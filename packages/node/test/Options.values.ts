@@ -3,18 +3,17 @@
  * accepted, and what a layer then requires; nothing runs.
  */
 import type { HttpClient } from "@effect/platform"
-import type { ClientSessionGroup } from "@effect-mcp/client/ClientSessionGroup"
-import * as Features from "@effect-mcp/client/Features"
-import type { JoinError } from "@effect-mcp/client/ServersConfig"
-import * as Tap from "@effect-mcp/jsonrpc/Tap"
+import type { ClientSessionGroup } from "@effect-mcp/core/ClientSessionGroup"
+import * as Features from "@effect-mcp/core/Features"
+import type { JoinError } from "@effect-mcp/core/ServersConfig"
+import * as Tap from "@effect-mcp/core/Tap"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import { Console, Context, Effect, Layer, type ParseResult, Schedule } from "effect"
+import { Console, Context, Effect, Layer, Schedule } from "effect"
 import { createServer } from "node:http"
 import { PassThrough } from "node:stream"
 import { expectTypeOf } from "vitest"
@@ -44,6 +43,7 @@ const configured = {
     onRefused: () => Effect.as(Vault, false)
   },
   environment: { HOME: "/home/ada", TOKEN: undefined },
+  folder: "/work",
   stderr: (line: string, server: string) => Console.error(`${server}: ${line}`),
   tap: Tap.log,
   program: (name) => ({ env: { NAME: name }, encoding: "utf-16le", limits: { maxLineBytes: 1_000_000 } }),
@@ -54,10 +54,30 @@ const Configured = ConfiguredServers.layer({ mcpServers: {} }, configured)
 expectTypeOf(Configured).toEqualTypeOf<
   Layer.Layer<
     ClientSessionGroup,
-    ParseResult.ParseError | JoinError | "no model",
+    JoinError | "no model",
     HttpClient.HttpClient | Home | Vault
   >
 >()
+
+const files = {
+  hosts: ["cursor"],
+  folder: "/work",
+  environment: { XDG_CONFIG_HOME: "/configuration" },
+  home: "/home/ada"
+} satisfies Every<ConfiguredServers.FilesOptions>
+
+const { hosts: _, ...place } = files
+const reading = { ...place, host: "codex" } satisfies Every<ConfiguredServers.ReadOptions>
+
+export const Read = [
+  ConfiguredServers.userFiles(files),
+  ConfiguredServers.folderFiles("/work", files),
+  ConfiguredServers.read("servers.toml", reading),
+  ConfiguredServers.fill(
+    new Map(),
+    { environment: { HOME: "/" }, folder: "/work" } satisfies Every<ConfiguredServers.FillOptions>
+  )
+]
 
 const lines = {
   maxLineBytes: 1_000_000,
@@ -88,10 +108,6 @@ const stdio = {
   maxBacklog: 1_000_000,
   tap: Tap.log
 } satisfies Every<StdioServer.Options>
-
-const browser = { port: 8765, path: "/callback", open: (url) => Console.log(url.href) } satisfies Every<
-  LoopbackBrowser.Options
->
 
 const http = {
   port: 3000,
@@ -130,7 +146,6 @@ export const values = [
   StdioClient.connector(program),
   StdioClient.connector({ command: "node", stderr: (line) => Console.error(line) }),
   StdioServer.layerWith(stdio),
-  LoopbackBrowser.layer(browser),
   HttpServer.layer(http),
   PlatformHttpServer.layer(createServer, platform),
   NodeHandler.make({ ...http, user: Vault })

@@ -1,17 +1,17 @@
 /** A proxy behind HTTP, whose anonymous clients of 2026-07-28 cannot be told apart. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Client from "@effect-mcp/core/Client"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import { Context, Effect, Layer, Logger, Ref } from "effect"
 import { createServer } from "node:http"
@@ -104,9 +104,9 @@ describe("Anonymous clients of 2026-07-28 of a proxy", () => {
     Effect.gen(function*() {
       const server = McpServer.layer(info, Proxy.layer(yield* toCounting))
       const on = (host: string) =>
-        Layer.provide(HttpEndpoint.serve(), PlatformHttpServer.layer(createServer, { port: 0, host }))
+        Layer.provide(HttpEndpoint.layer, PlatformHttpServer.layer(createServer, { port: 0, host }))
       for (
-        const [endpoint, count] of [[WebHandler.layer(), 1], [on("0.0.0.0"), 1], [on("127.0.0.1"), 0]] as const
+        const [endpoint, count] of [[WebHandler.layer, 1], [on("0.0.0.0"), 1], [on("127.0.0.1"), 0]] as const
       ) {
         const { layer, warnings } = warned()
         yield* Effect.scoped(

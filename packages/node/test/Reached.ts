@@ -3,17 +3,15 @@
  * HTTP in every shell.
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
-import * as Remote from "@effect-mcp/client/Remote"
-import type { Connector } from "@effect-mcp/jsonrpc/Connector"
-import type * as Extension from "@effect-mcp/protocol/Extension"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as InProcess from "@effect-mcp/server/InProcess"
+import type { Connector } from "@effect-mcp/core/Connector"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import type * as Extension from "@effect-mcp/core/protocol/Extension"
+import * as Remote from "@effect-mcp/core/Remote"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import type { Layer, Scope } from "effect"
-import { Effect, Layer as Layers } from "effect"
-import type { Shell } from "./Shells.js"
-import { shells } from "./Shells.js"
+import { Effect, type Layer, Layer as Layers, type Scope } from "effect"
+import { type Shell, shells } from "./Shells.js"
 
 /** Starts a server, and gives the connector that clients use. */
 export type Reach = (server: Layer.Layer<Dispatcher>) => Effect.Effect<Connector<HttpClient>, never, Scope.Scope>

@@ -2,7 +2,7 @@
  * What clients of two nodes see while the store that the nodes share refuses writes, for the tests of each store.
  */
 import { assert } from "@effect/vitest"
-import type { StoredTask } from "@effect-mcp/server/TaskStore"
+import type { StoredTask } from "@effect-mcp/core/TaskStore"
 import { Clock, Effect, Logger, type Scope } from "effect"
 
 const initialize = {

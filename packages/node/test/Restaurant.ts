@@ -1,11 +1,11 @@
 /**
  * A server whose tool runs as a task, and asks the user in it.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
-import * as Tasks from "@effect-mcp/server/Tasks"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Effect, Layer, Schema } from "effect"
 
 export const Book = Tool.make("book", {
@@ -23,6 +23,6 @@ const BookLive = McpServer.tool(Book, ({ table }) =>
 
 export const Server = McpServer.layer(
   { name: "restaurant", version: "1.0.0" },
-  Layer.merge(BookLive, Tasks.layer({ pollInterval: 50 })),
-  { extensions: [Tasks.extension] }
-).pipe(Layer.provide(TaskStore.layerMemory()))
+  Layer.merge(BookLive, TasksServer.layerWith({ pollInterval: 50 })),
+  { extensions: [TasksServer.extension] }
+).pipe(Layer.provide(TaskStore.layerMemory))

@@ -5,19 +5,18 @@ import * as PlatformServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import type { Registry } from "@effect-mcp/core/Registry"
+import * as RequestContext from "@effect-mcp/core/RequestContext"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Registry } from "@effect-mcp/server/Registry"
-import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { createServer } from "node:http"
 import { act, ask, call, dial, info, listen, open, request, until } from "./HttpFixture.js"
-import type { Shell } from "./Shells.js"
-import { shells } from "./Shells.js"
+import { type Shell, shells } from "./Shells.js"
 
 const log = (data: unknown) => Effect.flatMap(RequestContext.RequestContext, (context) => context.log("info", data))
 
@@ -25,7 +24,7 @@ const own: Shell = (options) =>
   Effect.gen(function*() {
     const context = yield* Layer.build(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
     const { address } = yield* Effect.provide(
-      Effect.zipRight(Layer.build(HttpEndpoint.serve(options)), PlatformServer.HttpServer),
+      Effect.zipRight(Layer.build(HttpEndpoint.layerWith(options)), PlatformServer.HttpServer),
       context
     )
     return address._tag === "TcpAddress" ? address.port : 0
@@ -36,7 +35,7 @@ for (const [shell, start] of Object.entries({ ...shells, "the platform app on th
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       yield* Effect.addFinalizer((exit) => Scope.close(scope, exit))
-      const server = Layer.merge(McpServer.layer(info, features), EventStore.layerMemory())
+      const server = Layer.merge(McpServer.layer(info, features), EventStore.layerMemory)
       const context = yield* Layer.buildWithScope(server, scope)
       const port = yield* start({ path: "/mcp", ...options }).pipe(Scope.extend(scope), Effect.provide(context))
       return { port, url: `http://127.0.0.1:${port}/mcp`, close: Scope.close(scope, Exit.void) }

@@ -2,16 +2,15 @@
  * The three HTTP shells of a server, each on a port of its own: Node's HTTP server, the platform app, and a web handler on an
  * HTTP server for such handlers. And what an application mounts in a server of its own: by itself, in Express, and in Hono.
  */
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { getRequestListener } from "@hono/node-server"
-import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import express from "express"
 import { Hono } from "hono"
 import * as http from "node:http"

@@ -6,18 +6,18 @@ import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
-import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as Client from "@effect-mcp/core/Client"
+import type { Connector } from "@effect-mcp/core/Connector"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as ClientSkills from "@effect-mcp/extensions/SkillsClient"
+import * as Skills from "@effect-mcp/extensions/SkillsServer"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import * as InProcess from "@effect-mcp/server/InProcess"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as ClientSkills from "@effect-mcp/skills/SkillsClient"
-import * as Skills from "@effect-mcp/skills/SkillsServer"
 import { Effect, Exit, FastCheck as fc, Layer, Logger, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -235,7 +235,7 @@ const over = (server: Layer.Layer<Dispatcher>): Readonly<Record<string, Reached>
   "the platform's HTTP server": Effect.gen(function*() {
     const http = PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })
     const context = yield* Effect.orDie(
-      Layer.build(Layer.provide(Layer.provideMerge(HttpEndpoint.serve(), http), server))
+      Layer.build(Layer.provide(Layer.provideMerge(HttpEndpoint.layer, http), server))
     )
     const { address } = yield* Effect.provide(PlatformServer.HttpServer, context)
     return Remote.connector(`http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}/mcp`)

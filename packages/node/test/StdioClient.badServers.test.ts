@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { Options } from "@effect-mcp/client/ClientOptions"
+import * as Client from "@effect-mcp/core/Client"
+import type { Options } from "@effect-mcp/core/ClientSession"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { bundledOnce } from "./Bundle.js"
 import { node } from "./Fixture.js"

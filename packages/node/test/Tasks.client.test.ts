@@ -3,15 +3,14 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Features from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Tasks from "@effect-mcp/client/Tasks"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as Features from "@effect-mcp/core/Features"
+import type { Version } from "@effect-mcp/core/protocol/Version"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type { Version } from "@effect-mcp/protocol/Version"
-import type { Layer, Scope } from "effect"
-import { Deferred, Effect, Fiber, Option, Queue, Stream } from "effect"
+import { Deferred, Effect, Fiber, type Layer, Option, Queue, type Scope, Stream } from "effect"
 import { bundled, node } from "./Fixture.js"
 import { Book, Server } from "./Restaurant.js"
 import { shells } from "./Shells.js"
@@ -22,13 +21,13 @@ const eras = ["2025-11-25", "2026-07-28"] as const
 const sure = Features.elicitation(() => Effect.succeed({ action: "accept", content: { sure: true } }))
 
 const connect = (url: string, version: Version, features: Layer.Layer<never, never, Features.Features> = sure) =>
-  Client.make(Remote.connector(url), { versions: [version], extensions: [Tasks.extension], features })
+  Client.make(Remote.connector(url), { versions: [version], extensions: [TasksClient.extension], features })
 
 const booked = (session: ClientSessionService) =>
   Effect.gen(function*() {
     const { structuredContent } = yield* session.callTool("book", { table: 1 })
     assert.deepStrictEqual<unknown>(structuredContent, { booked: true })
-    const task = yield* Tasks.start(session, Book, { table: 2 })
+    const task = yield* TasksClient.start(session, Book, { table: 2 })
     assert.deepStrictEqual(yield* task.result, { booked: true })
     assert.deepInclude(Option.getOrThrow(yield* Stream.runLast(task.status)), { status: "completed" })
   })
@@ -54,7 +53,7 @@ for (const version of eras) {
     it.live("waits for its result, and has its questions answered, on a pipe", () =>
       Effect.gen(function*() {
         const connector = StdioClient.connector({ command: node, args: [yield* bundled("restaurant.ts")] })
-        const options = { versions: [version], extensions: [Tasks.extension], features: sure } as const
+        const options = { versions: [version], extensions: [TasksClient.extension], features: sure } as const
         yield* booked(yield* Client.make(connector, options))
       }).pipe(Effect.scoped))
 
@@ -101,7 +100,7 @@ for (const version of eras) {
               Remote.connector(`http://127.0.0.1:${port}/mcp`, { limits: { maxExchanges: 1 } }),
               {
                 versions: [version],
-                extensions: [Tasks.extension],
+                extensions: [TasksClient.extension],
                 features
               }
             )
@@ -124,13 +123,13 @@ for (const version of eras) {
             const asked = yield* Deferred.make<void>()
             const silent = Features.elicitation(() => Effect.zipRight(Deferred.succeed(asked, undefined), Effect.never))
             const taskId = yield* Effect.scoped(Effect.gen(function*() {
-              const task = yield* Tasks.start(yield* connect(url, version, silent), Book, { table: 4 })
+              const task = yield* TasksClient.start(yield* connect(url, version, silent), Book, { table: 4 })
               yield* Effect.forkScoped(Effect.ignore(task.result))
               yield* Deferred.await(asked)
               return Option.getOrThrow(task.taskId)
             }))
             const later = yield* connect(url, version)
-            assert.deepStrictEqual(yield* (yield* Tasks.attach(later, Book, taskId)).result, { booked: true })
+            assert.deepStrictEqual(yield* (yield* TasksClient.attach(later, Book, taskId)).result, { booked: true })
           }))
     )
   })

@@ -2,22 +2,22 @@
  * Tasks over real sockets in all shells, with and without sessions, and over the streams of a process.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
+import * as Tool from "@effect-mcp/core/Tool"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Tasks from "@effect-mcp/server/Tasks"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Layer } from "effect"
 import { PassThrough } from "node:stream"
 import { ask, info, listen, open, until } from "./HttpFixture.js"
 import { shells } from "./Shells.js"
 
-const capabilities = { extensions: { [Tasks.extension.id]: {} } }
+const capabilities = { extensions: { [TasksServer.extension.id]: {} } }
 
 const modern = (method: string, params: JsonObject = {}) =>
   Message.request(1, method, { ...params, _meta: TestPeer.requestMeta({ capabilities }) })
@@ -33,10 +33,10 @@ const server = (go: Deferred.Deferred<void>) =>
     info,
     Layer.merge(
       McpServer.tool(Tool.make("report", { task: "optional" }), () => Effect.as(Deferred.await(go), "the report")),
-      Tasks.layer()
+      TasksServer.layer
     ),
-    { extensions: [Tasks.extension] }
-  ).pipe(Layer.provide(TaskStore.layerMemory()))
+    { extensions: [TasksServer.extension] }
+  ).pipe(Layer.provide(TaskStore.layerMemory))
 
 const methods = [["tasks/get", {}], ["tasks/update", { inputResponses: {} }], ["tasks/cancel", {}]] as const
 

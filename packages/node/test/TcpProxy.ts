@@ -1,8 +1,7 @@
 /**
  * A proxy to a server on this machine that can cut its connections.
  */
-import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import * as net from "node:net"
 
 export interface TcpProxy {

@@ -3,8 +3,8 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
+import * as Client from "@effect-mcp/core/Client"
+import * as Remote from "@effect-mcp/core/Remote"
 import { Effect, Layer } from "effect"
 import { build } from "esbuild"
 import { createContext, runInContext } from "node:vm"

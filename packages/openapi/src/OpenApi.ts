@@ -13,16 +13,17 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import * as RawTool from "@effect-mcp/definition/RawTool"
-import type * as Tool from "@effect-mcp/definition/Tool"
-import * as ToolResult from "@effect-mcp/definition/ToolResult"
-import * as Issue from "@effect-mcp/protocol/Issue"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import { isMcpError } from "@effect-mcp/protocol/McpError"
-import { forOperator } from "@effect-mcp/server/ClientLogger"
-import type * as Feature from "@effect-mcp/server/Feature"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Registry } from "@effect-mcp/server/Registry"
+import { forOperator } from "@effect-mcp/core/ClientLogger"
+import type * as Feature from "@effect-mcp/core/Feature"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Issue from "@effect-mcp/core/protocol/Issue"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import { isMcpError } from "@effect-mcp/core/protocol/McpError"
+import * as RawTool from "@effect-mcp/core/RawTool"
+import type { Registry } from "@effect-mcp/core/Registry"
+import type * as Tool from "@effect-mcp/core/Tool"
+import * as ToolResult from "@effect-mcp/core/ToolResult"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -137,8 +138,8 @@ export const make = <R = never>(
  *
  * @example
  * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
  * import * as OpenApi from "@effect-mcp/openapi/OpenApi"
- * import * as McpServer from "@effect-mcp/server/McpServer"
  * import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
  * import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
  * import { Config, Effect, Layer } from "effect"
@@ -286,11 +287,7 @@ const caller = <R>(
         // `fetch` must not follow redirects, which would send the application's credentials to another server.
         Effect.provideService(FetchHttpClient.RequestInit, { ...Option.getOrUndefined(init), redirect: "manual" }),
         Effect.flatMap((response) => Answer.read(response, maxBytes)),
-        Effect.timeoutTo({
-          duration: timeout,
-          onSuccess: (answer) => answer,
-          onTimeout: () => Answer.failure("The API did not answer in time.")
-        })
+        TimeLimit.call(timeout, () => Effect.succeed(Answer.failure("The API did not answer in time.")))
       )
       if (ToolResult.isToolResult(answer)) {
         return encode === undefined || answer.isError

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelSchema from "@effect-mcp/ai/ModelSchema"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as OpenApi from "@effect-mcp/openapi/OpenApi"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Effect, Either } from "effect"
 import { petstore } from "./Petstore.js"
 

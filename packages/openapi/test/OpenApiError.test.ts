@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as OpenApi from "@effect-mcp/openapi/OpenApi"
 import type { OpenApiError } from "@effect-mcp/openapi/OpenApiError"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
 import { Cause, Chunk, Effect, Exit } from "effect"
 import { petstore } from "./Petstore.js"
 

@@ -3,12 +3,11 @@
  * accepted, and what a layer then requires; nothing runs.
  */
 import { type HttpClient, HttpClientRequest } from "@effect/platform"
+import type { Registry } from "@effect-mcp/core/Registry"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
 import * as OpenApi from "@effect-mcp/openapi/OpenApi"
 import type * as OpenApiError from "@effect-mcp/openapi/OpenApiError"
-import type { Registry } from "@effect-mcp/server/Registry"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
-import type { Layer } from "effect"
-import { Context, Effect } from "effect"
+import { Context, Effect, type Layer } from "effect"
 import { expectTypeOf } from "vitest"
 
 /** A new option is missing here until it has a value. */

@@ -1,7 +1,7 @@
 /** A client of a server over a checked transport in memory, in either era. */
-import * as Client from "@effect-mcp/client/Client"
-import type * as Version from "@effect-mcp/protocol/Version"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Client from "@effect-mcp/core/Client"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import { Effect, Layer } from "effect"
 

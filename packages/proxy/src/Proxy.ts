@@ -8,16 +8,19 @@
  *
  * @since 0.1.0
  */
-import type { ConnectError } from "@effect-mcp/client/ClientError"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import { extension as tasks } from "@effect-mcp/client/Tasks"
-import type { Connector } from "@effect-mcp/jsonrpc/Connector"
-import { RequestTimeout } from "@effect-mcp/jsonrpc/LocalError"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
-import type { McpError } from "@effect-mcp/protocol/McpError"
-import { type Description, Registry, type RegistryService } from "@effect-mcp/server/Registry"
-import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import type * as Client from "@effect-mcp/core/Client"
+import type { ConnectError } from "@effect-mcp/core/ClientError"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type { Connector } from "@effect-mcp/core/Connector"
+import { RequestTimeout } from "@effect-mcp/core/LocalError"
+import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
+import type { McpError } from "@effect-mcp/core/protocol/McpError"
+import { type Description, Registry, type RegistryService } from "@effect-mcp/core/Registry"
+import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
+import { extension as tasks } from "@effect-mcp/core/TasksClient"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -32,7 +35,7 @@ import * as Forward from "./calls/Forward.js"
 import * as WaitingCalls from "./calls/WaitingCalls.js"
 import * as Mirror from "./entries/Mirror.js"
 import * as Subscriptions from "./entries/Subscriptions.js"
-import type { ProxyOptions } from "./ProxyOptions.js"
+import type { ProxyEntry } from "./ProxyEntry.js"
 import * as Link from "./upstream/Link.js"
 import * as Links from "./upstream/Links.js"
 import * as ListFollower from "./upstream/ListFollower.js"
@@ -40,15 +43,72 @@ import * as ListingLink from "./upstream/ListingLink.js"
 import * as Questions from "./upstream/Questions.js"
 import * as UpstreamError from "./upstream/UpstreamError.js"
 
+/** @category models */
+export interface Options {
+  /** The name of the upstream in errors and logs; clients see this name. Default: the name of the connector, without a query. */
+  readonly name?: string | undefined
+  /** The beginning of the names that tools and prompts have for clients. Default: none. */
+  readonly prefix?: string | undefined
+  /**
+   * Gives an entry its name for clients, in place of `prefix` and the upstream's name. A renamed resource template must keep its
+   * variables. Of two entries with the same name, clients get the first.
+   */
+  readonly rename?: ((entry: ProxyEntry) => string) | undefined
+  /**
+   * Whether clients get an entry. With a filter, or with `rename`, clients read only resources that are listed or match a
+   * template; otherwise every resource that the upstream serves. Default: every entry.
+   */
+  readonly filter?: ((entry: ProxyEntry) => boolean) | undefined
+  /**
+   * Whether each client has a session with the upstream of its own, or all clients share a session. An upstream that keeps state
+   * for a session, or asks its client, needs `each`; in a shared session a question reaches a client only while no other client's
+   * call runs. Anonymous clients of 2026-07-28 over HTTP cannot be told apart: with `each` they share a session when the server
+   * listens on loopback only, else each of their requests has its own. Default: `each` for an upstream up to 2025-11-25, `shared`
+   * for an upstream of 2026-07-28, which asks in the call itself.
+   */
+  readonly sessions?: "each" | "shared" | undefined
+  /** How many clients may have a session with the upstream; the calls of further clients fail. Default: 1,000. */
+  readonly maxSessions?: number | undefined
+  /** How long the session of a client of 2026-07-28 stays open without requests. Default: 1 minute. */
+  readonly idleSession?: Duration.DurationInput | undefined
+  /** Whether the server's instructions include those of the upstream. Default: true. */
+  readonly instructions?: boolean | undefined
+  /** The most entries that clients get; further entries of the upstream are left out, with a warning. Default: 10,000. */
+  readonly maxEntries?: number | undefined
+  /**
+   * How long connecting may take, and how long the server and its clients wait for the connection. Default: they wait for 10 seconds,
+   * and connecting goes on for up to 3 minutes.
+   */
+  readonly connectTimeout?: Duration.DurationInput | undefined
+  /**
+   * When to connect again after the connection has ended or failed. The schedule begins anew after a connection of one minute.
+   * Default: after half a second, then each time after twice the time, at most 30 seconds.
+   */
+  readonly reconnect?: Schedule.Schedule<unknown, unknown> | undefined
+  /**
+   * How many calls may wait for the answers of clients of 2026-07-28 to questions of an upstream up to 2025-11-25, and for how
+   * long. Default: 1,000 for 10 minutes.
+   */
+  readonly waiting?: {
+    readonly max?: number | undefined
+    readonly ttl?: Duration.DurationInput | undefined
+  } | undefined
+  /**
+   * The options of the clients that call the upstream. `timeout` is 5 minutes by default, and each progress restarts it; a list
+   * has one minute. The proxy passes on the extensions in `extensions`: tasks, and the requests and notifications of clients.
+   */
+  readonly client?: Omit<Client.Options, "checkOutputs" | "features" | "onNotification" | "prior"> | undefined
+}
+
 /**
  * The features of an upstream. The server starts when the upstream has listed its entries, or when the upstream could not be reached
  * in time. In the second case the proxy goes on connecting, and the server notifies clients when the entries come.
  *
  * @example
  * ```ts
+ * import * as Connector from "@effect-mcp/core/Connector"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
  * import * as Proxy from "@effect-mcp/proxy/Proxy"
- * import * as McpServer from "@effect-mcp/server/McpServer"
- * import * as Connector from "@effect-mcp/jsonrpc/Connector"
  *
  * export const gateway = (upstream: Connector.Connector) =>
  *   McpServer.layer({ name: "gateway", version: "1.0.0" }, Proxy.layer(upstream, { prefix: "files_" }))
@@ -57,13 +117,13 @@ import * as UpstreamError from "./upstream/UpstreamError.js"
  */
 export const layer = <R = never>(
   connector: Connector<R>,
-  options: ProxyOptions = {}
+  options: Options = {}
 ): Layer.Layer<never, never, Registry | Exclude<R, Scope.Scope>> =>
   Layer.scopedDiscard(Effect.flatMap(
     make(connector, options),
     ({ started }) =>
       Effect.ignore(Effect.sandbox(
-        Effect.timeoutOption(started, options.connectTimeout ?? defaults.connectTimeout)
+        TimeLimit.end(started, options.connectTimeout ?? defaults.connectTimeout)
       ))
   ))
 
@@ -75,7 +135,7 @@ export const layer = <R = never>(
  */
 export const layerConnected = <R = never>(
   connector: Connector<R>,
-  options: ProxyOptions = {}
+  options: Options = {}
 ): Layer.Layer<never, ConnectError, Registry | Exclude<R, Scope.Scope>> =>
   Layer.scopedDiscard(Effect.flatMap(make(connector, options), ({ started }) => started))
 
@@ -95,7 +155,7 @@ const defaults = {
 
 const make = <R>(
   given: Connector<R>,
-  options: ProxyOptions
+  options: Options
 ): Effect.Effect<
   { readonly started: Effect.Effect<void, ConnectError> },
   never,
@@ -121,7 +181,7 @@ const make = <R>(
       standalone: () => ServerSessionService | undefined,
       prior?: Link.Link
     ): Effect.Effect<Link.Link, ConnectError, Scope.Scope> =>
-      Effect.timeoutFail(
+      TimeLimit.call(
         Link.open({
           name,
           connector,
@@ -131,10 +191,8 @@ const make = <R>(
           isShared: prior === undefined,
           standalone
         }),
-        {
-          duration: attempt,
-          onTimeout: () => new RequestTimeout({ method: "initialize", millis: Duration.toMillis(attempt) })
-        }
+        attempt,
+        () => Effect.fail(new RequestTimeout({ method: "initialize", millis: Duration.toMillis(attempt) }))
       )
 
     // All sessions with the upstream close at the same time.
@@ -226,7 +284,7 @@ const make = <R>(
         return Effect.succeed(listed)
       }
       return Effect.map(
-        Effect.timeoutOption(Effect.option(links.listed(session)), connectTimeout),
+        TimeLimit.end(Effect.option(links.listed(session)), connectTimeout),
         (found) => {
           const link = Option.getOrUndefined(Option.flatten(found))
           if (link === undefined) slow.add(key)
@@ -329,7 +387,7 @@ const describing = (
     const set = Effect.fnUntraced(function*(description: Description) {
       const next = yield* Edition.childOf(scope)
       yield* Scope.extend(registry.describe(description), next)
-      if (before !== undefined) yield* Scope.close(before, Exit.void)
+      if (before !== undefined) yield* ScopeEnd.close(before, Exit.void)
       before = next
     })
     yield* set({ offers: OFFERS })

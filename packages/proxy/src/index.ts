@@ -5,4 +5,3 @@
  */
 export * as Proxy from "./Proxy.js"
 export * as ProxyEntry from "./ProxyEntry.js"
-export * as ProxyOptions from "./ProxyOptions.js"

@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as Connector from "@effect-mcp/core/Connector"
+import { TransportError } from "@effect-mcp/core/LocalError"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger, Schedule, TestClock } from "effect"
-import type { Features } from "./Setting.js"
-import { all, controlled, entrance, gateway, legacy, modern, received, server } from "./Setting.js"
+import { all, controlled, entrance, type Features, gateway, legacy, modern, received, server } from "./Setting.js"
 
 const tool = (name: string) => McpServer.tool(Tool.make(name), () => Effect.succeed(name))
 const own = tool("own")

@@ -3,13 +3,11 @@
  * accepted; nothing runs.
  */
 import type { HttpClient } from "@effect/platform"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Tasks from "@effect-mcp/client/Tasks"
+import type { Registry } from "@effect-mcp/core/Registry"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
-import type * as ProxyOptions from "@effect-mcp/proxy/ProxyOptions"
-import type { Registry } from "@effect-mcp/server/Registry"
-import type { Layer } from "effect"
-import { Context, Effect, Schedule } from "effect"
+import { Context, Effect, type Layer, Schedule } from "effect"
 import { expectTypeOf } from "vitest"
 
 /** A new option is missing here until it has a value. */
@@ -25,13 +23,13 @@ const client = {
   enforceCapabilities: false,
   refuseUnassociated: true,
   versions: ["2025-11-25"],
-  extensions: [Tasks.extension],
+  extensions: [TasksClient.extension],
   limits: { maxCalls: 100, maxRounds: 3, maxInFlight: 10, maxWaiting: 100, maxWaitingText: 1_000_000 },
   heartbeat: { interval: "30 seconds" },
   closeTimeout: "5 seconds",
   cache: false,
   telemetry: true
-} satisfies Every<NonNullable<ProxyOptions.ProxyOptions["client"]>>
+} satisfies Every<NonNullable<Proxy.Options["client"]>>
 
 const options = {
   name: "search",
@@ -47,7 +45,7 @@ const options = {
   reconnect: Schedule.spaced("1 second"),
   waiting: { max: 10, ttl: "1 minute" },
   client
-} satisfies Every<ProxyOptions.ProxyOptions>
+} satisfies Every<Proxy.Options>
 
 const connector = Remote.connector("https://example.com/mcp", {
   headers: Effect.map(Vault, ({ token }) => ({ authorization: token }))

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Features from "@effect-mcp/client/Features"
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as Resource from "@effect-mcp/definition/Resource"
-import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as ToolResult from "@effect-mcp/definition/ToolResult"
-import * as McpError from "@effect-mcp/protocol/McpError"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Features from "@effect-mcp/core/Features"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as ToolResult from "@effect-mcp/core/ToolResult"
 import { Deferred, Effect, Fiber, Layer, Queue, Schema } from "effect"
 import { all, pairs, proxied, received } from "./Setting.js"
 
@@ -48,6 +48,17 @@ for (const [name, client, upstream] of pairs) {
   describe(`A proxy, ${name}`, () => {
     const connected = (more: Parameters<typeof proxied>[1] = {}, own = features) =>
       proxied(own, { client, upstream, ...more })
+
+    it.scopedLive("passes arguments on as the client sent them: only the upstream mends them and knows their names", () =>
+      Effect.gen(function*() {
+        const args = { a: "1", b: 2, c: null }
+        const strict = yield* connected({ server: { mendArguments: false, unknownArguments: "refuse" } })
+        const refused = yield* strict.callTool("add", args)
+        assert.isTrue(refused.isError)
+        assert.include(JSON.stringify(refused.content), "a: Expected number, actual \\\"1\\\"; \\\"c\\\" is unknown")
+        const mending = yield* connected()
+        assert.deepStrictEqual((yield* mending.callTool("add", args)).structuredContent, { sum: 3 })
+      }))
 
     it.scopedLive("passes capabilities and instructions on", () =>
       Effect.gen(function*() {

@@ -1,19 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as ClientFeatures from "@effect-mcp/client/Features"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Ask from "@effect-mcp/server/Ask"
-import * as Feature from "@effect-mcp/server/Feature"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
-import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
-import { Context, Deferred, Effect, Fiber, Layer, Queue, Ref, Schema, Stream, TestClock } from "effect"
+import * as Ask from "@effect-mcp/core/Ask"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Client from "@effect-mcp/core/Client"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as Feature from "@effect-mcp/core/Feature"
+import * as ClientFeatures from "@effect-mcp/core/Features"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
+import * as Proxy from "@effect-mcp/proxy/Proxy"
+import { Context, Deferred, Effect, Fiber, Hash, Layer, Queue, Ref, Schema, Stream, TestClock } from "effect"
 import { all, controlled, entrance, fromLayer, gateway, legacy, modern, proxied, received, server } from "./Setting.js"
 
 const text = (result: { readonly content: ReadonlyArray<object> }) => (result.content[0] as { text: string }).text
+
+/** The user of a proxy over HTTP. */
+class User extends Context.Tag("User")<User, string>() {}
 
 /** Counts the calls of one session. */
 class Counter extends Context.Tag("Counter")<Counter, Ref.Ref<number>>() {}
@@ -203,6 +210,85 @@ describe("An upstream up to 2025-11-25", () => {
         assert.deepStrictEqual(content, [{ type: "text", text: String(n) }])
       }
       assert.strictEqual(open.size, 2)
+    }))
+
+  it.scopedLive("has one session for each set of capabilities that the requests of a client declare, and declares these to the upstream", () =>
+    Effect.gen(function*() {
+      const supported = Effect.map(
+        RequestContext,
+        (
+          { client: { supports } }
+        ) => [supports({ elicitation: { form: {} } }), supports({ elicitation: { url: {} } }), supports({ roots: {} })]
+      )
+      const counting = McpServer.layer(
+        { name: "upstream", version: "1.0.0" },
+        McpServer.tool(Count, () =>
+          Effect.zipWith(
+            Effect.flatMap(Counter, (counter) => Ref.updateAndGet(counter, (n) => n + 1)),
+            supported,
+            (n, supported) => JSON.stringify([n, ...supported])
+          )),
+        { versions: legacy, session: Layer.effect(Counter, Ref.make(0)) }
+      )
+      const { connector, open } = controlled(yield* fromLayer(counting))
+      const client = yield* gateway(connector, { client: modern })
+      const count = (capabilities: ClientCapabilities) =>
+        Effect.map(
+          client.request("tools/call", { name: "count" }, { capabilities }),
+          (result) => JSON.parse(text(result as never)) as ReadonlyArray<unknown>
+        )
+      const elicitation = { form: {} }
+      for (const n of [1, 2]) {
+        assert.deepStrictEqual(yield* count({}), [n, false, false, false])
+        assert.deepStrictEqual(yield* count({ elicitation }), [n, true, false, false])
+        assert.deepStrictEqual(yield* count({ elicitation: { form: {}, url: {} } }), [n, true, true, false])
+        assert.deepStrictEqual(yield* count({ elicitation, roots: {} }), [n, true, false, true])
+      }
+      assert.strictEqual(open.size, 5)
+    }))
+
+  it.scopedLive("has one session for each user over HTTP, also for users whose ids have the same hash", () =>
+    Effect.gen(function*() {
+      const users = ["user-XEEGn", "user-ygFfo"]
+      assert.strictEqual(...users.map(Hash.string) as [number, number])
+      const authenticator = Authenticator.make(User, {
+        id: (id) => id,
+        http: ({ headers }) => Effect.succeed(headers.authorization!)
+      })
+      const gateway = McpServer.layer(
+        { name: "gateway", version: "1.0.0" },
+        Proxy.layer(yield* fromLayer(counting), { name: "up" }),
+        { authenticator }
+      )
+      const { handler } = yield* Effect.flatMap(
+        Layer.build(gateway),
+        (context) => Effect.provide(WebHandler.make(), context)
+      )
+      const count = (user: string) =>
+        Effect.promise(async () => {
+          const headers = {
+            authorization: user,
+            accept: "application/json, text/event-stream",
+            "content-type": "application/json",
+            "mcp-protocol-version": "2026-07-28",
+            "mcp-method": "tools/call",
+            "mcp-name": "count"
+          }
+          const params = {
+            name: "count",
+            _meta: {
+              "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+              "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+              "io.modelcontextprotocol/clientCapabilities": {}
+            }
+          }
+          const body = JSON.stringify(Message.request(1, "tools/call", params))
+          const response = await handler(new Request("http://localhost/mcp", { method: "POST", headers, body }))
+          return text((await response.json() as { readonly result: any }).result)
+        })
+      for (const n of ["1", "2"]) {
+        assert.deepStrictEqual(yield* Effect.forEach(users, count), [n, n])
+      }
     }))
 
   it.scopedLive("refuses clients beyond maxSessions", () =>

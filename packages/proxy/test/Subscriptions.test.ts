@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as Feature from "@effect-mcp/server/Feature"
-import * as Middleware from "@effect-mcp/server/Middleware"
+import * as Client from "@effect-mcp/core/Client"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as Feature from "@effect-mcp/core/Feature"
+import * as Middleware from "@effect-mcp/core/Middleware"
 import { Effect, Exit, Queue, Schedule, Scope } from "effect"
 import { controlled, entrance, legacy, pairs, received, server } from "./Setting.js"
 

@@ -1,22 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
-import * as ClientTasks from "@effect-mcp/client/Tasks"
-import * as Tool from "@effect-mcp/definition/Tool"
-import type { Connector } from "@effect-mcp/jsonrpc/Connector"
+import * as Ask from "@effect-mcp/core/Ask"
+import * as Client from "@effect-mcp/core/Client"
+import type { Connector } from "@effect-mcp/core/Connector"
+import * as Features from "@effect-mcp/core/Features"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as ClientTasks from "@effect-mcp/core/TasksClient"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
-import * as Ask from "@effect-mcp/server/Ask"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
-import * as Tasks from "@effect-mcp/server/Tasks"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
 import { Chunk, Deferred, Effect, Either, Fiber, Layer, Option, Schema, Scope, Stream } from "effect"
-import type { Features as ServerFeatures } from "./Setting.js"
-import { fromLayer, pairs } from "./Setting.js"
+import { type Features as ServerFeatures, fromLayer, pairs } from "./Setting.js"
 
 type Versions = (typeof pairs)[number][1]
 
-const extensions = [Tasks.extension]
+const extensions = [TasksServer.extension]
 
 const poll = { pollInterval: 50 }
 
@@ -56,7 +55,7 @@ const upstreamOf = (versions: Versions) =>
     return {
       connector: yield* fromLayer(
         Layer.provide(
-          McpServer.layer({ name: "upstream", version: "1.0.0" }, Layer.merge(tools, Tasks.layer(poll)), {
+          McpServer.layer({ name: "upstream", version: "1.0.0" }, Layer.merge(tools, TasksServer.layerWith(poll)), {
             versions,
             extensions
           }),
@@ -72,13 +71,13 @@ const upstreamOf = (versions: Versions) =>
   })
 
 /** A gateway in front of a server; `own` are its features beside the proxy. */
-const gatewayOf = (upstream: Connector, own: Layer.Layer<never, never, any> = Tasks.layer(poll)) =>
+const gatewayOf = (upstream: Connector, own: Layer.Layer<never, never, any> = TasksServer.layerWith(poll)) =>
   fromLayer(
     McpServer.layer(
       { name: "gateway", version: "1.0.0" },
       Layer.merge(own, Proxy.layer(upstream, { name: "up", client: { extensions } })) as ServerFeatures,
       { extensions }
-    ).pipe(Layer.provide(TaskStore.layerMemory())) as never,
+    ).pipe(Layer.provide(TaskStore.layerMemory)) as never,
     { extensions }
   )
 
@@ -188,9 +187,9 @@ describe("A tool of an upstream that runs as a task", () => {
       const upstream = yield* fromLayer(
         McpServer.layer(
           { name: "upstream", version: "1.0.0" },
-          Layer.mergeAll(asking("many", 1001), asking("often", 400), Tasks.layer(poll)) as ServerFeatures,
+          Layer.mergeAll(asking("many", 1001), asking("often", 400), TasksServer.layerWith(poll)) as ServerFeatures,
           { extensions }
-        ).pipe(Layer.provide(TaskStore.layerMemory())),
+        ).pipe(Layer.provide(TaskStore.layerMemory)),
         { extensions }
       )
       const session = yield* client(yield* gatewayOf(upstream, Layer.empty), ["2025-11-25"], false)

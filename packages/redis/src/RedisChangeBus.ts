@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
-import { type Change, ChangeBus, type ChangeBusService, type Member } from "@effect-mcp/server/ChangeBus"
-import * as ChangeMember from "@effect-mcp/server/unstable/ChangeMember"
+import { type Change, ChangeBus, type ChangeBusService, type Member } from "@effect-mcp/core/ChangeBus"
+import * as ChangeMember from "@effect-mcp/core/unstable/server/ChangeMember"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -73,6 +73,13 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
     return { join: Effect.orDie(join) }
   })
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<ChangeBus, never, RedisConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<ChangeBus, never, RedisConnection> =>
   Layer.effect(ChangeBus, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<ChangeBus, never, RedisConnection> = layerWith()

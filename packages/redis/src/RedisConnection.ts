@@ -7,8 +7,8 @@
  *
  * @since 0.1.0
  */
-import * as ClientLogger from "@effect-mcp/server/ClientLogger"
-import * as Readiness from "@effect-mcp/server/Readiness"
+import * as ClientLogger from "@effect-mcp/core/ClientLogger"
+import * as Readiness from "@effect-mcp/core/Readiness"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -209,9 +209,16 @@ const isOdd = (keys: ReadonlyArray<string>): string =>
     keys.map((key) => JSON.stringify(key)).join(", ")
   } in Redis: it was removed`
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<RedisConnection, RedisError> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<RedisConnection, RedisError> =>
   Layer.scoped(RedisConnection, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<RedisConnection, RedisError> = layerWith()
 
 /**
  * `layer`, with options from the configuration of the program.
@@ -221,4 +228,4 @@ export const layer = (options?: Options): Layer.Layer<RedisConnection, RedisErro
 export const layerConfig = (
   options: Config.Config.Wrap<Options>
 ): Layer.Layer<RedisConnection, RedisError | ConfigError> =>
-  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerWith))

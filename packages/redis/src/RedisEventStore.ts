@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
-import { EventStore, type EventStoreService, type StoredEvent, type StreamKey } from "@effect-mcp/server/EventStore"
-import * as EventDatabase from "@effect-mcp/server/unstable/EventDatabase"
+import { EventStore, type EventStoreService, type StoredEvent, type StreamKey } from "@effect-mcp/core/EventStore"
+import * as EventDatabase from "@effect-mcp/core/unstable/server/EventDatabase"
 import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -252,8 +252,15 @@ export const make = (options: Options = {}): Effect.Effect<EventStoreService, ne
     }, ({ report }) => report)
   })
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<EventStore, never, RedisConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<EventStore, never, RedisConnection> =>
   Layer.effect(EventStore, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<EventStore, never, RedisConnection> = layerWith()
 
 const positionOf = (id: unknown): number => typeof id === "string" ? Number(id.slice(0, id.indexOf("-"))) : 0

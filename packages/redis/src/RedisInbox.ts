@@ -4,10 +4,10 @@
  *
  * @since 0.1.0
  */
-import { Inbox, InboxError, type InboxService, type Mailbox } from "@effect-mcp/server/Inbox"
-import * as Lease from "@effect-mcp/server/unstable/Lease"
-import * as Stored from "@effect-mcp/server/unstable/Stored"
-import * as StoreText from "@effect-mcp/server/unstable/StoreText"
+import { Inbox, InboxError, type InboxService, type Mailbox } from "@effect-mcp/core/Inbox"
+import * as Lease from "@effect-mcp/core/unstable/server/Lease"
+import * as Stored from "@effect-mcp/core/unstable/server/Stored"
+import * as StoreText from "@effect-mcp/core/unstable/server/StoreText"
 import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -132,9 +132,16 @@ export const make = (options: Options = {}): Effect.Effect<InboxService, never, 
     return { open: (node) => Effect.mapError(open(node), unavailable) }
   })
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<Inbox, never, RedisConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<Inbox, never, RedisConnection> =>
   Layer.effect(Inbox, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<Inbox, never, RedisConnection> = layerWith()
 
 const unavailable = ({ isRefused, report }: RedisError): InboxError =>
   new InboxError({ reason: isRefused === true ? "Refused" : "Unavailable", message: report })

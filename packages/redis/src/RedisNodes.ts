@@ -5,13 +5,13 @@
  *
  * @since 0.1.0
  */
-import type { ChangeBus } from "@effect-mcp/server/ChangeBus"
-import type { EventStore } from "@effect-mcp/server/EventStore"
-import type { Inbox } from "@effect-mcp/server/Inbox"
-import type { SealKeys } from "@effect-mcp/server/SealKeys"
-import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
-import type { SharedLimits } from "@effect-mcp/server/SharedLimits"
-import type { TaskStore } from "@effect-mcp/server/TaskStore"
+import type { ChangeBus } from "@effect-mcp/core/ChangeBus"
+import type { EventStore } from "@effect-mcp/core/EventStore"
+import type { Inbox } from "@effect-mcp/core/Inbox"
+import type { SealKeys } from "@effect-mcp/core/SealKeys"
+import type { SessionDirectory } from "@effect-mcp/core/SessionDirectory"
+import type { SharedLimits } from "@effect-mcp/core/SharedLimits"
+import type { TaskStore } from "@effect-mcp/core/TaskStore"
 import type * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Layer from "effect/Layer"
@@ -38,37 +38,44 @@ export type Services = ChangeBus | EventStore | Inbox | SealKeys | SessionDirect
  * @category layers
  */
 export const services: Layer.Layer<Services, never, RedisConnection.RedisConnection> = Layer.mergeAll(
-  RedisChangeBus.layer(),
-  RedisEventStore.layer(),
-  RedisInbox.layer(),
-  RedisSealKeys.layer(),
-  RedisSessionDirectory.layer(),
+  RedisChangeBus.layer,
+  RedisEventStore.layer,
+  RedisInbox.layer,
+  RedisSealKeys.layer,
+  RedisSessionDirectory.layer,
   RedisSharedLimits.layer,
-  RedisTaskStore.layer()
+  RedisTaskStore.layer
 )
+
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: RedisConnection.Options): Layer.Layer<Services, RedisError> =>
+  Layer.provide(services, RedisConnection.layerWith(options))
 
 /**
  * Connects to Redis, and provides all services to the server and to its HTTP endpoint.
  *
  * @example
  * ```ts
- * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
  * import * as HttpServer from "@effect-mcp/node/HttpServer"
  * import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
- * import * as McpServer from "@effect-mcp/server/McpServer"
  * import { Effect, Layer } from "effect"
  *
  * const Hello = McpServer.tool(Tool.make("hello"), () => Effect.succeed("Hello from any node!"))
  *
  * export const Live = HttpServer.layer({ port: 3000 }).pipe(
  *   Layer.provide(McpServer.layer({ name: "shop", version: "1.0.0" }, Hello)),
- *   Layer.provide(RedisNodes.layer({ url: "redis://redis.internal:6379" }))
+ *   Layer.provide(RedisNodes.layerWith({ url: "redis://redis.internal:6379" }))
  * )
  * ```
  * @category layers
  */
-export const layer = (options?: RedisConnection.Options): Layer.Layer<Services, RedisError> =>
-  Layer.provide(services, RedisConnection.layer(options))
+export const layer: Layer.Layer<Services, RedisError> = layerWith()
 
 /**
  * `layer`, with options from the configuration of the program.

@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
-import { type Rotation, SealKeys, type SealKeysService } from "@effect-mcp/server/SealKeys"
-import * as KeyRing from "@effect-mcp/server/unstable/KeyRing"
+import { type Rotation, SealKeys, type SealKeysService } from "@effect-mcp/core/SealKeys"
+import * as KeyRing from "@effect-mcp/core/unstable/server/KeyRing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Script } from "./RedisCommand.js"
@@ -41,6 +41,13 @@ export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, ne
     }, rotation)
   })
 
-/** @category layers */
-export const layer = (rotation?: Rotation): Layer.Layer<SealKeys, never, RedisConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (rotation?: Rotation): Layer.Layer<SealKeys, never, RedisConnection> =>
   Layer.effect(SealKeys, make(rotation))
+
+/** @category layers */
+export const layer: Layer.Layer<SealKeys, never, RedisConnection> = layerWith()

@@ -4,10 +4,15 @@
  *
  * @since 0.1.0
  */
-import type { Membership, SessionDirectoryService, SessionEntry } from "@effect-mcp/server/SessionDirectory"
-import { SessionDirectory, SessionDirectoryError } from "@effect-mcp/server/SessionDirectory"
-import * as Lease from "@effect-mcp/server/unstable/Lease"
-import * as Stored from "@effect-mcp/server/unstable/Stored"
+import {
+  type Membership,
+  SessionDirectory,
+  SessionDirectoryError,
+  type SessionDirectoryService,
+  type SessionEntry
+} from "@effect-mcp/core/SessionDirectory"
+import * as Lease from "@effect-mcp/core/unstable/server/Lease"
+import * as Stored from "@effect-mcp/core/unstable/server/Stored"
 import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -26,7 +31,10 @@ export interface Options {
    * this time. Default: 3 seconds.
    */
   readonly lease?: Duration.DurationInput | undefined
-  /** How often a node renews its lease. Default: a quarter of `lease`, so that three renewals may fail. */
+  /**
+   * How often a node renews its lease; it tries a renewal that the store refuses again before the next one. Default: a quarter of
+   * `lease`, so that three renewals may fail.
+   */
   readonly renewal?: Duration.DurationInput | undefined
   /** How long a session is stored after it was created, claimed, updated or touched. Default: 1 hour. */
   readonly ttl?: Duration.DurationInput | undefined
@@ -142,9 +150,16 @@ export const make = (options: Options = {}): Effect.Effect<SessionDirectoryServi
     return { join: (node) => failing(join(node)) }
   })
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<SessionDirectory, never, RedisConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<SessionDirectory, never, RedisConnection> =>
   Layer.effect(SessionDirectory, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<SessionDirectory, never, RedisConnection> = layerWith()
 
 const failing = <A, R>(effect: Effect.Effect<A, RedisError, R>): Effect.Effect<A, SessionDirectoryError, R> =>
   Effect.mapError(effect, ({ isRefused, report }) => new SessionDirectoryError({ isRefused, message: report }))

@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import { SharedLimits, SharedLimitsError, type SharedLimitsService } from "@effect-mcp/server/SharedLimits"
+import { SharedLimits, SharedLimitsError, type SharedLimitsService } from "@effect-mcp/core/SharedLimits"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

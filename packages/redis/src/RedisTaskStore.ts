@@ -6,10 +6,16 @@
  *
  * @since 0.1.0
  */
-import type { StoredTask, TaskPage, TaskStoreService } from "@effect-mcp/server/TaskStore"
-import { TaskStore, TaskStoreError } from "@effect-mcp/server/TaskStore"
-import * as Stored from "@effect-mcp/server/unstable/Stored"
-import * as StoreText from "@effect-mcp/server/unstable/StoreText"
+import {
+  type StoredTask,
+  type TaskPage,
+  TaskStore,
+  TaskStoreError,
+  type TaskStoreService
+} from "@effect-mcp/core/TaskStore"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
+import * as Stored from "@effect-mcp/core/unstable/server/Stored"
+import * as StoreText from "@effect-mcp/core/unstable/server/StoreText"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -219,7 +225,7 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
           const woken = yield* Queue.sliding<void>(1)
           // Before the first look, so that no change falls between the two.
           yield* subscribe(`task:${taskId}`, () => void Queue.unsafeOffer(woken, undefined))
-          const looks = Stream.repeatEffect(Effect.timeoutOption(Queue.take(woken), LOOK))
+          const looks = Stream.repeatEffect(TimeLimit.call(Queue.take(woken), LOOK, () => Effect.void))
           return Stream.concat(Stream.void, looks).pipe(
             Stream.mapEffect(() => failing(get(owner, taskId))),
             Stream.takeWhile(Option.isSome),
@@ -230,9 +236,16 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
     }
   })
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<TaskStore, never, RedisConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<TaskStore, never, RedisConnection> =>
   Layer.effect(TaskStore, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<TaskStore, never, RedisConnection> = layerWith()
 
 const full = (message: string): TaskStoreError => new TaskStoreError({ reason: "Full", message })
 

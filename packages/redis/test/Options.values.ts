@@ -37,11 +37,11 @@ const tasks = { maxTasks: 100, maxTaskSize: 1_000_000, maxOwnerSize: 10_000_000 
 >
 
 export const One = Layer.mergeAll(
-  RedisChangeBus.layer(changes),
-  RedisEventStore.layer(events),
-  RedisInbox.layer(inbox),
-  RedisSessionDirectory.layer(directory),
-  RedisTaskStore.layer(tasks)
-).pipe(Layer.provide(RedisConnection.layer(connection)))
+  RedisChangeBus.layerWith(changes),
+  RedisEventStore.layerWith(events),
+  RedisInbox.layerWith(inbox),
+  RedisSessionDirectory.layerWith(directory),
+  RedisTaskStore.layerWith(tasks)
+).pipe(Layer.provide(RedisConnection.layerWith(connection)))
 
-export const All = [RedisNodes.layer(connection), RedisNodes.layer({ url: "redis://localhost" })]
+export const All = [RedisNodes.layerWith(connection), RedisNodes.layerWith({ url: "redis://localhost" })]

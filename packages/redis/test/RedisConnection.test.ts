@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Readiness from "@effect-mcp/core/Readiness"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
-import * as Readiness from "@effect-mcp/server/Readiness"
 import { Config, ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Option, Schedule, Scope } from "effect"
 import * as RedisProcess from "./RedisProcess.js"
 import * as RedisProxy from "./RedisProxy.js"

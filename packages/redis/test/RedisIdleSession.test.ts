@@ -1,14 +1,14 @@
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Client from "@effect-mcp/core/Client"
+import * as Features from "@effect-mcp/core/Features"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
 import * as RedisSessionDirectory from "@effect-mcp/redis/RedisSessionDirectory"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as RedisProcess from "./RedisProcess.js"
 
@@ -26,7 +26,7 @@ describe("an idle session in Redis", () => {
         const context = yield* Layer.build(
           HttpServer.layer({ port: 0 }).pipe(
             Layer.provide(McpServer.layer({ name: "nodes", version: "1.0.0" }, Hello)),
-            Layer.provide(RedisNodes.layer({ url }))
+            Layer.provide(RedisNodes.layerWith({ url }))
           )
         )
         const server = Context.get(context, HttpServer.HttpServer)

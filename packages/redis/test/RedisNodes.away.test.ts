@@ -1,16 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ChangeBus from "@effect-mcp/core/ChangeBus"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as Inbox from "@effect-mcp/core/Inbox"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as SessionDirectory from "@effect-mcp/core/SessionDirectory"
+import * as SharedLimits from "@effect-mcp/core/SharedLimits"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
-import * as ChangeBus from "@effect-mcp/server/ChangeBus"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as Inbox from "@effect-mcp/server/Inbox"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
-import * as SharedLimits from "@effect-mcp/server/SharedLimits"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
-import type { Scope } from "effect"
-import { Context, Effect, Layer, Stream } from "effect"
+import { Context, Effect, Layer, type Scope, Stream } from "effect"
 import * as RedisProcess from "./RedisProcess.js"
 import * as RedisProxy from "./RedisProxy.js"
 
@@ -29,7 +28,7 @@ describe("while Redis does not answer", () => {
       const context = yield* Layer.build(
         HttpServer.layer({ port: 0, health: { timeout, maxAge: 0, maxLag: "1 minute" } }).pipe(
           Layer.provide(McpServer.layer({ name: "away", version: "1.0.0" }, Layer.empty)),
-          Layer.provide(Layer.provide(RedisNodes.services, RedisConnection.layer({ url: redis.url, timeout })))
+          Layer.provide(Layer.provide(RedisNodes.services, RedisConnection.layerWith({ url: redis.url, timeout })))
         )
       )
       const { port, sessions } = Context.get(context, HttpServer.HttpServer)

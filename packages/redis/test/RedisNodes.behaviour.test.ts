@@ -16,7 +16,7 @@ over(nodes(
     Effect.sync(() => {
       const prefix = `server${servers++}:`
       // Generous, because machines are busy with other things.
-      return Effect.orDie(Layer.build(RedisNodes.layer({ url, prefix, timeout: "10 seconds" })))
+      return Effect.orDie(Layer.build(RedisNodes.layerWith({ url, prefix, timeout: "10 seconds" })))
     })),
   ["2024-11-05", "2025-03-26", "2025-11-25", "2026-07-28"],
   "streamable"

@@ -3,12 +3,12 @@
  * after a failure of its machine.
  */
 import { assert, layer } from "@effect/vitest"
+import type { Change } from "@effect-mcp/core/ChangeBus"
+import type { EventStoreService } from "@effect-mcp/core/EventStore"
 import * as RedisChangeBus from "@effect-mcp/redis/RedisChangeBus"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisEventStore from "@effect-mcp/redis/RedisEventStore"
 import * as RedisInbox from "@effect-mcp/redis/RedisInbox"
-import type { Change } from "@effect-mcp/server/ChangeBus"
-import type { EventStoreService } from "@effect-mcp/server/EventStore"
 import { Chunk, Context, Effect, Fiber, Layer, Option, Schedule, Stream } from "effect"
 import * as RedisProcess from "./RedisProcess.js"
 import * as ThreeNodes from "./ThreeNodes.js"

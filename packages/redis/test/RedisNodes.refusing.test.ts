@@ -2,13 +2,13 @@
  * Nodes over a Redis that refuses writes: because its memory is full, because it is a replica, or because it cannot save.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as McpServer from "@effect-mcp/core/McpServer"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import * as RedisInbox from "@effect-mcp/redis/RedisInbox"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
 import * as RedisSessionDirectory from "@effect-mcp/redis/RedisSessionDirectory"
 import * as RedisTaskStore from "@effect-mcp/redis/RedisTaskStore"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Layer, Stream } from "effect"
 import * as Refusing from "../../node/test/Refusing.js"
 import * as NodesLaws from "../../testing/test/support/NodesLaws.js"
@@ -34,8 +34,8 @@ describe.concurrent("while Redis refuses writes", () => {
           HttpServer.layer({ port: 0, health: { maxAge: 0, maxLag: "1 minute" } }).pipe(
             Layer.provide(McpServer.layer({ name: "refusing", version: "1.0.0" }, NodesLaws.features)),
             // A replica takes no renewals, either: the test may take longer than a lease by default.
-            Layer.provide(Layer.merge(RedisNodes.services, RedisSessionDirectory.layer({ lease: "1 minute" }))),
-            Layer.provide(RedisConnection.layer({ url: redis.url }))
+            Layer.provide(Layer.merge(RedisNodes.services, RedisSessionDirectory.layerWith({ lease: "1 minute" }))),
+            Layer.provide(RedisConnection.layerWith({ url: redis.url }))
           )
         )).pipe(Effect.map((context) => Context.get(context, HttpServer.HttpServer).port))
         yield* Refusing.check([yield* node, yield* node], {

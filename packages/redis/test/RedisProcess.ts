@@ -4,11 +4,9 @@
 import type { Reply } from "@effect-mcp/redis/RedisCommand"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import type { RedisError } from "@effect-mcp/redis/RedisError"
-import type { Scope } from "effect"
-import { Clock, Effect, Schedule, TestServices } from "effect"
+import { Clock, Effect, Schedule, type Scope, TestServices } from "effect"
 import { inject } from "vitest"
-import type { RedisProcess } from "./RedisServer.js"
-import { asDocumented, freePort, make } from "./RedisServer.js"
+import { asDocumented, freePort, make, type RedisProcess } from "./RedisServer.js"
 
 export { make }
 

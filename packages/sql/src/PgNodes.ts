@@ -10,6 +10,7 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as PgClient from "@effect/sql-pg/PgClient"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
@@ -65,9 +66,7 @@ const clientOf = (
       // The connection that listens is silent for two beats, and one that is not in use for the limit.
       const sockets = yield* Sockets.make(Math.max(limit, silence, 2 * Duration.toMillis(Wake.BEAT)) + 500)
       const scope = yield* Scope.make()
-      yield* Effect.addFinalizer((exit) =>
-        Effect.timeoutOption(Effect.interruptible(Effect.disconnect(Scope.close(scope, exit))), CLOSE)
-      )
+      yield* Effect.addFinalizer((exit) => TimeLimit.end(Scope.close(scope, exit), CLOSE))
       const client = PgClient.make({
         url: Redacted.make(withSettings(address, limit)),
         applicationName: "effect-mcp",
@@ -98,9 +97,9 @@ export const client = (options: Options): Layer.Layer<SqlClient, SqlStoreError> 
  *
  * @example
  * ```ts
- * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
  * import * as HttpServer from "@effect-mcp/node/HttpServer"
- * import * as McpServer from "@effect-mcp/server/McpServer"
  * import * as PgNodes from "@effect-mcp/sql/PgNodes"
  * import { Effect, Layer } from "effect"
  *
@@ -114,7 +113,7 @@ export const client = (options: Options): Layer.Layer<SqlClient, SqlStoreError> 
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<SqlNodes.Services, SqlStoreError> => {
-  const nodes = (options: Options) => Layer.provide(SqlNodes.layer(options), client(options))
+  const nodes = (options: Options) => Layer.provide(SqlNodes.layerWith(options), client(options))
   if (options.migrate === false) return nodes(options)
   // A change of a table may take longer than a statement of the node.
   const migrated = Effect.provide(SqlMigrations.run(options), clientOf(options, Migrate.TIMEOUT))

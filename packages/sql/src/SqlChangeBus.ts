@@ -6,8 +6,8 @@
  *
  * @since 0.1.0
  */
-import { type Change, ChangeBus, type ChangeBusService, type Member, memory } from "@effect-mcp/server/ChangeBus"
-import * as ChangeMember from "@effect-mcp/server/unstable/ChangeMember"
+import { type Change, ChangeBus, type ChangeBusService, type Member, memory } from "@effect-mcp/core/ChangeBus"
+import * as ChangeMember from "@effect-mcp/core/unstable/server/ChangeMember"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Follow from "./connection/Follow.js"
@@ -92,6 +92,13 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
       orElse: () => memory()
     }))
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<ChangeBus, never, SqlConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<ChangeBus, never, SqlConnection> =>
   Layer.effect(ChangeBus, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<ChangeBus, never, SqlConnection> = layerWith()

@@ -10,8 +10,9 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment, Identifier } from "@effect/sql/Statement"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
-import * as Readiness from "@effect-mcp/server/Readiness"
+import * as Readiness from "@effect-mcp/core/Readiness"
+import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -130,12 +131,19 @@ export const make = (
           const woken = yield* Queue.sliding<void>(1)
           // Before the first look, so that no change falls between the two.
           yield* wake.listen(`${prefix}${channel}`, () => void Queue.unsafeOffer(woken, undefined))
-          const looks = Stream.repeatEffect(Effect.asVoid(Effect.timeoutOption(Queue.take(woken), every)))
+          const looks = Stream.repeatEffect(TimeLimit.call(Queue.take(woken), every, () => Effect.void))
           return Stream.concat(Stream.void, looks)
         }))
     }
   })
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<SqlConnection, SqlStoreError, SqlClient> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<SqlConnection, SqlStoreError, SqlClient> =>
   Layer.scoped(SqlConnection, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<SqlConnection, SqlStoreError, SqlClient> = layerWith()

@@ -7,8 +7,8 @@
  *
  * @since 0.1.0
  */
-import { EventStore, type EventStoreService } from "@effect-mcp/server/EventStore"
-import * as EventDatabase from "@effect-mcp/server/unstable/EventDatabase"
+import { EventStore, type EventStoreService } from "@effect-mcp/core/EventStore"
+import * as EventDatabase from "@effect-mcp/core/unstable/server/EventDatabase"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -68,6 +68,13 @@ export const make = (
     }, ({ message }) => message)
   })
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<EventStore, never, SqlConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<EventStore, never, SqlConnection> =>
   Layer.scoped(EventStore, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<EventStore, never, SqlConnection> = layerWith()

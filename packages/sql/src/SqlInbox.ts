@@ -7,10 +7,10 @@
  *
  * @since 0.1.0
  */
-import { Inbox, InboxError, type InboxService, type Mailbox, memory } from "@effect-mcp/server/Inbox"
-import * as Lease from "@effect-mcp/server/unstable/Lease"
-import * as Stored from "@effect-mcp/server/unstable/Stored"
-import * as StoreText from "@effect-mcp/server/unstable/StoreText"
+import { Inbox, InboxError, type InboxService, type Mailbox, memory } from "@effect-mcp/core/Inbox"
+import * as Lease from "@effect-mcp/core/unstable/server/Lease"
+import * as Stored from "@effect-mcp/core/unstable/server/Stored"
+import * as StoreText from "@effect-mcp/core/unstable/server/StoreText"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -129,8 +129,16 @@ export const make = (options: Options = {}): Effect.Effect<InboxService, never, 
       orElse: () => memory(options)
     }))
 
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<Inbox, never, SqlConnection> =>
+  Layer.scoped(Inbox, make(options))
+
 /** @category layers */
-export const layer = (options?: Options): Layer.Layer<Inbox, never, SqlConnection> => Layer.scoped(Inbox, make(options))
+export const layer: Layer.Layer<Inbox, never, SqlConnection> = layerWith()
 
 const unavailable = <A, R>(effect: Effect.Effect<A, SqlStoreError, R>): Effect.Effect<A, InboxError, R> =>
   Effect.mapError(

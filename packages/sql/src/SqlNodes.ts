@@ -7,13 +7,13 @@
  * @since 0.1.0
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
-import type { ChangeBus } from "@effect-mcp/server/ChangeBus"
-import type { EventStore } from "@effect-mcp/server/EventStore"
-import type { Inbox } from "@effect-mcp/server/Inbox"
-import type { SealKeys } from "@effect-mcp/server/SealKeys"
-import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
-import type { SharedLimits } from "@effect-mcp/server/SharedLimits"
-import type { TaskStore } from "@effect-mcp/server/TaskStore"
+import type { ChangeBus } from "@effect-mcp/core/ChangeBus"
+import type { EventStore } from "@effect-mcp/core/EventStore"
+import type { Inbox } from "@effect-mcp/core/Inbox"
+import type { SealKeys } from "@effect-mcp/core/SealKeys"
+import type { SessionDirectory } from "@effect-mcp/core/SessionDirectory"
+import type { SharedLimits } from "@effect-mcp/core/SharedLimits"
+import type { TaskStore } from "@effect-mcp/core/TaskStore"
 import * as Layer from "effect/Layer"
 import * as SqlChangeBus from "./SqlChangeBus.js"
 import * as SqlConnection from "./SqlConnection.js"
@@ -38,14 +38,22 @@ export type Services = ChangeBus | EventStore | Inbox | SealKeys | SessionDirect
  * @category layers
  */
 export const services: Layer.Layer<Services, never, SqlConnection.SqlConnection> = Layer.mergeAll(
-  SqlChangeBus.layer(),
-  SqlEventStore.layer(),
-  SqlInbox.layer(),
-  SqlSealKeys.layer(),
-  SqlSessionDirectory.layer(),
+  SqlChangeBus.layer,
+  SqlEventStore.layer,
+  SqlInbox.layer,
+  SqlSealKeys.layer,
+  SqlSessionDirectory.layer,
   SqlSharedLimits.layer,
-  SqlTaskStore.layer()
+  SqlTaskStore.layer
 )
+
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: SqlConnection.Options): Layer.Layer<Services, SqlStoreError, SqlClient> =>
+  Layer.provide(services, SqlConnection.layerWith(options))
 
 /**
  * Creates the tables, and provides all services to the server and to its HTTP endpoint, over the driver that you provide. One
@@ -53,9 +61,9 @@ export const services: Layer.Layer<Services, never, SqlConnection.SqlConnection>
  *
  * @example
  * ```ts
- * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
  * import * as HttpServer from "@effect-mcp/node/HttpServer"
- * import * as McpServer from "@effect-mcp/server/McpServer"
  * import * as SqlNodes from "@effect-mcp/sql/SqlNodes"
  * import { LibsqlClient } from "@effect/sql-libsql"
  * import { Effect, Layer } from "effect"
@@ -64,11 +72,10 @@ export const services: Layer.Layer<Services, never, SqlConnection.SqlConnection>
  *
  * export const Live = HttpServer.layer({ port: 3000 }).pipe(
  *   Layer.provide(McpServer.layer({ name: "shop", version: "1.0.0" }, Hello)),
- *   Layer.provide(SqlNodes.layer()),
+ *   Layer.provide(SqlNodes.layer),
  *   Layer.provide(LibsqlClient.layer({ url: "file:mcp.db" }))
  * )
  * ```
  * @category layers
  */
-export const layer = (options?: SqlConnection.Options): Layer.Layer<Services, SqlStoreError, SqlClient> =>
-  Layer.provide(services, SqlConnection.layer(options))
+export const layer: Layer.Layer<Services, SqlStoreError, SqlClient> = layerWith()

@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
-import { type Rotation, SealKeys, type SealKeysService } from "@effect-mcp/server/SealKeys"
-import * as KeyRing from "@effect-mcp/server/unstable/KeyRing"
+import { type Rotation, SealKeys, type SealKeysService } from "@effect-mcp/core/SealKeys"
+import * as KeyRing from "@effect-mcp/core/unstable/server/KeyRing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { SqlConnection } from "./SqlConnection.js"
@@ -34,6 +34,13 @@ export const make = (rotation: Rotation = {}): Effect.Effect<SealKeysService, ne
     }, rotation)
   })
 
-/** @category layers */
-export const layer = (rotation?: Rotation): Layer.Layer<SealKeys, never, SqlConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (rotation?: Rotation): Layer.Layer<SealKeys, never, SqlConnection> =>
   Layer.effect(SealKeys, make(rotation))
+
+/** @category layers */
+export const layer: Layer.Layer<SealKeys, never, SqlConnection> = layerWith()

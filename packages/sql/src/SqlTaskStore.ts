@@ -5,10 +5,15 @@
  * @since 0.1.0
  */
 import type { Fragment } from "@effect/sql/Statement"
-import type { StoredTask, TaskPage, TaskStoreService } from "@effect-mcp/server/TaskStore"
-import { TaskStore, TaskStoreError } from "@effect-mcp/server/TaskStore"
-import * as Stored from "@effect-mcp/server/unstable/Stored"
-import * as StoreText from "@effect-mcp/server/unstable/StoreText"
+import {
+  type StoredTask,
+  type TaskPage,
+  TaskStore,
+  TaskStoreError,
+  type TaskStoreService
+} from "@effect-mcp/core/TaskStore"
+import * as Stored from "@effect-mcp/core/unstable/server/Stored"
+import * as StoreText from "@effect-mcp/core/unstable/server/StoreText"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -165,9 +170,16 @@ export const make = (options: Options = {}): Effect.Effect<TaskStoreService, nev
     }
   })
 
-/** @category layers */
-export const layer = (options?: Options): Layer.Layer<TaskStore, never, SqlConnection> =>
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<TaskStore, never, SqlConnection> =>
   Layer.scoped(TaskStore, make(options))
+
+/** @category layers */
+export const layer: Layer.Layer<TaskStore, never, SqlConnection> = layerWith()
 
 /** As JSON: no owner is another one than the owner "null", and PostgreSQL stores no NUL. */
 const keyOf = (text: string | null): string => JSON.stringify(text)

@@ -1,9 +1,9 @@
 /**
  * A node of a server over PostgreSQL, in this process, with an HTTP endpoint and with connections of its own.
  */
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Registry from "@effect-mcp/core/Registry"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Registry from "@effect-mcp/server/Registry"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import * as NodesLaws from "../../testing/test/support/NodesLaws.js"

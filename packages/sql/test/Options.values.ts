@@ -44,13 +44,13 @@ const tasks = { maxTasks: 100, maxTaskSize: 1_000_000, maxOwnerSize: 10_000_000 
 const client = LibsqlClient.layer({ url: "file:mcp.db" })
 
 export const One = Layer.mergeAll(
-  SqlChangeBus.layer(changes),
-  SqlEventStore.layer(events),
-  SqlInbox.layer(inbox),
-  SqlSessionDirectory.layer(directory),
-  SqlTaskStore.layer(tasks)
-).pipe(Layer.provide(SqlConnection.layer(connection)), Layer.provide(client))
+  SqlChangeBus.layerWith(changes),
+  SqlEventStore.layerWith(events),
+  SqlInbox.layerWith(inbox),
+  SqlSessionDirectory.layerWith(directory),
+  SqlTaskStore.layerWith(tasks)
+).pipe(Layer.provide(SqlConnection.layerWith(connection)), Layer.provide(client))
 
-export const All = [PgNodes.layer(postgres), Layer.provide(SqlNodes.layer(connection), client)]
+export const All = [PgNodes.layer(postgres), Layer.provide(SqlNodes.layerWith(connection), client)]
 
 export const migrated = Effect.provide(SqlMigrations.run(migrations), client)

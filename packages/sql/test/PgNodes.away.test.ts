@@ -1,12 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { ChangeBus } from "@effect-mcp/server/ChangeBus"
-import { EventStore } from "@effect-mcp/server/EventStore"
-import { Inbox } from "@effect-mcp/server/Inbox"
-import { SealKeys } from "@effect-mcp/server/SealKeys"
-import { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
-import { SharedLimits } from "@effect-mcp/server/SharedLimits"
-import type { StoredTask } from "@effect-mcp/server/TaskStore"
-import { TaskStore } from "@effect-mcp/server/TaskStore"
+import { ChangeBus } from "@effect-mcp/core/ChangeBus"
+import { EventStore } from "@effect-mcp/core/EventStore"
+import { Inbox } from "@effect-mcp/core/Inbox"
+import { SealKeys } from "@effect-mcp/core/SealKeys"
+import { SessionDirectory } from "@effect-mcp/core/SessionDirectory"
+import { SharedLimits } from "@effect-mcp/core/SharedLimits"
+import { type StoredTask, TaskStore } from "@effect-mcp/core/TaskStore"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import { Clock, Context, Effect, Layer, Queue, Schedule, type Scope, Stream } from "effect"
@@ -135,7 +134,7 @@ const again = Effect.retry({ times: 50, schedule: Schedule.spaced("200 millis") 
 const connect = (url: string) =>
   Effect.map(
     Layer.build(Layer.provide(
-      Layer.fresh(SqlConnection.layer({ timeout: TIMEOUT })),
+      Layer.fresh(SqlConnection.layerWith({ timeout: TIMEOUT })),
       Layer.fresh(PgNodes.client({ url, timeout: TIMEOUT }))
     )),
     (context) => Context.get(context, SqlConnection.SqlConnection)

@@ -3,10 +3,9 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import type { Change } from "@effect-mcp/server/ChangeBus"
-import { ChangeBus } from "@effect-mcp/server/ChangeBus"
-import { Inbox } from "@effect-mcp/server/Inbox"
-import { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
+import { type Change, ChangeBus } from "@effect-mcp/core/ChangeBus"
+import { Inbox } from "@effect-mcp/core/Inbox"
+import { SessionDirectory } from "@effect-mcp/core/SessionDirectory"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import { Clock, Context, Effect, Exit, Fiber, Layer, Option, Queue, Schedule, Scope, Stream } from "effect"
 import { inject } from "vitest"

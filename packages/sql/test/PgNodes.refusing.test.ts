@@ -3,10 +3,10 @@
  */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, it } from "@effect/vitest"
+import { Inbox } from "@effect-mcp/core/Inbox"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { SessionDirectory } from "@effect-mcp/core/SessionDirectory"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import { Inbox } from "@effect-mcp/server/Inbox"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import * as SqlInbox from "@effect-mcp/sql/SqlInbox"
@@ -34,8 +34,8 @@ Postgres.suite("while PostgreSQL takes no writes", () => {
         HttpServer.layer({ port: 0, health: { maxAge: 0, maxLag: "1 minute" } }).pipe(
           Layer.provide(McpServer.layer({ name: "refusing", version: "1.0.0" }, NodesLaws.features)),
           // The test may take longer than a lease by default.
-          Layer.provide(Layer.merge(SqlNodes.services, SqlSessionDirectory.layer({ lease: "1 minute" }))),
-          Layer.provide(SqlConnection.layer()),
+          Layer.provide(Layer.merge(SqlNodes.services, SqlSessionDirectory.layerWith({ lease: "1 minute" }))),
+          Layer.provide(SqlConnection.layer),
           Layer.provide(PgNodes.client({ url }))
         )
       )).pipe(Effect.map((context) => Context.get(context, HttpServer.HttpServer).port))
@@ -49,7 +49,7 @@ Postgres.suite("while PostgreSQL takes no writes", () => {
     Effect.gen(function*() {
       const process = yield* PostgresProcess.make({ template: inject("postgresTemplate") })
       const connection = yield* Layer.build(
-        Layer.provide(SqlConnection.layer({ timeout: "1 second" }), PgNodes.client({ url: process.url }))
+        Layer.provide(SqlConnection.layerWith({ timeout: "1 second" }), PgNodes.client({ url: process.url }))
       )
       const { run, sql } = Context.get(connection, SqlConnection.SqlConnection)
       const refused = (code: string, statement: Effect.Effect<unknown, any>) =>
@@ -71,13 +71,16 @@ Postgres.suite("leases", () => {
       Effect.gen(function*() {
         const connection = yield* Layer.build(
           Layer.provide(
-            SqlConnection.layer({ timeout: "20 seconds" }),
+            SqlConnection.layerWith({ timeout: "20 seconds" }),
             PgNodes.client({ url: yield* Postgres.database, timeout: "20 seconds", maxConnections: 3 })
           )
         )
         const services = yield* Layer.build(
           Layer.provide(
-            Layer.merge(SqlInbox.layer({ lease: "2 seconds" }), SqlSessionDirectory.layer({ lease: "2 seconds" })),
+            Layer.merge(
+              SqlInbox.layerWith({ lease: "2 seconds" }),
+              SqlSessionDirectory.layerWith({ lease: "2 seconds" })
+            ),
             Layer.succeedContext(connection)
           )
         )

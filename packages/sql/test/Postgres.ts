@@ -30,7 +30,7 @@ export const database = Effect.suspend(() => {
 /** A connection to a database, as one node has it, until the scope closes. */
 export const connection = (url: string, options?: SqlConnection.Options, maxConnections?: number) =>
   Effect.map(
-    Layer.build(Layer.provide(SqlConnection.layer(options), client(url, maxConnections))),
+    Layer.build(Layer.provide(SqlConnection.layerWith(options), client(url, maxConnections))),
     (context) => Context.get(context, SqlConnection.SqlConnection)
   )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Readiness from "@effect-mcp/server/Readiness"
+import * as Readiness from "@effect-mcp/core/Readiness"
 import { Effect, Exit } from "effect"
 import * as Sqlite from "./Sqlite.js"
 

@@ -20,7 +20,7 @@ Postgres.suite("a node after a failover of PostgreSQL", () => {
           Postgres.client(Postgres.server())
         )
       yield* set("on")
-      const node = Layer.provide(SqlConnection.layer({ migrate: false }), PgNodes.client({ url }))
+      const node = Layer.provide(SqlConnection.layerWith({ migrate: false }), PgNodes.client({ url }))
       const { run, sql, table, transaction } = Context.get(yield* Layer.build(node), SqlConnection.SqlConnection)
       const store = (id: string) => sql`INSERT INTO ${table("nodes")} (id, expires) VALUES (${id}, 1)`
       const refused = yield* Effect.forEach(

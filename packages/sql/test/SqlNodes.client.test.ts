@@ -9,7 +9,7 @@ import { unhandled } from "./unhandled.js"
 /** A node over a client, until the scope closes. */
 const connect = (client: ReturnType<typeof Postgres.client>) =>
   Effect.map(
-    Layer.build(Layer.fresh(Layer.provide(SqlConnection.layer({ timeout: "1 second" }), client))),
+    Layer.build(Layer.fresh(Layer.provide(SqlConnection.layerWith({ timeout: "1 second" }), client))),
     (context) => Context.get(context, SqlConnection.SqlConnection)
   )
 

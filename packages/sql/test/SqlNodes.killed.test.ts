@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventStore } from "@effect-mcp/server/EventStore"
-import { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
-import { TaskStore } from "@effect-mcp/server/TaskStore"
+import { EventStore } from "@effect-mcp/core/EventStore"
+import { SessionDirectory } from "@effect-mcp/core/SessionDirectory"
+import { TaskStore } from "@effect-mcp/core/TaskStore"
 import * as SqlNodes from "@effect-mcp/sql/SqlNodes"
 import { Array, Context, Effect, Layer, Option } from "effect"
 import { build } from "esbuild"
@@ -64,7 +64,7 @@ const keyOf = (line: Line) => line.slice(0, 3).join()
 /** What the process finds that starts then. */
 const check = (file: string, all: ReadonlyArray<Line>) =>
   Effect.gen(function*() {
-    const context = yield* Layer.build(Layer.fresh(Layer.provide(SqlNodes.layer(), Sqlite.client(file))))
+    const context = yield* Layer.build(Layer.fresh(Layer.provide(SqlNodes.layer, Sqlite.client(file))))
     const events = Context.get(context, EventStore)
     const tasks = Context.get(context, TaskStore)
     const { find } = yield* Context.get(context, SessionDirectory).join("later")

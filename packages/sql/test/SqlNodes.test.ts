@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { EventStore } from "@effect-mcp/core/EventStore"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { SealKeys } from "@effect-mcp/core/SealKeys"
+import { SharedLimits } from "@effect-mcp/core/SharedLimits"
+import { TaskStore } from "@effect-mcp/core/TaskStore"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import { EventStore } from "@effect-mcp/server/EventStore"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { SealKeys } from "@effect-mcp/server/SealKeys"
-import { SharedLimits } from "@effect-mcp/server/SharedLimits"
-import { TaskStore } from "@effect-mcp/server/TaskStore"
 import * as SqlNodes from "@effect-mcp/sql/SqlNodes"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { copyFileSync } from "node:fs"
@@ -17,7 +17,7 @@ const started = (path: string) =>
     Layer.build(
       HttpServer.layer({ port: 0 }).pipe(
         Layer.provide(McpServer.layer({ name: "one", version: "1.0.0" }, NodesLaws.features)),
-        Layer.provideMerge(Layer.provide(SqlNodes.layer(), Sqlite.client(path)))
+        Layer.provideMerge(Layer.provide(SqlNodes.layer, Sqlite.client(path)))
       )
     ),
     (context) => ({

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { StoredTask } from "@effect-mcp/server/TaskStore"
+import type { StoredTask } from "@effect-mcp/core/TaskStore"
 import * as SqlConnection from "@effect-mcp/sql/SqlConnection"
 import * as SqlTaskStore from "@effect-mcp/sql/SqlTaskStore"
 import * as TaskStoreLaws from "@effect-mcp/testing/TaskStoreLaws"

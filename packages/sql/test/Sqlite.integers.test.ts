@@ -10,7 +10,7 @@ describe.each(["bigint", "string"] as const)("a client that reads integers as %s
   it.scopedLive("has the sessions that are served, and the streams that have finished", () =>
     Effect.gen(function*() {
       const client = LibsqlClient.layer({ url: `file:${yield* Sqlite.file}`, intMode })
-      const connection = yield* Layer.build(Layer.provide(SqlConnection.layer(), client))
+      const connection = yield* Layer.build(Layer.provide(SqlConnection.layer, client))
       const directory = yield* Effect.provide(SqlSessionDirectory.make(), connection)
       const { create, find } = yield* directory.join("one")
       yield* create("s", {})

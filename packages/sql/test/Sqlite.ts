@@ -22,7 +22,7 @@ export const client = (path: string) => LibsqlClient.layer({ url: `file:${path}`
 /** A connection to a file, as one process has it, until the scope closes. */
 export const connection = (path: string, options?: SqlConnection.Options) =>
   Effect.map(
-    Layer.build(Layer.provide(SqlConnection.layer(options), client(path))),
+    Layer.build(Layer.provide(SqlConnection.layerWith(options), client(path))),
     (context) => Context.get(context, SqlConnection.SqlConnection)
   )
 

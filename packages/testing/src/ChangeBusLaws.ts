@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import type { Change, ChangeBusService } from "@effect-mcp/server/ChangeBus"
+import type { Change, ChangeBusService } from "@effect-mcp/core/ChangeBus"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

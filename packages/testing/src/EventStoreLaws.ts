@@ -5,8 +5,8 @@
  *
  * @since 0.1.0
  */
-import type { EventStoreService, StoredEvent, StreamKey } from "@effect-mcp/server/EventStore"
-import type { SessionDirectoryService } from "@effect-mcp/server/SessionDirectory"
+import type { EventStoreService, StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"
+import type { SessionDirectoryService } from "@effect-mcp/core/SessionDirectory"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Law from "./Law.js"

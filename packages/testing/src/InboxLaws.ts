@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import type { InboxService, Mailbox } from "@effect-mcp/server/Inbox"
+import type { InboxService, Mailbox } from "@effect-mcp/core/Inbox"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

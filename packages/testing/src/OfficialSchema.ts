@@ -2,17 +2,17 @@
  * Checks messages against the official JSON schema of a revision: single messages, or the messages of a whole conversation, as
  * `TestTransport` does.
  *
- * The module uses the schema files of the specification and no schema of `@effect-mcp/protocol`, so it finds mistakes in the schemas of
- * `@effect-mcp/protocol`.
+ * The module uses the schema files of the specification and no schema of `@effect-mcp/core`, so it finds mistakes in the schemas of
+ * `@effect-mcp/core`.
  *
  * @since 0.1.0
  */
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import type * as Extension from "@effect-mcp/protocol/Extension"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Meta from "@effect-mcp/protocol/Meta"
-import type { Version } from "@effect-mcp/protocol/Version"
-import * as Versions from "@effect-mcp/protocol/Version"
+import * as Message from "@effect-mcp/core/Message"
+import type * as Extension from "@effect-mcp/core/protocol/Extension"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as Meta from "@effect-mcp/core/protocol/Meta"
+import type { Version } from "@effect-mcp/core/protocol/Version"
+import * as Versions from "@effect-mcp/core/protocol/Version"
 import { Ajv } from "ajv"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"

@@ -10,10 +10,10 @@
  *
  * @since 0.1.0
  */
-import type * as Connector from "@effect-mcp/jsonrpc/Connector"
-import { INTERNAL_ERROR } from "@effect-mcp/jsonrpc/JsonRpcError"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import type * as Connector from "@effect-mcp/core/Connector"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import { INTERNAL_ERROR } from "@effect-mcp/core/JsonRpcError"
+import * as Message from "@effect-mcp/core/Message"
 import * as Arr from "effect/Array"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -34,7 +34,7 @@ import * as Transcript from "./Transcript.js"
  *
  * @example
  * ```ts
- * import * as Client from "@effect-mcp/client/Client"
+ * import * as Client from "@effect-mcp/core/Client"
  * import * as Replay from "@effect-mcp/testing/Replay"
  * import * as Transcript from "@effect-mcp/testing/Transcript"
  * import { Effect } from "effect"

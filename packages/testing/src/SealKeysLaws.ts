@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { SealKey, SealKeysService } from "@effect-mcp/server/SealKeys"
+import type { SealKey, SealKeysService } from "@effect-mcp/core/SealKeys"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -6,14 +6,13 @@
  *
  * @since 0.1.0
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as EventLoop from "@effect-mcp/jsonrpc/unstable/kit/EventLoop"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
-import type { ServerOptions } from "@effect-mcp/server/ServerOptions"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import * as MessageText from "@effect-mcp/core/MessageText"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as EventLoop from "@effect-mcp/core/unstable/kit/EventLoop"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -60,7 +59,7 @@ const Work = Tool.make("work", { success: Schema.String })
 const start = (
   entrance: Entrance,
   handler: Effect.Effect<string, never, RequestContext>,
-  options?: Pick<ServerOptions, "limits">
+  options?: Pick<McpServer.Options, "limits">
 ) => entrance(McpServer.layer({ name: "laws", version: "1.0.0" }, McpServer.tool(Work, () => handler), options))
 
 const eras = ["legacy", "modern"] as const
@@ -141,17 +140,23 @@ const interruption = Law.make<Entrance>(
 )
 
 const abandonment = Law.make<Entrance>(
-  "lets a request up to 2025-11-25 go on when its stream is closed, until a deadline",
+  "lets a request up to 2025-11-25 go on when its stream is closed, until a deadline or the end of the server",
   (entrance, expect) =>
     Effect.gen(function*() {
-      for (const end of ["done", "interrupted"]) {
+      const ends = [
+        ["done", (open: Effect.Effect<unknown>) => open],
+        ["interrupted", () => TestClock.adjust("1 hour")],
+        ["interrupted", (_: Effect.Effect<unknown>, close: Effect.Effect<unknown>) => close]
+      ] as const
+      for (const [end, act] of ends) {
         const { ended, handler, open, started } = yield* waiting
-        const serve = yield* start(entrance, handler)
+        const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+        const serve = yield* Scope.extend(start(entrance, handler), scope)
         const reader = yield* Effect.forkScoped(Stream.runDrain(serve(call("legacy"))))
         yield* started
         yield* Fiber.interrupt(reader)
         yield* turnUntil(() => false, 1000)
-        yield* end === "done" ? open : TestClock.adjust("1 hour")
+        yield* act(open, Scope.close(scope, Exit.void))
         const found = yield* Deferred.await(ended)
         yield* expect(found === end, `the handler was ${found} in place of ${end}`)
       }

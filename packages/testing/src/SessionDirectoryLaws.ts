@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import type { SessionDirectoryService } from "@effect-mcp/server/SessionDirectory"
+import type { SessionDirectoryService } from "@effect-mcp/core/SessionDirectory"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"

@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import type { SharedLimitsService } from "@effect-mcp/server/SharedLimits"
+import type { SharedLimitsService } from "@effect-mcp/core/SharedLimits"
 import * as Effect from "effect/Effect"
 import * as Law from "./Law.js"
 

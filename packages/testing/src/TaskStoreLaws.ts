@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import type { StoredTask, TaskStoreService } from "@effect-mcp/server/TaskStore"
+import type { StoredTask, TaskStoreService } from "@effect-mcp/core/TaskStore"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -48,6 +48,7 @@ const found = Law.make<Stores>(
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const full = task("t-1", now, {
+        requires: ["notes:admin", "notes:write"],
         status: "input_required",
         statusMessage: "\u{1f600} \u2028 \\ \"",
         questions: {

@@ -13,7 +13,7 @@ import type * as HttpApp from "@effect/platform/HttpApp"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ import * as Redacted from "effect/Redacted"
 import * as Jose from "jose"
 import * as Clients from "./authorization/Clients.js"
 import * as Endpoints from "./authorization/Endpoints.js"
-import type { AccessToken, Host, Hosts, Issuer, Jwk, Options, Received } from "./AuthorizationServerOptions.js"
+import type { AccessToken, Host, Hosts, Issuer, Jwk, Options, Received } from "./AuthorizationServerModel.js"
 
 /** @category models */
 export interface TestAuthorizationServerService extends Issuer {
@@ -125,6 +125,14 @@ export const make = (options: Options = {}): Effect.Effect<TestAuthorizationServ
   })
 
 /**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: Options): Layer.Layer<TestAuthorizationServer> =>
+  Layer.effect(TestAuthorizationServer, make(options))
+
+/**
  * A server for the tests of an application.
  *
  * @example
@@ -133,19 +141,19 @@ export const make = (options: Options = {}): Effect.Effect<TestAuthorizationServ
  * import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
  * import * as Browser from "@effect-mcp/auth/Browser"
  * import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
- * import * as Client from "@effect-mcp/client/Client"
- * import * as Remote from "@effect-mcp/client/Remote"
- * import type * as Dispatcher from "@effect-mcp/server/Dispatcher"
- * import * as WebHandler from "@effect-mcp/server/WebHandler"
+ * import * as Client from "@effect-mcp/core/Client"
+ * import type * as Dispatcher from "@effect-mcp/core/Dispatcher"
+ * import * as Remote from "@effect-mcp/core/Remote"
+ * import * as WebHandler from "@effect-mcp/core/WebHandler"
  * import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
- * import { assert, it } from "@effect/vitest"
  * import type { HttpClient } from "@effect/platform"
+ * import { assert, it } from "@effect/vitest"
  * import { Effect, Layer } from "effect"
  *
  * // The application: its `ResourceServer` names the issuer "https://auth.test".
  * declare const Server: Layer.Layer<Dispatcher.Dispatcher, never, HttpClient.HttpClient>
  *
- * const ServerLive = WebHandler.layer({ path: "/mcp", allowedHosts: ["mcp.test"] }).pipe(
+ * const ServerLive = WebHandler.layerWith({ path: "/mcp", allowedHosts: ["mcp.test"] }).pipe(
  *   Layer.provide(Server),
  *   Layer.provide(TestAuthorizationServer.layerHttpClient())
  * )
@@ -164,7 +172,7 @@ export const make = (options: Options = {}): Effect.Effect<TestAuthorizationServ
  * ).pipe(
  *   Layer.provide(Authorization.layer(AuthorizationCode.make({ name: "Test" }))),
  *   Layer.provide([BrowserTest, CredentialStore.layerMemory, Network]),
- *   Layer.provide(TestAuthorizationServer.layer())
+ *   Layer.provide(TestAuthorizationServer.layer)
  * )
  *
  * it.effect("knows the user who has logged in", () =>
@@ -175,8 +183,7 @@ export const make = (options: Options = {}): Effect.Effect<TestAuthorizationServ
  * ```
  * @category layers
  */
-export const layer = (options?: Options): Layer.Layer<TestAuthorizationServer> =>
-  Layer.effect(TestAuthorizationServer, make(options))
+export const layer: Layer.Layer<TestAuthorizationServer> = layerWith()
 
 /**
  * An HTTP client that reaches the authorization server and `hosts`, without sockets. A request to any other origin fails like a

@@ -4,13 +4,13 @@
  *
  * @since 0.1.0
  */
-import * as Client from "@effect-mcp/client/Client"
-import type { ConnectError } from "@effect-mcp/client/ClientError"
-import type * as ClientSession from "@effect-mcp/client/ClientSession"
-import type * as Features from "@effect-mcp/client/Features"
-import { ConnectionClosed } from "@effect-mcp/jsonrpc/LocalError"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Version from "@effect-mcp/protocol/Version"
+import * as Client from "@effect-mcp/core/Client"
+import type { ConnectError } from "@effect-mcp/core/ClientError"
+import type * as ClientSession from "@effect-mcp/core/ClientSession"
+import type * as Features from "@effect-mcp/core/Features"
+import { ConnectionClosed } from "@effect-mcp/core/LocalError"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -7,12 +7,12 @@
  *
  * @since 0.1.0
  */
-import * as Features from "@effect-mcp/client/Features"
-import type { ElicitAction, ElicitFormParams } from "@effect-mcp/protocol/Elicitation"
-import { InternalError, type McpError } from "@effect-mcp/protocol/McpError"
-import type { Root } from "@effect-mcp/protocol/Roots"
-import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/protocol/Sampling"
-import * as ElicitationForm from "@effect-mcp/protocol/unstable/ElicitationForm"
+import * as Features from "@effect-mcp/core/Features"
+import type { ElicitAction, ElicitFormParams } from "@effect-mcp/core/protocol/Elicitation"
+import { InternalError, type McpError } from "@effect-mcp/core/protocol/McpError"
+import type { Root } from "@effect-mcp/core/protocol/Roots"
+import type { CreateMessageParams, CreateMessageResult } from "@effect-mcp/core/protocol/Sampling"
+import * as ElicitationForm from "@effect-mcp/core/unstable/protocol/ElicitationForm"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"

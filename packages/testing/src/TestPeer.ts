@@ -4,15 +4,15 @@
  *
  * @since 0.1.0
  */
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Meta from "@effect-mcp/protocol/Meta"
-import * as Version from "@effect-mcp/protocol/Version"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Connector from "@effect-mcp/core/Connector"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import type * as LocalError from "@effect-mcp/core/LocalError"
+import * as Message from "@effect-mcp/core/Message"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as Meta from "@effect-mcp/core/protocol/Meta"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as Transport from "@effect-mcp/core/Transport"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -36,8 +36,8 @@ import * as Transcript from "./Transcript.js"
  *
  * @example
  * ```ts
- * import * as Tool from "@effect-mcp/definition/Tool"
- * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
  * import * as TestPeer from "@effect-mcp/testing/TestPeer"
  * import { Effect } from "effect"
  *

@@ -7,25 +7,25 @@
  *
  * @since 0.1.0
  */
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientError, ConnectError } from "@effect-mcp/client/ClientError"
-import type { Features } from "@effect-mcp/client/Features"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
-import { isToolResult, type ToolResult } from "@effect-mcp/definition/ToolResult"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import type { Implementation } from "@effect-mcp/protocol/Implementation"
-import { JsonObject } from "@effect-mcp/protocol/Json"
-import { InternalError } from "@effect-mcp/protocol/McpError"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import type * as Dispatch from "@effect-mcp/server/Dispatcher"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import type * as Feature from "@effect-mcp/server/Feature"
-import type * as Implement from "@effect-mcp/server/Implement"
-import * as InProcess from "@effect-mcp/server/InProcess"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Middleware } from "@effect-mcp/server/Middleware"
-import { type Entries, Running } from "@effect-mcp/server/Registry"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as Definition from "@effect-mcp/core/Definition"
+import type * as Dispatch from "@effect-mcp/core/Dispatcher"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import type * as Feature from "@effect-mcp/core/Feature"
+import type { Features } from "@effect-mcp/core/Features"
+import type * as Implement from "@effect-mcp/core/Implement"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type { Middleware } from "@effect-mcp/core/Middleware"
+import type { Implementation } from "@effect-mcp/core/protocol/Implementation"
+import { JsonObject } from "@effect-mcp/core/protocol/Json"
+import { InternalError } from "@effect-mcp/core/protocol/McpError"
+import { type Entries, Running } from "@effect-mcp/core/Registry"
+import * as Tool from "@effect-mcp/core/Tool"
+import { isToolResult, type ToolResult } from "@effect-mcp/core/ToolResult"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -150,9 +150,9 @@ export const client = <D extends Definition.Definition.Any, E = never, R = never
  *
  * @example
  * ```ts
- * import * as Definition from "@effect-mcp/definition/Definition"
- * import * as Tool from "@effect-mcp/definition/Tool"
- * import * as McpServer from "@effect-mcp/server/McpServer"
+ * import * as Definition from "@effect-mcp/core/Definition"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
  * import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
  * import * as TestServer from "@effect-mcp/testing/TestServer"
  * import { Effect } from "effect"
@@ -219,8 +219,8 @@ export type MockHandlers<D extends Definition.Definition.Any> = {
  *
  * @example
  * ```ts
- * import * as Definition from "@effect-mcp/definition/Definition"
- * import * as Tool from "@effect-mcp/definition/Tool"
+ * import * as Definition from "@effect-mcp/core/Definition"
+ * import * as Tool from "@effect-mcp/core/Tool"
  * import * as TestServer from "@effect-mcp/testing/TestServer"
  * import { Effect, Schema } from "effect"
  *

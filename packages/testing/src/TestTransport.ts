@@ -7,13 +7,13 @@
  *
  * @since 0.1.0
  */
-import type * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import type * as Extension from "@effect-mcp/protocol/Extension"
+import type * as Connector from "@effect-mcp/core/Connector"
+import * as LocalError from "@effect-mcp/core/LocalError"
+import * as Message from "@effect-mcp/core/Message"
+import * as MessageText from "@effect-mcp/core/MessageText"
+import type * as Extension from "@effect-mcp/core/protocol/Extension"
+import * as Transport from "@effect-mcp/core/Transport"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -105,7 +105,7 @@ export const observed = (
  *
  * @example
  * ```ts
- * import * as Client from "@effect-mcp/client/Client"
+ * import * as Client from "@effect-mcp/core/Client"
  * import * as StdioClient from "@effect-mcp/node/StdioClient"
  * import * as TestTransport from "@effect-mcp/testing/TestTransport"
  * import * as Transcript from "@effect-mcp/testing/Transcript"

@@ -5,9 +5,9 @@
  *
  * @since 0.1.0
  */
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import * as Issue from "@effect-mcp/protocol/Issue"
+import * as Message from "@effect-mcp/core/Message"
+import * as Issue from "@effect-mcp/core/protocol/Issue"
+import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -5,9 +5,9 @@
  *
  * @since 0.1.0
  */
-import type * as LocalError from "@effect-mcp/jsonrpc/LocalError"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import type * as LocalError from "@effect-mcp/core/LocalError"
+import * as Message from "@effect-mcp/core/Message"
+import * as Transport from "@effect-mcp/core/Transport"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-export * as AuthorizationServerOptions from "./AuthorizationServerOptions.js"
+export * as AuthorizationServerModel from "./AuthorizationServerModel.js"
 export * as ChangeBusLaws from "./ChangeBusLaws.js"
 export * as EventStoreLaws from "./EventStoreLaws.js"
 export * as InboxLaws from "./InboxLaws.js"

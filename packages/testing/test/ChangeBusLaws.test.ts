@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
-import type { Change, ChangeBusService, Member } from "@effect-mcp/server/ChangeBus"
-import * as ChangeBus from "@effect-mcp/server/ChangeBus"
+import type { Change, ChangeBusService, Member } from "@effect-mcp/core/ChangeBus"
+import * as ChangeBus from "@effect-mcp/core/ChangeBus"
 import { laws } from "@effect-mcp/testing/ChangeBusLaws"
 import { Effect, Queue, Stream } from "effect"
 import { found } from "./Faults.js"

@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
-import type { InboxService, Mailbox } from "@effect-mcp/server/Inbox"
-import * as Inbox from "@effect-mcp/server/Inbox"
+import type { InboxService, Mailbox } from "@effect-mcp/core/Inbox"
+import * as Inbox from "@effect-mcp/core/Inbox"
 import { bounded, laws, small } from "@effect-mcp/testing/InboxLaws"
 import { Effect, Stream } from "effect"
 import { found } from "./Faults.js"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Version from "@effect-mcp/protocol/Version"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Law from "@effect-mcp/testing/Law"
 import { Effect } from "effect"
 import * as NodesLaws from "./support/NodesLaws.js"

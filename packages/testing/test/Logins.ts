@@ -1,5 +1,5 @@
 /** Requests to a test authorization server, as clients send them. */
-import type { Options } from "@effect-mcp/testing/AuthorizationServerOptions"
+import type { Options } from "@effect-mcp/testing/AuthorizationServerModel"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Effect, Encoding } from "effect"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as Version from "@effect-mcp/protocol/Version"
+import * as Message from "@effect-mcp/core/Message"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import * as OfficialSchema from "@effect-mcp/testing/OfficialSchema"
 import { Effect } from "effect"
 

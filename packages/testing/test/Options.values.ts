@@ -2,15 +2,15 @@
  * A value for every public option of this package, as its docs describe it, without a cast. The compiler checks that it is
  * accepted, and what a layer then requires; nothing runs.
  */
-import type * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Middleware from "@effect-mcp/server/Middleware"
-import * as Tasks from "@effect-mcp/server/Tasks"
-import type * as AuthorizationServerOptions from "@effect-mcp/testing/AuthorizationServerOptions"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import type * as Client from "@effect-mcp/core/Client"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Features from "@effect-mcp/core/Features"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Middleware from "@effect-mcp/core/Middleware"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as Tool from "@effect-mcp/core/Tool"
+import type * as AuthorizationServerModel from "@effect-mcp/testing/AuthorizationServerModel"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
@@ -34,7 +34,7 @@ const recording = { redact: (key, value) => key === "token" ? "…" : value } sa
 
 const transport = {
   oracle: "client",
-  extensions: [Tasks.extension],
+  extensions: [TasksServer.extension],
   transcript: Transcript.make(recording),
   capacity: 16
 } satisfies Every<TestTransport.Options>
@@ -131,7 +131,7 @@ const authorization = {
   trusts: [{ issuer: "https://work.example.com", keys: Effect.succeed({ keys: [] }) }],
   metadata: { service_documentation: "https://example.com" },
   fault: () => undefined
-} satisfies Every<AuthorizationServerOptions.Options>
+} satisfies Every<AuthorizationServerModel.Options>
 
 const issued = {
   resource: "https://mcp.example.com/mcp",

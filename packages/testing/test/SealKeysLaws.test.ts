@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { SealKeysService } from "@effect-mcp/server/SealKeys"
-import * as SealKeys from "@effect-mcp/server/SealKeys"
+import type { SealKeysService } from "@effect-mcp/core/SealKeys"
+import * as SealKeys from "@effect-mcp/core/SealKeys"
 import { laws, rotation } from "@effect-mcp/testing/SealKeysLaws"
 import { Effect, Option } from "effect"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
+import * as Message from "@effect-mcp/core/Message"
+import * as MessageText from "@effect-mcp/core/MessageText"
 import * as ServeLaws from "@effect-mcp/testing/ServeLaws"
 import { Chunk, Effect, Queue, Stream, TestContext } from "effect"
 import { brokenBy } from "./Faults.js"
@@ -49,7 +49,7 @@ const faults: Record<string, readonly [entrance: ServeLaws.Entrance, law: string
   ],
   "has a server for each stream": [
     serverForEach,
-    "lets a request up to 2025-11-25 go on when its stream is closed, until a deadline"
+    "lets a request up to 2025-11-25 go on when its stream is closed, until a deadline or the end of the server"
   ],
   "has limits for each stream": [
     serverForEach,

@@ -1,6 +1,6 @@
 import { describe } from "@effect/vitest"
-import type { Membership, SessionDirectoryService } from "@effect-mcp/server/SessionDirectory"
-import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
+import type { Membership, SessionDirectoryService } from "@effect-mcp/core/SessionDirectory"
+import * as SessionDirectory from "@effect-mcp/core/SessionDirectory"
 import { laws } from "@effect-mcp/testing/SessionDirectoryLaws"
 import { Effect, Option } from "effect"
 import { found } from "./Faults.js"

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-import * as SharedLimits from "@effect-mcp/server/SharedLimits"
+import * as SharedLimits from "@effect-mcp/core/SharedLimits"
 import { laws, timed } from "@effect-mcp/testing/SharedLimitsLaws"
 import { Clock, Effect } from "effect"
 import { found } from "./Faults.js"

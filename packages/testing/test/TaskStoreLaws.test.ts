@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
 import { laws } from "@effect-mcp/testing/TaskStoreLaws"
 import { Effect, Option, Stream } from "effect"
 import { found } from "./Faults.js"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { AccessToken } from "@effect-mcp/testing/AuthorizationServerOptions"
+import type { AccessToken } from "@effect-mcp/testing/AuthorizationServerModel"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Effect, Exit, Redacted, TestClock } from "effect"
 import * as Jose from "jose"

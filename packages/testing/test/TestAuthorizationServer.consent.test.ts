@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { AuthorizationRequest } from "@effect-mcp/testing/AuthorizationServerOptions"
+import type { AuthorizationRequest } from "@effect-mcp/testing/AuthorizationServerModel"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Effect, Exit } from "effect"
 import { authorization, basic, codeOf, exchange, post, SECRET, send, withServer } from "./Logins.js"

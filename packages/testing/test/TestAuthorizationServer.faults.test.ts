@@ -2,14 +2,14 @@ import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { assert, describe, it } from "@effect/vitest"
-import type { Options } from "@effect-mcp/testing/AuthorizationServerOptions"
+import type { Options } from "@effect-mcp/testing/AuthorizationServerModel"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Effect, Exit, Fiber, Layer, Option, TestClock } from "effect"
 import { authorization, ISSUER, login, RESOURCE, SECRET, send, VERIFIER, withServer } from "./Logins.js"
 
 describe("A fault", () => {
   const faulty = (fault: NonNullable<Options["fault"]>) =>
-    Layer.provideMerge(TestAuthorizationServer.layerHttpClient(), TestAuthorizationServer.layer({ fault }))
+    Layer.provideMerge(TestAuthorizationServer.layerHttpClient(), TestAuthorizationServer.layerWith({ fault }))
 
   const metadata = `${ISSUER}/.well-known/oauth-authorization-server`
 
@@ -97,7 +97,7 @@ describe("The network in memory", () => {
         TestAuthorizationServer.layerHttpClient({
           "https://mcp.test": (request) => request.text().then((text) => new Response(`${request.method} ${text}`)),
           "https://effect.test": () => Effect.fail("broken")
-        }).pipe(Layer.provide(TestAuthorizationServer.layer()))
+        }).pipe(Layer.provide(TestAuthorizationServer.layer))
       )
     ))
 
@@ -152,13 +152,13 @@ describe("The server in an application of the platform", () => {
       assert.strictEqual(status, 200)
       assert.include(yield* text, "key-1")
       assert.strictEqual((yield* answer("/nothing")).status, 404)
-    }).pipe(Effect.provide(TestAuthorizationServer.layer())))
+    }).pipe(Effect.provide(TestAuthorizationServer.layer)))
 
   it.effect("breaks the connection after the head of a response", () =>
     Effect.gen(function*() {
       const { text } = yield* answer("/jwks")
       assert.isTrue(Exit.isFailure(yield* Effect.exit(text)))
-    }).pipe(Effect.provide(TestAuthorizationServer.layer({ fault: () => ({ isDropped: true }) }))))
+    }).pipe(Effect.provide(TestAuthorizationServer.layerWith({ fault: () => ({ isDropped: true }) }))))
 })
 
 describe("The secrets", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Version from "@effect-mcp/protocol/Version"
+import * as Message from "@effect-mcp/core/Message"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Effect, Exit, Fiber } from "effect"

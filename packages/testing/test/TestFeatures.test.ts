@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type * as Features from "@effect-mcp/client/Features"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
-import { InvalidRequest } from "@effect-mcp/protocol/McpError"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Client from "@effect-mcp/core/Client"
+import * as Definition from "@effect-mcp/core/Definition"
+import type * as Features from "@effect-mcp/core/Features"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import { Cause, Effect, Layer, Option, Schema } from "effect"
@@ -57,7 +57,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
         { action: "cancel" }
       ])
       return Effect.gen(function*() {
-        const asking = yield* Client.of(Asking)
+        const asking = Client.of(yield* Client.Client, Asking)
         assert.deepStrictEqual(yield* asking.name({ times: 3 }), ["Ada", "decline", "cancel"])
         assert.deepStrictEqual((yield* person.requests).map(({ message }) => message), [
           "Name 1?",
@@ -69,7 +69,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
 
     it.effect("refuse with an error", () =>
       Effect.gen(function*() {
-        const asking = yield* Client.of(Asking)
+        const asking = Client.of(yield* Client.Client, Asking)
         const exit = yield* Effect.exit(asking.name({ times: 1 }))
         assert.include(String(exit), "Not now")
       }).pipe(
@@ -88,7 +88,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
         TestFeatures.roots(["file:///home/ada", { uri: "file:///tmp", name: "tmp" }])
       )
       return Effect.gen(function*() {
-        const asking = yield* Client.of(Asking)
+        const asking = Client.of(yield* Client.Client, Asking)
         assert.strictEqual(yield* asking.sample({ about: "rain" }), "a poem")
         assert.strictEqual(yield* asking.sample({ about: "snow" }), "prose")
         assert.strictEqual(yield* asking.open(), "accept")
@@ -99,7 +99,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
 
     it.effect("fail the call and the test with the request that has no answer", () =>
       Effect.gen(function*() {
-        const calls = Effect.flatMap(Client.of(Asking), (asking) =>
+        const calls = Effect.flatMap(Effect.map(Client.Client, Client.of(Asking)), (asking) =>
           Effect.all([asking.name({ times: 2 }), asking.sample({ about: "rain" })]))
         const person = TestFeatures.elicitation([{ action: "cancel" }])
         const noAnswer = `The script of TestFeatures.elicitation has 1 answer, and none for request 2: "Name 2?"`
@@ -124,7 +124,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
         let message = ""
         const exit = yield* Effect.exit(
           Effect.gen(function*() {
-            const asking = yield* Client.of(Asking)
+            const asking = Client.of(yield* Client.Client, Asking)
             message = (yield* Effect.flip(asking.name({ times: 1 }))).message
           }).pipe(
             Effect.provide(withFeatures(TestFeatures.elicitation([{ action: "accept", content: { nick: "A" } }])))
@@ -140,7 +140,10 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
         const test = (body: Effect.Effect<unknown, string>) =>
           Effect.exit(Effect.provide(
             Effect.zipRight(
-              Effect.flatMap(Client.of(Asking), (asking) => Effect.orDie(asking.name({ times: 1 }))),
+              Effect.flatMap(
+                Effect.map(Client.Client, Client.of(Asking)),
+                (asking) => Effect.orDie(asking.name({ times: 1 }))
+              ),
               body
             ),
             withFeatures(TestFeatures.elicitation([{ action: "cancel" }, { action: "cancel" }]))
@@ -155,7 +158,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
     it.effect("begin their script anew for each client", () => {
       const person = TestFeatures.elicitation([{ action: "accept", content: { name: "Ada" } }])
       const once = Effect.provide(
-        Effect.flatMap(Client.of(Asking), (asking) => asking.name({ times: 1 })),
+        Effect.flatMap(Effect.map(Client.Client, Client.of(Asking)), (asking) => asking.name({ times: 1 })),
         withFeatures(person)
       )
       return Effect.gen(function*() {

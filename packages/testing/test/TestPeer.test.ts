@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as Transport from "@effect-mcp/core/Transport"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import type { Scope } from "effect"
-import { Deferred, Effect, Exit, Fiber, Schema, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Schema, type Scope, Stream } from "effect"
 
 const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
 const GreetLive = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`))

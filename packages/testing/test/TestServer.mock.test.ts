@@ -1,17 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ConnectError } from "@effect-mcp/client/ClientError"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as Resource from "@effect-mcp/definition/Resource"
-import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as ToolResult from "@effect-mcp/definition/ToolResult"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Client from "@effect-mcp/core/Client"
+import type { ConnectError } from "@effect-mcp/core/ClientError"
+import * as Definition from "@effect-mcp/core/Definition"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as ToolResult from "@effect-mcp/core/ToolResult"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import type { Layer } from "effect"
-import { Context, Effect, Schema } from "effect"
+import { Context, Effect, type Layer, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 
 class Unknown extends Schema.TaggedError<Unknown>()("Unknown", { city: Schema.String }) {}
@@ -40,7 +39,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
   describe(`A mock at ${version}`, () => {
     it.effect("serves what has a handler, with its declared failures", () =>
       Effect.gen(function*() {
-        const weather = yield* Client.of(Weather)
+        const weather = Client.of(yield* Client.Client, Weather)
         assert.strictEqual(yield* weather.forecast({ city: "Oslo" }), "rain in Oslo")
         assert.instanceOf(yield* Effect.flip(weather.forecast({ city: "Atlantis" })), Unknown)
         const { contents } = yield* weather.resources.map()
@@ -52,7 +51,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
 
     it.effect("lists all of the definition, and fails with the name of what has no handler", () =>
       Effect.gen(function*() {
-        const weather = yield* Client.of(Weather)
+        const weather = Client.of(yield* Client.Client, Weather)
         assert.include(yield* failure(weather.warnings()), sentence(`tool "warnings"`))
         assert.include(yield* failure(weather.resources.map()), sentence(`resource "map"`))
         assert.include(yield* failure(weather.templates.radar({ city: "Oslo" })), sentence(`resource template "radar"`))

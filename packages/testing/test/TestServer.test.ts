@@ -1,21 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ConnectError } from "@effect-mcp/client/ClientError"
-import * as Features from "@effect-mcp/client/Features"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as Resource from "@effect-mcp/definition/Resource"
-import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Version from "@effect-mcp/protocol/Version"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Middleware from "@effect-mcp/server/Middleware"
-import type { Running } from "@effect-mcp/server/Registry"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
-import * as Tasks from "@effect-mcp/server/Tasks"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
+import * as Client from "@effect-mcp/core/Client"
+import type { ConnectError } from "@effect-mcp/core/ClientError"
+import * as Definition from "@effect-mcp/core/Definition"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as Features from "@effect-mcp/core/Features"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Middleware from "@effect-mcp/core/Middleware"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import type { Running } from "@effect-mcp/core/Registry"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestServer from "@effect-mcp/testing/TestServer"
@@ -46,7 +46,7 @@ for (const transport of ["wire", "direct"] as const) {
   describe(`TestServer over ${transport}`, () => {
     it.effect("calls a server through a typed client", () =>
       Effect.gen(function*() {
-        const sums = yield* Client.of(Sums)
+        const sums = Client.of(yield* Client.Client, Sums)
         assert.deepStrictEqual(yield* sums.root({ n: 2 }), { root: 1.41 })
         const negative = yield* Effect.flip(sums.root({ n: -1 }))
         assert.instanceOf(negative, Negative)
@@ -110,19 +110,19 @@ describe("TestServer's wire", () => {
 describe("A result of an extension", () => {
   const Slow = Tool.make("slow", { task: "optional" })
   const SlowLive = McpServer.tool(Slow, () => Effect.never)
-  const Server = McpServer.layer({ name: "test", version: "0.0.0" }, Layer.merge(SlowLive, Tasks.layer()), {
-    extensions: [Tasks.extension]
-  }).pipe(Layer.provide(TaskStore.layerMemory()))
+  const Server = McpServer.layer({ name: "test", version: "0.0.0" }, Layer.merge(SlowLive, TasksServer.layer), {
+    extensions: [TasksServer.extension]
+  }).pipe(Layer.provide(TaskStore.layerMemory))
   const call = (extensions?: TestServer.Options["extensions"]) =>
     Effect.gen(function*() {
-      const capabilities = { extensions: { [Tasks.extension.id]: {} } }
+      const capabilities = { extensions: { [TasksServer.extension.id]: {} } }
       const peer = (yield* TestPeer.client({ extensions })).modern({ capabilities })
       return yield* peer.expectResult(yield* peer.request("tools/call", { name: "slow" }))
     }).pipe(Effect.scoped, Effect.provide(Server))
 
   it.effect("is allowed where the test names the extension, and else the test fails with what to do", () =>
     Effect.gen(function*() {
-      assert.propertyVal(yield* call([Tasks.extension]), "resultType", "task")
+      assert.propertyVal(yield* call([TasksServer.extension]), "resultType", "task")
       const exit = yield* Effect.exit(call())
       assert.isTrue(Exit.isFailure(exit))
       assert.include(
@@ -215,7 +215,7 @@ describe("A test server with a session layer, middleware and features of its cli
     for (const transport of ["wire", "direct"] as const) {
       it.effect(`calls handlers with their services at ${version} over ${transport}`, () =>
         Effect.gen(function*() {
-          const shop = yield* Client.of(Shop)
+          const shop = Client.of(yield* Client.Client, Shop)
           assert.strictEqual(yield* shop.buy(), "ada: 30")
           assert.strictEqual((yield* Client.Client).version, version)
         }).pipe(
@@ -256,7 +256,7 @@ describe("A test server with a session layer, middleware and features of its cli
 
   it("does not compile in a test that provides too little, and the error names the missing service", () => {
     const run = (test: Effect.Effect<unknown, unknown>) => test
-    const calls = Effect.flatMap(Client.of(Shop), ({ buy }) => buy())
+    const calls = Effect.flatMap(Effect.map(Client.Client, Client.of(Shop)), ({ buy }) => buy())
     run(calls.pipe(Effect.provide(TestServer.layer(Shop, BuyLive, options)), Effect.provide(DbLive)))
     // @ts-expect-error Type 'Db' is not assignable to type 'never'
     run(calls.pipe(Effect.provide(TestServer.layer(Shop, BuyLive, options))))
@@ -267,7 +267,7 @@ describe("A test server with a session layer, middleware and features of its cli
 
   it.effect("can be the server that the application serves", () =>
     Effect.gen(function*() {
-      const shop = yield* Client.of(Shop)
+      const shop = Client.of(yield* Client.Client, Shop)
       assert.strictEqual(yield* shop.buy(), "ada: 20")
     }).pipe(
       Effect.provide(

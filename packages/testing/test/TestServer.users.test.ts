@@ -1,12 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Typed from "@effect-mcp/client/Typed"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as Feature from "@effect-mcp/server/Feature"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Client from "@effect-mcp/core/Client"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Feature from "@effect-mcp/core/Feature"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import { Context, Effect, Layer, Logger, Schema } from "effect"
@@ -27,7 +26,7 @@ const authenticator = Authenticator.make(User, {
   stdio: ({ USER }) => Effect.succeed({ name: String(USER) })
 })
 
-const name = Effect.flatMap(Client.of(Users), (users) => users.whoami())
+const name = Effect.flatMap(Effect.map(Client.Client, Client.of(Users)), (users) => users.whoami())
 
 for (const transport of ["wire", "direct"] as const) {
   for (const version of ["2025-11-25", "2026-07-28"] as const) {
@@ -86,11 +85,11 @@ describe("A definition whose features not all users see", () => {
   for (const version of ["2025-11-25", "2026-07-28"] as const) {
     it.effect(`is tested as a user who does not see one, at ${version}`, () =>
       Effect.gen(function*() {
-        const bob = yield* Client.of(Console)
+        const bob = Client.of(yield* Client.Client, Console)
         assert.strictEqual(yield* bob.whoami(), "bob")
         assert.strictEqual((yield* Effect.flip(bob.erase())).message, "Unknown tool: erase")
         const as = Context.make(User, { name: "ada" })
-        const ada = Typed.make(yield* Client.make(yield* TestServer.connector({ as })), Console)
+        const ada = Client.of(yield* Client.make(yield* TestServer.connector({ as })), Console)
         assert.strictEqual(yield* ada.erase(), "gone")
       }).pipe(
         Effect.scoped,

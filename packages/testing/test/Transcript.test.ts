@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/core/Message"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Effect } from "effect"
 

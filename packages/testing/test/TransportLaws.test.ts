@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Direct from "@effect-mcp/jsonrpc/Direct"
-import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import type * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
+import * as Direct from "@effect-mcp/core/Direct"
+import * as LineFraming from "@effect-mcp/core/LineFraming"
+import type * as Message from "@effect-mcp/core/Message"
+import * as Transport from "@effect-mcp/core/Transport"
+import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import * as TransportLaws from "@effect-mcp/testing/TransportLaws"
-import type { Scope } from "effect"
-import { Effect, Exit, Stream } from "effect"
+import { Effect, Exit, type Scope, Stream } from "effect"
 
 type MakePair = Effect.Effect<TransportLaws.Pair, never, Scope.Scope>
 

@@ -3,10 +3,10 @@
  * server sent is passed on. For a failure of the connection the model gets a general sentence, and only the log has the cause: the text
  * of a transport may contain secrets, such as the last lines that a server wrote to its stderr.
  */
-import { InputRefused, NotNegotiated, TaskEnded, ToolError, TooManyRounds } from "@effect-mcp/client/ClientError"
-import { UnknownEntry } from "@effect-mcp/client/GroupError"
-import { isLocalError, type LocalError } from "@effect-mcp/jsonrpc/LocalError"
-import * as McpError from "@effect-mcp/protocol/McpError"
+import { InputRefused, NotNegotiated, TaskEnded, ToolError, TooManyRounds } from "@effect-mcp/core/ClientError"
+import { UnknownEntry } from "@effect-mcp/core/GroupError"
+import { isLocalError, type LocalError } from "@effect-mcp/core/LocalError"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { quoted } from "../text/ModelText.js"

@@ -3,29 +3,27 @@
  * server may list many tools, so one budget bounds the size of all schemas of a list. Each schema has a share of the budget that other
  * schemas cannot take. A small schema without references needs no budget.
  *
- * `Inlining` replaces references, `ObjectRoot` makes the root an object, `OpenAiStrict` and `Gemini` have their dialects.
+ * `Inlining` replaces references, `ObjectRoot` makes the root an object, and `Walk` keeps the rules of the dialect.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
-import { quoted, wellFormedJson } from "../text/ModelText.js"
-import * as Gemini from "./Gemini.js"
+import { wellFormedJson } from "../text/ModelText.js"
+import * as Dialects from "./Dialects.js"
 import * as Inlining from "./Inlining.js"
-import * as Keywords from "./Keywords.js"
 import * as ObjectRoot from "./ObjectRoot.js"
-import * as OpenAiStrict from "./OpenAiStrict.js"
-import * as SchemaParts from "./SchemaParts.js"
-
-type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" | "gemini"
+import * as Walk from "./Walk.js"
 
 export interface Converted {
   readonly schema: JsonObject
   readonly isStrict: boolean
+  /** Why a schema for OpenAI's strict functions is not strict, as the end of a sentence whose subject is the tool. */
+  readonly notStrict?: string | undefined
 }
 
 /** Left: why the schema has no form in the dialect, as the end of a sentence whose subject is the tool. */
 export const make = (
   inputSchema: JsonObject,
-  dialect: Dialect,
+  dialect: Dialects.Dialect,
   budget: Inlining.Budget = Inlining.budget()
 ): Either.Either<Converted, string> =>
   Either.flatMap(attempt(() => convert(inputSchema, dialect, budget)), (converted) => converted)
@@ -36,27 +34,32 @@ export const attempt = <A>(read: () => A): Either.Either<A, string> =>
 
 const convert = (
   given: JsonObject,
-  dialect: Dialect,
+  dialect: Dialects.Dialect,
   budget: Inlining.Budget
 ): Either.Either<Converted, string> => {
   const text = JSON.stringify(given)
   if (text.length > MAX_TEXT) return Either.left(TOO_LARGE)
   const inputSchema = wellFormedJson(given)
-  if (dialect === "json-schema") return loose(inputSchema)
-  const isComplete = dialect === "anthropic" && Inlining.isSelfContained(inputSchema) &&
-    !ObjectRoot.hasConditions(inputSchema)
+  const rules = Dialects.rulesOf(dialect, inputSchema)
+  const isKept = rules.references === "all" ||
+    (rules.references === "own definitions" && Inlining.isSelfContained(inputSchema) &&
+      !ObjectRoot.hasConditions(inputSchema))
   const own = text.length <= MAX_SMALL && !REFERENCE.test(text) ? Inlining.budget() : budget
   const max = Inlining.allowed(own)
-  const inlined = isComplete ? SchemaParts.omit(inputSchema, "$schema") : Inlining.inline(inputSchema, own)
+  const inlined = isKept ? inputSchema : Inlining.inline(inputSchema, own)
   if (inlined === undefined) return Either.left(max < Inlining.MAX_PARTS ? TOO_MUCH : TOO_LARGE)
-  const plain = ObjectRoot.make(inlined)
-  if (dialect === "gemini") return loose(Gemini.make(plain))
-  if (dialect === "anthropic") {
-    const bad = [...Keywords.properties(plain).keys()].find((name) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(name))
-    return bad === undefined ? loose(plain) : Either.left(`has an argument that the model cannot name: ${quoted(bad)}`)
-  }
-  const strict = dialect === "openai-strict" ? OpenAiStrict.make(plain) : undefined
-  return strict === undefined ? loose(OpenAiStrict.withItems(plain)) : Either.right({ schema: strict, isStrict: true })
+  return walked(rules.hasConditions ? ObjectRoot.typed(inlined) : ObjectRoot.make(inlined), rules)
+}
+
+const walked = (root: JsonObject, rules: Dialects.Rules): Either.Either<Converted, string> => {
+  const made = Walk.make(root, rules)
+  if (Either.isRight(made)) return Either.right({ schema: made.right, isStrict: rules.subset?.isExact === true })
+  return rules.otherwise === undefined
+    ? Either.left(`has arguments that the model cannot take: ${made.left}`)
+    : Either.map(walked(root, Dialects.rules[rules.otherwise]), (converted) => ({
+      ...converted,
+      notStrict: `has arguments without a strict form: ${made.left}`
+    }))
 }
 
 const MAX_TEXT = 262_144
@@ -71,5 +74,3 @@ const TOO_LARGE =
 
 const TOO_MUCH =
   `has arguments whose schema is too large beside those of other tools: more than ${Inlining.MAX_TOTAL} parts together`
-
-const loose = (schema: JsonObject): Either.Either<Converted, string> => Either.right({ schema, isStrict: false })

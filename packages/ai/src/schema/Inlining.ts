@@ -3,14 +3,18 @@
  * names, and a reference of a schema to itself with the type and the description of the schema. A small schema with many references
  * can become large, so a budget bounds the size of the result.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as Dialects from "./Dialects.js"
 import * as Keywords from "./Keywords.js"
 import * as SchemaParts from "./SchemaParts.js"
+import * as Values from "./Values.js"
 
-/** The most parts of a schema. A part is a schema, the name of a property, or 50 characters of another keyword. */
+/** The most parts of a schema. A part is a schema, a property, 50 characters of a keyword, or ten members that `allOf` merges. */
 export const MAX_PARTS = 20_000
 
 const CHARACTERS_OF_PART = 50
+
+const MERGED_OF_PART = 10
 
 /** The parts that are divided among the schemas of one list. As many again are for schemas that need more than their share. */
 export const MAX_TOTAL = 100_000
@@ -26,11 +30,6 @@ export const budget = (schemas = 1): Budget => ({ own: Math.ceil(MAX_TOTAL / sch
 /** The most parts of a schema that a budget allows. */
 export const allowed = ({ left, own }: Budget): number => Math.min(MAX_PARTS, own + left)
 
-/** Keywords with one schema, with a list of schemas, and with schemas by name. */
-const one = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]
-const many = ["anyOf", "oneOf", "allOf", "prefixItems"]
-const named = ["properties", "patternProperties", "dependentSchemas"]
-
 /** `undefined` when the schema has more parts than the budget allows. */
 export const inline = (root: JsonObject, total: Budget = budget()): JsonObject | undefined => {
   const max = allowed(total)
@@ -38,27 +37,38 @@ export const inline = (root: JsonObject, total: Budget = budget()): JsonObject |
 
   /** `open` are the schemas whose references led to this schema. */
   const visit = (schema: unknown, open: ReadonlyArray<JsonObject>): unknown => {
-    if (++count > max || !SchemaParts.isObject(schema)) return schema
+    if (++count > max) return schema
+    if (!SchemaParts.isObject(schema)) return counted("", schema)
     const { $ref, ...rest } = SchemaParts.omit(schema, "$defs", "definitions", "$schema", "$id", "$anchor", "$comment")
     const { allOf, ...own } = SchemaParts.fromEntries(
-      Object.entries(tuple(rest)).map(([key, value]) => [key, child(key, value, open)])
+      Object.entries(Keywords.renewed(rest)).map(([key, value]) => [key, child(key, value, open)])
     )
-    const parts = [own, ...referenced($ref, open), ...Keywords.schemas(allOf)]
-    return parts.length === 1 ? own : Keywords.merge(parts)
+    const parts = [own, ...referenced($ref, open), ...Keywords.schemas(allOf)].filter((part) =>
+      Object.keys(part).length > 0
+    )
+    return parts.length < 2 ? parts[0] ?? own : merged(parts)
   }
 
-  const child = (key: string, value: unknown, open: ReadonlyArray<JsonObject>): unknown => {
-    if (one.includes(key) && !Array.isArray(value)) return visit(value, open)
-    if (many.includes(key) && Array.isArray(value)) return value.map((item) => visit(item, open))
-    if (!named.includes(key) || !SchemaParts.isObject(value)) return counted(key, value)
-    count += Object.keys(value).length
-    return SchemaParts.fromEntries(Object.entries(value).map(([name, one]) => [name, visit(one, open)]))
-  }
+  const child = (key: string, value: unknown, open: ReadonlyArray<JsonObject>): unknown =>
+    Values.mapSchemas(Dialects.draft.get(key) ?? "any", value, (one, name) => {
+      if (name !== undefined) count += 1 + name.length / CHARACTERS_OF_PART
+      return visit(one, open)
+    }) ?? counted(key, value)
 
   /** Counts the value of a keyword without schemas, which is repeated with each reference to its schema. */
   const counted = (key: string, value: unknown): unknown => {
     count += (key.length + String(JSON.stringify(value)).length) / CHARACTERS_OF_PART
     return value
+  }
+
+  /** Counts what is merged again, because each `allOf` around it copies it. */
+  const merged = (parts: ReadonlyArray<JsonObject>): JsonObject => {
+    for (const part of parts) {
+      for (const one of [part, part.properties, part.required]) {
+        if (typeof one === "object" && one !== null) count += Object.keys(one).length / MERGED_OF_PART
+      }
+    }
+    return count > max ? {} : Keywords.merge(parts)
   }
 
   const referenced = ($ref: unknown, open: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> => {
@@ -77,31 +87,37 @@ export const inline = (root: JsonObject, total: Budget = budget()): JsonObject |
   return count > max ? undefined : inlined
 }
 
-/** Writes a tuple as draft 2020-12 does; earlier drafts have a list in `items`. */
-const tuple = (schema: JsonObject): JsonObject => {
-  if (!Array.isArray(schema.items)) return schema
-  const { additionalItems, items, ...rest } = schema
-  return { ...rest, prefixItems: items, ...(additionalItems === undefined ? undefined : { items: additionalItems }) }
-}
-
 /**
- * Whether a model that knows references can read the schema unchanged: each reference leads to a definition in the schema, and the
- * schema has only keywords of draft 2020-12.
+ * Whether a model that knows references can read the schema unchanged: each reference leads to a definition of the root, not in a
+ * circle, and the schema has only keywords of draft 2020-12.
  */
 export const isSelfContained = (root: JsonObject): boolean => {
   const ok = (u: unknown): boolean => {
     if (Array.isArray(u)) return u.every(ok)
     if (!SchemaParts.isObject(u)) return true
     const { $dynamicRef, $id, $recursiveRef, $ref, items } = u
-    const leads = $ref === undefined ||
-      (typeof $ref === "string" && /^#\/(\$defs|definitions)\//.test($ref) &&
-        SchemaParts.target(root, $ref) !== undefined)
-    return leads && !Array.isArray(items) &&
+    return ($ref === undefined || leads($ref)) && !Array.isArray(items) &&
       [$dynamicRef, $id, $recursiveRef].every((one) => typeof one !== "string") &&
       Object.values(u).every(ok)
   }
+
+  const known = new Map<unknown, boolean>()
+
+  const leads = ($ref: unknown): boolean => {
+    const before = known.get($ref)
+    if (before !== undefined) return before
+    // A reference that leads back to itself leads nowhere.
+    known.set($ref, false)
+    const found = typeof $ref === "string" && DEFINITION.test($ref) ? SchemaParts.target(root, $ref) : undefined
+    const is = found !== undefined && (found.$ref === undefined || leads(found.$ref))
+    known.set($ref, is)
+    return is
+  }
+
   return ok(root)
 }
+
+const DEFINITION = /^#\/(\$defs|definitions)\/[\w.-]+$/
 
 /** A schema with its type and description only. */
 const outline = (schema: JsonObject): JsonObject => ({

@@ -2,18 +2,23 @@
  * Reads keywords of JSON Schemas (properties, types, lists of schemas), merges several schemas into one, and says in words what keywords
  * say. The modules of this folder use it beside `SchemaParts`. A peer wrote the schemas, so no function throws.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { fromEntries, isObject, omit, strings } from "./SchemaParts.js"
+import * as Values from "./Values.js"
 
 export const schemas = (u: unknown): ReadonlyArray<JsonObject> => Array.isArray(u) ? u.filter(isObject) : []
 
-/** The schemas of properties by name. The schema `true` becomes `{}`; a property with the schema `false` is left out. */
+/**
+ * The schemas of properties by name. The schema `true`, and what is no schema, becomes `{}`; a property with the schema `false` is left
+ * out.
+ */
 export const properties = ({ properties }: JsonObject): ReadonlyMap<string, JsonObject> =>
   new Map(
     isObject(properties)
-      ? Object.entries(properties).flatMap(([name, one]): Array<[string, JsonObject]> =>
-        isObject(one) ? [[name, one]] : one === true ? [[name, {}]] : []
-      )
+      ? Object.entries(properties).flatMap(([name, one]): Array<[string, JsonObject]> => {
+        const schema = Values.schema(one)
+        return schema === false ? [] : [[name, isObject(schema) ? schema : {}]]
+      })
       : []
   )
 
@@ -56,3 +61,20 @@ export const inWords = (schema: JsonObject, from: JsonObject, keywords: Readonly
   const before = typeof schema.description === "string" ? `${schema.description} ` : ""
   return { ...schema, description: `${before}(${lost.join(", ")})` }
 }
+
+/** The schema with keywords of draft 2020-12 for a list in `items`, and for `exclusiveMinimum: true`, which earlier drafts have. */
+export const renewed = (schema: JsonObject): JsonObject =>
+  exclusive(exclusive(tuple(schema), "minimum", "exclusiveMinimum"), "maximum", "exclusiveMaximum")
+
+const tuple = (schema: JsonObject): JsonObject => {
+  if (!Array.isArray(schema.items)) return schema
+  const { additionalItems, items, ...rest } = schema
+  return { ...rest, prefixItems: items, ...(additionalItems === undefined ? undefined : { items: additionalItems }) }
+}
+
+const exclusive = (schema: JsonObject, bound: string, keyword: string): JsonObject =>
+  typeof schema[keyword] !== "boolean"
+    ? schema
+    : schema[keyword] && schema[bound] !== undefined
+    ? { ...omit(schema, bound), [keyword]: schema[bound] }
+    : omit(schema, keyword)

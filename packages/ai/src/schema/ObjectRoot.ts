@@ -5,7 +5,7 @@
  *
  * The input has no references and no `allOf` where its root has conditions: `Inlining` has replaced them.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { shortened } from "../text/ModelText.js"
 import * as Keywords from "./Keywords.js"
 import * as SchemaParts from "./SchemaParts.js"
@@ -13,6 +13,9 @@ import * as SchemaParts from "./SchemaParts.js"
 const conditions = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else", "dependentSchemas", "$ref"]
 
 export const hasConditions = (root: JsonObject): boolean => conditions.some((key) => key in root)
+
+/** The root with the type of objects, and otherwise as it is. */
+export const typed = (root: JsonObject): JsonObject => root.type === "object" ? root : { ...root, type: "object" }
 
 export const make = (root: JsonObject): JsonObject => {
   if (!hasConditions(root)) {

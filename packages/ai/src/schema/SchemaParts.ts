@@ -2,7 +2,7 @@
  * Reads and rebuilds objects and lists of JSON Schemas that a peer wrote, and follows references inside of a schema. No function throws,
  * whatever the value is. `Keywords` knows what keywords mean.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 

@@ -3,8 +3,8 @@
  * as annotations of `@effect/ai`.
  */
 import * as AiTool from "@effect/ai/Tool"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type * as Tools from "@effect-mcp/protocol/Tools"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type * as Tools from "@effect-mcp/core/protocol/Tools"
 import * as Context from "effect/Context"
 import type * as JSONSchema from "effect/JSONSchema"
 import * as Schema from "effect/Schema"

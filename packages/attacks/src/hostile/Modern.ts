@@ -3,8 +3,18 @@
  * hints for caches that are no numbers, subscriptions of others. `Answers` and `Noise` have those of older revisions.
  */
 import { grows } from "../Growth.js"
-import type { ServerAttack } from "./Server.js"
-import { acknowledged, complete, discovered, error, members, notification, range, result, wide } from "./Server.js"
+import {
+  acknowledged,
+  complete,
+  discovered,
+  error,
+  members,
+  notification,
+  range,
+  result,
+  type ServerAttack,
+  wide
+} from "./Server.js"
 
 const long = (length: number): string => "x".repeat(length)
 

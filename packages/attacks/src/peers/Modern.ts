@@ -4,8 +4,20 @@
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { grows } from "../Growth.js"
-import type { Expected, PeerAttack } from "./Peer.js"
-import { call, deep, envelope, many, modern, modernCall, notification, range, request, wide } from "./Peer.js"
+import {
+  call,
+  deep,
+  envelope,
+  type Expected,
+  many,
+  modern,
+  modernCall,
+  notification,
+  type PeerAttack,
+  range,
+  request,
+  wide
+} from "./Peer.js"
 
 const pipes = ["stdio", "memory"]
 

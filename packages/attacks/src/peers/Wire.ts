@@ -2,9 +2,9 @@
  * The transports on which hostile clients send their texts, each with the same face: standard streams of a process, a pair
  * in memory, HTTP with a session, and HTTP+SSE.
  */
-import type { Message } from "@effect-mcp/jsonrpc/Message"
-import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import type { Message } from "@effect-mcp/core/Message"
+import * as MessageText from "@effect-mcp/core/MessageText"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"

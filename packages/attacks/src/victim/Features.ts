@@ -2,12 +2,12 @@
  * What the attacked server offers: at least one feature of each kind, with handlers that cost nothing themselves.
  * The handlers of some tools never end by themselves, or answer as much as the call says.
  */
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as Resource from "@effect-mcp/definition/Resource"
-import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

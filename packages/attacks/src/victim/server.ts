@@ -4,13 +4,13 @@
  */
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Dispatcher from "@effect-mcp/core/Dispatcher"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as Dispatcher from "@effect-mcp/server/Dispatcher"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { getRequestListener } from "@hono/node-server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -55,7 +55,7 @@ const OverNode = Layer.effectDiscard(
 const OverPlatform = Layer.effectDiscard(
   Effect.flatMap(PlatformServer.HttpServer, ({ address }) => serving(address._tag === "TcpAddress" ? address.port : 0))
 ).pipe(
-  Layer.provideMerge(HttpEndpoint.serve(http)),
+  Layer.provideMerge(HttpEndpoint.layerWith(http)),
   Layer.provide(PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
 )
 
@@ -87,7 +87,7 @@ const Listener: Layer.Layer<never, unknown, Dispatcher.Dispatcher> = shell === "
   : OverNode
 
 Listener.pipe(
-  Layer.provide([Features.server(maxInFlight), EventStore.layerMemory()]),
+  Layer.provide([Features.server(maxInFlight), EventStore.layerMemory]),
   Layer.launch,
   NodeRuntime.runMain
 )

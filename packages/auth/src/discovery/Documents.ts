@@ -7,10 +7,11 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Body from "@effect-mcp/client/unstable/Body"
-import * as PlatformClient from "@effect-mcp/client/unstable/PlatformClient"
-import * as Redirect from "@effect-mcp/client/unstable/Redirect"
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Body from "@effect-mcp/core/unstable/client/Body"
+import * as PlatformClient from "@effect-mcp/core/unstable/client/PlatformClient"
+import * as Redirect from "@effect-mcp/core/unstable/client/Redirect"
+import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -93,11 +94,16 @@ const exchange = (
           : read(documents, where, response)
     })
   return attempt(request, redirects).pipe(
-    Effect.timeoutFail({
-      duration: documents.timeout,
-      onTimeout: () =>
-        failure("Unreachable", `There was no answer in time from ${where}; the option \`requestTimeout\` has the limit`)
-    }),
+    TimeLimit.call(
+      documents.timeout,
+      () =>
+        Effect.fail(
+          failure(
+            "Unreachable",
+            `There was no answer in time from ${where}; the option \`requestTimeout\` has the limit`
+          )
+        )
+    ),
     Effect.scoped,
     PlatformClient.configure(false)
   )

@@ -6,7 +6,7 @@
  */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as Refusal from "@effect-mcp/client/unstable/Refusal"
+import * as Refusal from "@effect-mcp/core/unstable/client/Refusal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

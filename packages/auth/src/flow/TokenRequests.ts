@@ -3,7 +3,8 @@
  * others by the grant; and revokes them. `ServerTokens` decides when, and `TokenState` keeps the result.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as Version from "@effect-mcp/protocol/Version"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
@@ -233,8 +234,7 @@ export const make = (
           const tokens = same(current) ? current.tokens : undefined
           return yield* get(current, (context, keep) => refreshed(context, tokens, keep), false)
         })
-        const canRefresh = missing === undefined && attempt === 1 && same(known) &&
-          known.tokens?.refreshToken !== undefined
+        const canRefresh = missing === undefined && attempt === 1 && known.tokens?.refreshToken !== undefined
         if (canRefresh && (yield* state.exclusive(refreshing, issuer, resource))) return
         yield* get(yield* state.get, obtain, true)
       }),
@@ -283,8 +283,8 @@ const finish = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
       (fiber) =>
         Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
           Effect.zipRight(
-            Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), LIMIT),
-            Fiber.interrupt(fiber)
+            TimeLimit.exit(fiber, LIMIT),
+            TimeLimit.end(Fiber.interrupt(fiber), "1 second")
           ))
     )
   )

@@ -6,8 +6,8 @@
  * @see https://www.rfc-editor.org/rfc/rfc6750#section-3
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#error-handling
  */
-import type { HttpRequest } from "@effect-mcp/server/Authenticator"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
+import type { HttpRequest } from "@effect-mcp/core/Authenticator"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
 import type { ProofError } from "./DpopProofs.js"
 
 export interface Token {

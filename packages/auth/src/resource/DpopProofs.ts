@@ -5,8 +5,8 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3
  */
-import type { SharedLimitsService } from "@effect-mcp/server/SharedLimits"
-import * as StoreFailure from "@effect-mcp/server/unstable/StoreFailure"
+import type { SharedLimitsService } from "@effect-mcp/core/SharedLimits"
+import * as StoreFailure from "@effect-mcp/core/unstable/server/StoreFailure"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

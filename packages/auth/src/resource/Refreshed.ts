@@ -4,7 +4,8 @@
  *
  * `since` is when `current` was requested last; `attempted` is when the last request began, successful or not.
  */
-import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
+import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -49,14 +50,14 @@ export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> =
   const request = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     attempted = now
     return options.request.pipe(
-      Effect.timeoutFail({
-        duration: options.timeout,
-        onTimeout: () =>
-          failure(
+      TimeLimit.call(
+        options.timeout,
+        () =>
+          Effect.fail(failure(
             "Unreachable",
             `There was no answer in time for ${options.what}; the option \`requestTimeout\` has the limit`
-          )
-      }),
+          ))
+      ),
       Effect.matchEffect({
         onFailure: (error) =>
           Effect.flatMap(Clock.currentTimeMillis, (at) => {

@@ -5,7 +5,7 @@
  * `held` is the number of characters of the remembered tokens; the oldest tokens leave when there are more than `max`. `waiting` is how
  * many requests wait for a verification.
  */
-import * as SingleFlight from "@effect-mcp/jsonrpc/unstable/kit/SingleFlight"
+import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 

@@ -45,12 +45,22 @@ export const accept = ({ claims, issuer }: Verified, rules: Rules): Effect.Effec
   if (cnf !== undefined && !(Predicate.isRecord(cnf) && Object.keys(cnf).length === 1 && typeof jkt === "string")) {
     return Verifier.invalid("The access token is bound in a way that this server cannot check")
   }
-  const names = scope ?? scp ?? ""
-  if (isObject(names) || isObject(sub)) {
-    return Verifier.invalid("The access token has a user or scopes that are no text")
+  const subject = subjectOf(sub)
+  if (subject === malformed) {
+    return Verifier.invalid("The access token has a user (sub) that is not a text, or is empty")
   }
-  const subject = nonEmpty(sub)
-  const clientId = nonEmpty(client_id) ?? nonEmpty(azp)
+  const clients = [clientOf(client_id), clientOf(azp)]
+  if (clients.includes(malformed)) {
+    return Verifier.invalid("The access token has a client (client_id or azp) that is not a text, or is empty")
+  }
+  const [clientId, another] = (clients as ReadonlyArray<string | undefined>).filter(Predicate.isNotUndefined)
+  if (another !== undefined && another !== clientId) {
+    return Verifier.invalid("The access token names two clients: client_id and azp differ")
+  }
+  const scopes = [scopesOf(scope), scopesOf(scp)]
+  if (scopes.includes(malformed)) {
+    return Verifier.invalid("The access token has scopes (scope or scp) that are neither a text nor a list of texts")
+  }
   // An issuer has no fragment and no query, so that no two of these are the same.
   const id = subject !== undefined
     ? `${issuer}#${subject}`
@@ -64,7 +74,7 @@ export const accept = ({ claims, issuer }: Verified, rules: Rules): Effect.Effec
       issuer,
       subject,
       clientId,
-      scopes: Challenge.scopesOf(Array.isArray(names) ? names.filter(Predicate.isString).join(" ") : String(names)),
+      scopes: Challenge.scopesOf((scopes as ReadonlyArray<string | undefined>).find(Predicate.isNotUndefined) ?? ""),
       expiresAt: exp === undefined ? undefined : exp * 1000,
       claims
     },
@@ -102,7 +112,26 @@ export const lifeAt = (
 
 const isTime = (value: unknown): value is number | undefined => value === undefined || Number.isFinite(value)
 
-/** A claim of an issuer may be anything, and not everything can be made a text. Lists are read by their elements. */
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
+/** What a claim is that is there and cannot be read: it is refused, never treated as absent. */
+const malformed = Symbol()
 
-const nonEmpty = (value: unknown): string | undefined => typeof value === "string" && value !== "" ? value : undefined
+type Claim = string | undefined | typeof malformed
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+/** The user. A token whose user cannot be read would otherwise be the token of its client, which all users of the client share. */
+const subjectOf = (sub: unknown): Claim => sub === undefined || isText(sub) ? sub : malformed
+
+/** The client. Issuers write `null` where there is none. */
+const clientOf = (client: unknown): Claim =>
+  client === undefined || client === null ? undefined : isText(client) ? client : malformed
+
+/** The scopes, separated by spaces. */
+const scopesOf = (scopes: unknown): Claim =>
+  scopes === undefined || scopes === null || scopes === ""
+    ? undefined
+    : typeof scopes === "string"
+    ? scopes
+    : Array.isArray(scopes) && scopes.every(Predicate.isString)
+    ? scopes.join(" ")
+    : malformed

@@ -2,20 +2,18 @@
  * A node of a server whose nodes share their state: in memory, so that there is one, in Redis or in PostgreSQL. It has a tool that
  * answers at once, one that answers later, and one that sends progress before.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as ChangeBus from "@effect-mcp/core/ChangeBus"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as Inbox from "@effect-mcp/core/Inbox"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as RequestContext from "@effect-mcp/core/RequestContext"
+import * as SealKeys from "@effect-mcp/core/SealKeys"
+import * as SessionDirectory from "@effect-mcp/core/SessionDirectory"
+import * as SharedLimits from "@effect-mcp/core/SharedLimits"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
-import {
-  ChangeBus,
-  EventStore,
-  Inbox,
-  McpServer,
-  RequestContext,
-  SealKeys,
-  SessionDirectory,
-  SharedLimits,
-  TaskStore
-} from "@effect-mcp/server"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import { Effect, Layer, Schema } from "effect"
 import { AddLive, info } from "../AddServer.js"
@@ -43,13 +41,13 @@ const Features = Layer.mergeAll(
 )
 
 const Memory = Layer.mergeAll(
-  ChangeBus.layerMemory(),
-  EventStore.layerMemory(),
-  Inbox.layerMemory(),
-  SealKeys.layerMemory(),
-  SessionDirectory.layerMemory(),
-  SharedLimits.layerMemory(),
-  TaskStore.layerMemory()
+  ChangeBus.layerMemory,
+  EventStore.layerMemory,
+  Inbox.layerMemory,
+  SealKeys.layerMemory,
+  SessionDirectory.layerMemory,
+  SharedLimits.layerMemory,
+  TaskStore.layerMemory
 )
 
 const on = <A, E>(state: Layer.Layer<A, E>): Start.Start => (onListening) =>
@@ -71,7 +69,7 @@ export const alone = on(Layer.empty)
 export const inMemory = on(Memory)
 
 export const inRedis = on(
-  RedisNodes.layer({ url: process.env.REDIS_URL ?? "", prefix: process.env.REDIS_PREFIX ?? "" })
+  RedisNodes.layerWith({ url: process.env.REDIS_URL ?? "", prefix: process.env.REDIS_PREFIX ?? "" })
 )
 
 export const inPostgres = on(PgNodes.layer({ url: process.env.DATABASE_URL ?? "" }))

@@ -2,9 +2,9 @@
  * Effect MCP over HTTP: on Node's HTTP server, on that of `@effect/platform`, and as a function of web requests. All serve
  * the same layer, with default options.
  */
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
 import { Effect, Layer } from "effect"
 import { Server } from "../AddServer.js"
 import * as Platform from "./platform.js"
@@ -29,5 +29,5 @@ export const wide: Start.Start = listening({ limits: { maxSessions: 1_000_000 } 
 export const stateless: Start.Start = listening({ legacy: { sessions: false } })
 
 export const onPlatform: Start.Start = Platform.onPlatform(
-  Layer.provide(HttpEndpoint.serve({ path: "/mcp" }), Server)
+  Layer.provide(HttpEndpoint.layerWith({ path: "/mcp" }), Server)
 )

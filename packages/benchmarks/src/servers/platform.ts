@@ -4,8 +4,7 @@
  */
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import type { Layer } from "effect"
-import { Effect } from "effect"
+import { Effect, type Layer } from "effect"
 import { createServer } from "node:http"
 import { isRecord } from "../Workload.js"
 import { answerTo } from "./node.js"

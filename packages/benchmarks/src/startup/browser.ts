@@ -3,8 +3,8 @@
  * not run.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
+import * as Client from "@effect-mcp/core/Client"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as Effect from "effect/Effect"
 
 const sum = Effect.flatMap(Client.Client, (client) => client.callTool("add", { a: 2, b: 3 }))

@@ -2,9 +2,9 @@
  * The smallest server over stdio, as an application of Effect MCP writes it: one tool, and no options. `startup.ts` starts it,
  * unbundled and bundled.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

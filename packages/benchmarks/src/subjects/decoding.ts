@@ -3,10 +3,10 @@
  * of them right or some to be mended: by Effect MCP, by hand-written code, and by the schemas of the official SDKs. No
  * transport and no fiber.
  */
-import * as Methods from "@effect-mcp/protocol/legacy/Methods"
-import * as Tools from "@effect-mcp/protocol/Tools"
-import * as Projection from "@effect-mcp/protocol/unstable/Projection"
-import * as SchemaCheck from "@effect-mcp/protocol/unstable/SchemaCheck"
+import * as Methods from "@effect-mcp/core/protocol/legacy/Methods"
+import * as Tools from "@effect-mcp/core/protocol/Tools"
+import * as Projection from "@effect-mcp/core/unstable/protocol/Projection"
+import * as SchemaCheck from "@effect-mcp/core/unstable/protocol/SchemaCheck"
 import {
   CallToolRequestParamsSchema,
   CallToolResultSchema,

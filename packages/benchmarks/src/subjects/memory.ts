@@ -2,12 +2,12 @@
  * One side alone, in memory: a server of a library and a client of none, or a client of a library and a function that answers. Both sides pass
  * each other objects, over a pair without a queue: sending calls the other side. The floor has no library on either side.
  */
-import * as Client from "@effect-mcp/client/Client"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as Direct from "@effect-mcp/jsonrpc/Direct"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as Dispatcher from "@effect-mcp/server/Dispatcher"
+import * as Client from "@effect-mcp/core/Client"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as Direct from "@effect-mcp/core/Direct"
+import * as Dispatcher from "@effect-mcp/core/Dispatcher"
+import * as Message from "@effect-mcp/core/Message"
+import * as Transport from "@effect-mcp/core/Transport"
 import { Client as Sdk2Client } from "@modelcontextprotocol/client"
 import { Client as Sdk1Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { InMemoryTransport as Sdk1Pair } from "@modelcontextprotocol/sdk/inMemory.js"

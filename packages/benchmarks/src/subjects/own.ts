@@ -2,13 +2,13 @@
  * Effect MCP: client and server over a pair of transports, or in process.
  * The code is that of an ordinary application.
  */
-import * as Client from "@effect-mcp/client/Client"
-import type * as ClientSession from "@effect-mcp/client/ClientSession"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import type * as Version from "@effect-mcp/protocol/Version"
-import * as Dispatcher from "@effect-mcp/server/Dispatcher"
-import * as InProcess from "@effect-mcp/server/InProcess"
+import * as Client from "@effect-mcp/core/Client"
+import type * as ClientSession from "@effect-mcp/core/ClientSession"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as Dispatcher from "@effect-mcp/core/Dispatcher"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import type * as Version from "@effect-mcp/core/protocol/Version"
+import * as Transport from "@effect-mcp/core/Transport"
 import { Effect, Fiber, Layer, ManagedRuntime } from "effect"
 import { Server, WideServer } from "../AddServer.js"
 import * as Parked from "../Parked.js"

@@ -6,21 +6,21 @@ import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as FileSystem from "@effect/platform/FileSystem"
-import type { CallToolOptions } from "@effect-mcp/client/CallOptions"
-import type { ClientError } from "@effect-mcp/client/ClientError"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import type { ContentBlock } from "@effect-mcp/protocol/Content"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { CallToolResult } from "@effect-mcp/protocol/Tools"
+import type { ClientError } from "@effect-mcp/core/ClientError"
+import type { CallToolOptions, ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type { ContentBlock } from "@effect-mcp/core/protocol/Content"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type { CallToolResult } from "@effect-mcp/core/protocol/Tools"
 import * as Chunk from "effect/Chunk"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { join } from "node:path"
-import { ofBlock, ofJson, ofResource } from "../Content.js"
+import { ofBlock, ofResource } from "../Content.js"
+import { jsonText } from "../Escape.js"
 import { refused, usage } from "../Failure.js"
-import { type OutputService, plain } from "../Output.js"
+import { lines, type OutputService, paint } from "../Output.js"
 import * as Questions from "../Questions.js"
 import * as Session from "../Session.js"
 import * as Words from "../Words.js"
@@ -76,9 +76,9 @@ export const showResult = (result: CallToolResult, folder: Option.Option<string>
     const { content = [], isError, structuredContent } = result
     const text = content.map(ofBlock).join("\n")
     const shown = structuredContent !== undefined && content.every(({ type }) => type === "text")
-      ? ofJson(structuredContent)
+      ? jsonText(structuredContent, 2)
       : text
-    yield* output.result(result, isError === true ? output.paint("red", text) : shown)
+    yield* output.result(result, isError === true ? paint("red", text) : shown)
     yield* save(folder, content, output)
     if (isError === true) return yield* refused("The tool reported an error")
   })
@@ -102,7 +102,7 @@ export const findTool = (client: ClientSessionService, name: string | undefined)
 export const argumentsOf = (schema: JsonObject, words: ReadonlyArray<string>, output: OutputService) =>
   Effect.gen(function*() {
     const given = yield* Words.toObject(words, schema)
-    const args = output.interactive ? yield* Questions.complete(schema, given, "required") : given
+    const args = output.interactive ? yield* Questions.complete(schema, given, "required", output) : given
     yield* Words.requireAll(schema, args)
     return args
   })
@@ -156,14 +156,14 @@ const prompt = (after: ReadonlyArray<string>) =>
             required: known.filter(({ required }) => required === true).map(({ name }) => name)
           }
           const args = yield* argumentsOf(schema, rest, output)
-          const texts = Object.fromEntries(
-            Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? value : ofJson(value)])
+          const strings = Object.fromEntries(
+            Object.entries(args).map((
+              [key, value]
+            ) => [key, typeof value === "string" ? value : JSON.stringify(value, undefined, 2)])
           )
-          const result = yield* client.getPrompt(found, texts)
-          const text = result.messages.map(({ content, role }) =>
-            `${output.paint("bold", `${role}:`)} ${ofBlock(content)}`
-          )
-          yield* output.result(result, text.join("\n"))
+          const result = yield* client.getPrompt(found, strings)
+          const texts = result.messages.map(({ content, role }) => [paint("bold", `${role}:`), ` ${ofBlock(content)}`])
+          yield* output.result(result, lines(texts))
         }))
   ).pipe(Command.withDescription("Gets a prompt"))
 
@@ -192,7 +192,7 @@ const complete = (after: ReadonlyArray<string>) =>
             others: Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)]))
           }
         )
-        yield* output.result(suggestions, suggestions.values.map(plain).join("\n"))
+        yield* output.result(suggestions, suggestions.values.join("\n"))
       }))).pipe(Command.withDescription("Suggests values of an argument of a prompt or a URI template"))
 
 const ping = (after: ReadonlyArray<string>) =>
@@ -208,7 +208,7 @@ const ping = (after: ReadonlyArray<string>) =>
           const milliseconds = Math.round(Duration.toMillis(time))
           yield* output.result(
             { milliseconds, version: client.version },
-            `${plain(client.serverInfo.name)} answered in ${milliseconds} ms`
+            `${client.serverInfo.name} answered in ${milliseconds} ms`
           )
         }))
   ).pipe(Command.withDescription("Asks whether a server answers"))

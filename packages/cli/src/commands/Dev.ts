@@ -5,10 +5,10 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as McpServer from "@effect-mcp/core/McpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
@@ -61,7 +61,7 @@ export const command = (after: ReadonlyArray<string>) =>
       // The count of changes at the last launch.
       let launched = 0
       const changed = Stream.runHead(Stream.filter(changes.changes, (count) => count > launched))
-      const inner = StdioClient.connector({ command: program, args, stderr: "inherit" })
+      const inner = StdioClient.connector({ command: program, args })
       // A change ends the connection to the server, and the proxy connects again.
       const restarting = Connector.make(
         "server",

@@ -12,9 +12,9 @@ import * as Option from "effect/Option"
 import { existsSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { ofJson } from "../Content.js"
+import { jsonText } from "../Escape.js"
 import { refused, usage } from "../Failure.js"
-import { layer as outputLayer, Output } from "../Output.js"
+import { layer as outputLayer, lines, Output, paint } from "../Output.js"
 
 const templates = ["stdio", "http", "host"] as const
 
@@ -40,15 +40,15 @@ const entries = (template: (typeof templates)[number], name: string, at: string)
     : `claude mcp add --transport http ${name} ${address.url}`
   return [
     "Claude Desktop (claude_desktop_config.json), Cursor (.cursor/mcp.json):",
-    ofJson({
+    jsonText({
       mcpServers: {
         [name]: template === "stdio"
           ? program
           : { command: "npx", args: ["-y", "@effect-mcp/cli", "bridge", address.url] }
       }
-    }),
+    }, 2),
     "VS Code (.vscode/mcp.json):",
-    ofJson({ servers: { [name]: template === "stdio" ? { type: "stdio", ...program } : entry } }),
+    jsonText({ servers: { [name]: template === "stdio" ? { type: "stdio", ...program } : entry } }, 2),
     "Claude Code:",
     claude
   ].join("\n")
@@ -63,7 +63,7 @@ export const command = Command.make("init", {
 }, ({ path, template }) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
-    const { interactive, note, paint, result } = yield* Output
+    const { interactive, note, result } = yield* Output
     const at = path[0] ??
       (interactive ? yield* Prompt.text({ message: "Folder of the project", default: "my-server" }) : undefined)
     if (at === undefined) return yield* usage("Name the folder of the project")
@@ -90,16 +90,16 @@ export const command = Command.make("init", {
         yield* files.writeFileString(to, text.replaceAll("__NAME__", name))
       }
     }
-    yield* result({ name, path: target, template: chosen }, `${paint("green", "Written:")} ${target}`)
-    yield* note([
+    yield* result({ name, path: target, template: chosen }, [paint("green", "Written:"), ` ${target}`])
+    yield* note(lines([
       "",
       paint("bold", "Next:"),
-      `  cd ${/^[\w./-]+$/.test(at) ? at : JSON.stringify(at)}`,
+      `  cd ${/^[\w./-]+$/.test(at) ? at : jsonText(at, 0)}`,
       "  npm install",
       "  npm test",
       "  npm run build",
       ...(chosen === "host" ? ["  npm start"] : ["", paint("bold", "Then, for a host:"), entries(chosen, name, target)])
-    ].join("\n"))
+    ]))
   }).pipe(
     Effect.catchTags({
       BadArgument: (error) => Effect.fail(refused(error.message)),

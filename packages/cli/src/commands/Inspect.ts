@@ -4,15 +4,16 @@
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
-import type { ClientError } from "@effect-mcp/client/ClientError"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { ClientError } from "@effect-mcp/core/ClientError"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { ofJson, table } from "../Content.js"
+import { table } from "../Content.js"
+import { jsonText } from "../Escape.js"
 import { usage } from "../Failure.js"
-import { type OutputService, plain } from "../Output.js"
+import { lines, type OutputService, paint, type Styled } from "../Output.js"
 import * as Session from "../Session.js"
 import { propertiesOf, typesOf } from "../Words.js"
 
@@ -34,29 +35,30 @@ export const inventory = (client: ClientSessionService) => {
 const signature = (schema: JsonObject): string => {
   const required = Array.isArray(schema["required"]) ? schema["required"] : []
   return Object.entries(propertiesOf(schema)).map(([name, property]) =>
-    `${plain(name)}${required.includes(name) ? "" : "?"}: ${typesOf(property).join(" | ") || "any"}`
+    `${name}${required.includes(name) ? "" : "?"}: ${typesOf(property).join(" | ") || "any"}`
   ).join(", ")
 }
 
 const overview = (
   { era, instructions, serverCapabilities, serverInfo, version }: ClientSessionService,
   lists: Effect.Effect.Success<ReturnType<typeof inventory>>,
-  output: OutputService
-): string => {
+  { width }: OutputService
+): Styled => {
   const section = (title: string, rows: ReadonlyArray<readonly [string, string | undefined]>) =>
     rows.length === 0
       ? []
       : [
         "",
-        output.paint("bold", `${title} (${rows.length})`),
-        table(rows.map(([name, text]) => [plain(name), text ?? ""]), output)
+        paint("bold", `${title} (${rows.length})`),
+        table(rows.map(([name, text]) => [name, text ?? ""]), width)
       ]
-  return [
-    `${output.paint("bold", plain(serverInfo.title ?? serverInfo.name))} ${
-      plain(serverInfo.version)
-    }, revision ${version} (${era})`,
+  return lines([
+    [
+      paint("bold", serverInfo.title ?? serverInfo.name),
+      ` ${serverInfo.version}, revision ${version} (${era})`
+    ],
     `Capabilities: ${Object.keys(serverCapabilities).join(", ") || "none"}`,
-    ...(instructions === undefined ? [] : ["", plain(instructions)]),
+    ...(instructions === undefined ? [] : ["", instructions]),
     ...section(
       "Tools",
       lists.tools.map(({ description, inputSchema, name, title }) => [
@@ -76,7 +78,7 @@ const overview = (
         description
       ])
     )
-  ].join("\n")
+  ])
 }
 
 export const command = (after: ReadonlyArray<string>) =>
@@ -104,5 +106,5 @@ export const command = (after: ReadonlyArray<string>) =>
           ...lists.resourceTemplates.filter(({ name, uriTemplate }) => uriTemplate === entry || name === entry)
         ]
         if (found.length === 0) return yield* usage(`The server lists nothing that is called "${entry}"`)
-        yield* Effect.forEach(found, (one) => output.result(one, ofJson(one)), { discard: true })
+        yield* Effect.forEach(found, (one) => output.result(one, jsonText(one, 2)), { discard: true })
       }))).pipe(Command.withDescription("Shows what a server is and what it has"))

@@ -6,7 +6,8 @@ import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { plain } from "../Output.js"
+import { jsonText } from "../Escape.js"
+import { paint } from "../Output.js"
 import * as Session from "../Session.js"
 
 export const command = (after: ReadonlyArray<string>) =>
@@ -19,14 +20,13 @@ export const command = (after: ReadonlyArray<string>) =>
   }, ({ words, ...given }) =>
     Session.use(given, words, after, ({ client, output, words: uris }) => {
       const shown = (kind: string, value: unknown, text: string) =>
-        output.result({ kind, value }, `${output.paint("cyan", kind)} ${plain(text)}`)
+        output.result({ kind, value }, [paint("cyan", kind), ` ${text}`])
       const events = Stream.mergeAll([
         Stream.map(client.listChanges, (change) => shown("list", change, String(change))),
         Stream.map(client.resourceUpdates, (uri) => shown("resource", uri, uri)),
         Stream.map(
           client.logs,
-          (log) =>
-            shown("log", log, `${log.level}: ${typeof log.data === "string" ? log.data : JSON.stringify(log.data)}`)
+          (log) => shown("log", log, `${log.level}: ${typeof log.data === "string" ? log.data : jsonText(log.data, 0)}`)
         ),
         Stream.map(client.elicitationsCompleted, (id) => shown("elicitation", id, id))
       ], { concurrency: "unbounded" })
@@ -35,9 +35,7 @@ export const command = (after: ReadonlyArray<string>) =>
         yield* Effect.yieldNow()
         yield* Effect.forEach(uris, (uri) => client.subscribeResource(uri), { discard: true })
         yield* client.awaitSubscription
-        yield* output.note(
-          output.paint("dim", `Listening to ${plain(client.serverInfo.name)}; Ctrl+C ends the command`)
-        )
+        yield* output.note(paint("dim", `Listening to ${client.serverInfo.name}; Ctrl+C ends the command`))
         yield* client.ended
         yield* output.note("The server has ended the session")
       })

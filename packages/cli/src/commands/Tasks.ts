@@ -5,25 +5,24 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import type { FileSystem } from "@effect/platform/FileSystem"
-import type { ClientError } from "@effect-mcp/client/ClientError"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { Task } from "@effect-mcp/protocol/Tasks"
+import type { ClientError } from "@effect-mcp/core/ClientError"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type { Task } from "@effect-mcp/core/protocol/Tasks"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type Failure, usage } from "../Failure.js"
 import { part } from "../Help.js"
-import { type OutputService, plain } from "../Output.js"
+import { type OutputService, paint } from "../Output.js"
 import * as Session from "../Session.js"
 import { argumentsOf, findTool, showResult } from "./Call.js"
 
 const show = (output: OutputService) => (task: Task) =>
-  output.result(
-    task,
-    `${plain(task.taskId)} ${output.paint("cyan", task.status)}${
-      task.statusMessage === undefined ? "" : ` ${plain(task.statusMessage)}`
-    }`
-  )
+  output.result(task, [
+    `${task.taskId} `,
+    paint("cyan", task.status),
+    task.statusMessage === undefined ? "" : ` ${task.statusMessage}`
+  ])
 
 const words = (name: string, more?: string) =>
   Args.text({ name }).pipe(
@@ -104,7 +103,7 @@ export const commands = (after: ReadonlyArray<string>) => {
     ({ client, output }, taskId) =>
       Effect.flatMap(
         client.tasks.attach(taskId),
-        ({ cancel }) => Effect.zipRight(cancel, output.result({ taskId }, `${plain(taskId)} is cancelled`))
+        ({ cancel }) => Effect.zipRight(cancel, output.result({ taskId }, `${taskId} is cancelled`))
       )
   )
   const command = Command.make("tasks").pipe(

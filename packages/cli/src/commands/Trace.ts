@@ -5,6 +5,7 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -12,9 +13,10 @@ import { spawn } from "node:child_process"
 import { createWriteStream } from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
-import { Transform } from "node:stream"
+import { type Readable, Transform } from "node:stream"
+import { jsonLine, jsonText } from "../Escape.js"
 import { Failure, refused, usage } from "../Failure.js"
-import { layer as outputLayer, Output, type OutputService, plain } from "../Output.js"
+import { paint, render, say, type Styled } from "../Output.js"
 import { port } from "../Target.js"
 
 type Direction = "sent" | "received"
@@ -34,49 +36,44 @@ const SECRET = /^(authorization|token|access_token|refresh_token|password|secret
 const redacted = (key: string, value: unknown): unknown => SECRET.test(key) && Predicate.isString(value) ? "***" : value
 
 const shown = (value: unknown): string => {
-  const text = JSON.stringify(value, redacted) ?? ""
-  return plain(text.length > MAX ? `${text.slice(0, MAX)}… (${text.length} characters)` : text)
+  const text = jsonText(value, 0, redacted)
+  return text.length > MAX ? `${text.slice(0, MAX)}… (${text.length} characters)` : text
 }
 
-const make = (
-  write: (line: string) => void,
-  json: boolean,
-  paint: OutputService["paint"],
-  now: () => number
-): Tracer => {
+const make = (write: (line: Styled) => void, json: boolean, now: () => number): Tracer => {
   const methods = new Map<string, { readonly method: string; readonly at: number }>()
   const started = now()
-  const describe = (direction: Direction, message: Record<string, unknown>): string => {
+  const describe = (direction: Direction, message: Record<string, unknown>): Styled => {
     const { error, id, method, params, result } = message
+    const name = Predicate.isString(id) ? id : shown(id)
     const key = (of: Direction) => `${of} ${JSON.stringify(id)}`
     if (Predicate.isString(method)) {
       if (id !== undefined) methods.set(key(direction), { method, at: now() })
-      return `${id === undefined ? "" : `${paint("dim", `#${String(id)}`)} `}${paint("bold", plain(method))} ${
-        shown(params)
-      }`
+      return [id === undefined ? "" : [paint("dim", `#${name}`), " "], paint("bold", method), ` ${shown(params)}`]
     }
     const asked = key(direction === "sent" ? "received" : "sent")
     const request = methods.get(asked)
     methods.delete(asked)
-    const about = request === undefined ? "" : `${plain(request.method)} (${now() - request.at} ms) `
-    return `${paint("dim", `#${String(id)}`)} ${about}${
-      error === undefined ? shown(result) : `${paint("red", "error")} ${shown(error)}`
-    }`
+    return [
+      paint("dim", `#${name}`),
+      request === undefined ? " " : ` ${request.method} (${now() - request.at} ms) `,
+      error === undefined ? shown(result) : [paint("red", "error"), ` ${shown(error)}`]
+    ]
   }
   const line = (direction: Direction, message: unknown, text: string) => {
-    if (json) return write(JSON.stringify({ at: now(), direction, message: message ?? text }))
+    if (json) return write(jsonLine({ at: now(), direction, message: message ?? text }))
     const arrow = direction === "sent" ? paint("cyan", "->") : paint("green", "<-")
     const time = `${((now() - started) / 1000).toFixed(3)} s`.padStart(10)
-    write(
-      `${paint("dim", time)} ${arrow} ${
-        Predicate.isRecord(message)
-          ? describe(direction, message)
-          : `${paint("yellow", "no message:")} ${plain(text.slice(0, MAX))}`
-      }`
-    )
+    write([
+      paint("dim", time),
+      [" ", arrow, " "],
+      Predicate.isRecord(message)
+        ? describe(direction, message)
+        : [paint("yellow", "no message:"), ` ${text.slice(0, MAX)}`]
+    ])
   }
   return {
-    say: (text) => write(json ? JSON.stringify({ at: now(), note: text }) : paint("dim", text)),
+    say: (text) => write(json ? jsonLine({ at: now(), note: text }) : paint("dim", text)),
     see: (direction, text) => {
       if (text.trim() === "") return
       const parsed = Option.liftThrowable(() => JSON.parse(text) as unknown)()
@@ -105,10 +102,13 @@ const lines = (see: (line: string) => void): Transform => {
   })
 }
 
+const closed = (stream: Readable): Effect.Effect<void> =>
+  Effect.async((resume) => stream.closed ? resume(Effect.void) : void stream.once("close", () => resume(Effect.void)))
+
 const ofPipe = (program: string, args: ReadonlyArray<string>, { say, see }: Tracer) =>
   Effect.async<number, Failure>((resume) => {
-    const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] })
-    const closed = Effect.async<void>((resume) => {
+    const child = spawn(program, args, { stdio: "pipe" })
+    const ended = Effect.async<void>((resume) => {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) resume(Effect.void)
       else child.once("exit", () => resume(Effect.void))
     })
@@ -117,17 +117,26 @@ const ofPipe = (program: string, args: ReadonlyArray<string>, { say, see }: Trac
       ({ message }) =>
         resume(Effect.fail(new Failure({ kind: "connect", message: `Cannot launch ${program}: ${message}` })))
     )
-    child.once("close", (code, signal) => {
-      say(`The server has ended: ${signal ?? `code ${code}`}`)
-      resume(Effect.succeed(code ?? 1))
-    })
+    child.once("exit", (code, signal) =>
+      resume(
+        closed(child.stdout).pipe(
+          // A child of the server may hold the standard error open.
+          Effect.zipRight(TimeLimit.end(closed(child.stderr), "1 second")),
+          Effect.map(() => {
+            child.stderr.destroy()
+            say(`The server has ended: ${signal ?? `code ${code}`}`)
+            return code ?? 1
+          })
+        )
+      ))
     process.stdin.pipe(lines((line) => see("sent", line))).pipe(child.stdin)
     child.stdout.pipe(lines((line) => see("received", line))).pipe(process.stdout)
+    child.stderr.pipe(process.stderr, { end: false })
     child.stdin.on("error", () => {})
     const kill = (signal: NodeJS.Signals) =>
       Effect.zipRight(
         Effect.sync(() => void child.kill(signal)),
-        Effect.timeoutOption(Effect.interruptible(closed), "2 seconds")
+        TimeLimit.end(ended, "2 seconds")
       )
     return Effect.zipRight(kill("SIGTERM"), kill("SIGKILL"))
   })
@@ -208,6 +217,13 @@ const ofUrl = (to: URL, port: number, tracer: Tracer) =>
     })
   })
 
+/** Appends lines to a file. */
+const toFile = (path: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => createWriteStream(path, { flags: "a" })),
+    (file) => Effect.async<void>((resume) => void file.end(() => resume(Effect.void)))
+  ).pipe(Effect.map((file) => (line: Styled) => void file.write(`${render(line, false)}\n`)))
+
 export const command = (after: ReadonlyArray<string>) =>
   Command.make("trace", {
     json: Options.boolean("json").pipe(Options.withDescription("Prints each message as one line of JSON, whole")),
@@ -222,21 +238,11 @@ export const command = (after: ReadonlyArray<string>) =>
     )
   }, ({ json, output, port, words: [url] }) =>
     Effect.gen(function*() {
-      const { paint } = yield* Output
       const clock = yield* Effect.clock
-      const file = yield* Effect.acquireRelease(
-        Effect.sync(() => Option.isSome(output) ? createWriteStream(output.value, { flags: "a" }) : process.stderr),
-        (stream) =>
-          stream === process.stderr
-            ? Effect.void
-            : Effect.async<void>((resume) => void stream.end(() => resume(Effect.void)))
-      )
-      const tracer = make(
-        (line) => void file.write(`${line}\n`),
-        json,
-        Option.isSome(output) ? (_, text) => text : paint,
-        () => clock.unsafeCurrentTimeMillis()
-      )
+      const write = Option.isSome(output)
+        ? yield* toFile(output.value)
+        : (line: Styled) => say(process.stderr, line)
+      const tracer = make(write, json, () => clock.unsafeCurrentTimeMillis())
       const [program, ...args] = after
       if (program !== undefined) {
         const code = yield* ofPipe(program, args, tracer)
@@ -244,6 +250,6 @@ export const command = (after: ReadonlyArray<string>) =>
       } else if (url !== undefined && URL.canParse(url)) {
         yield* ofUrl(new URL(url), port, tracer)
       } else return yield* usage("Give the URL of the server, or its command line after --")
-    }).pipe(Effect.scoped, Effect.provide(outputLayer(false)))).pipe(
+    }).pipe(Effect.scoped)).pipe(
       Command.withDescription("Prints every message between a host and a server")
     )

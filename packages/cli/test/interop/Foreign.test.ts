@@ -89,7 +89,7 @@ describe("server-everything over HTTP, traced", () => {
         const trace = yield* launch(["trace", `http://127.0.0.1:${port}${path}`])
         const [, url = ""] = yield* trace.sees(/Connect the host to (\S+)/)
         writeFileSync(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { everything: { type, url } } }))
-        const sum = yield* run(["call", "everything", "get-sum", "a=1", "b=2"], { cwd })
+        const sum = yield* run(["call", "everything", "get-sum", "a=1", "b=2", "--trust"], { cwd })
         assert.strictEqual(sum.out, "The sum of 1 and 2 is 3.\n", sum.err)
         assert.match(trace.seen().err, /-> #\S+ tools\/call [^]*<- #\S+ tools\/call \(\d+ ms\) .*The sum of 1 and 2/)
       }))

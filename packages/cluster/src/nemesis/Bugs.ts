@@ -2,11 +2,11 @@
  * Mistakes that others have made, built into a node on purpose: a store that ignores epochs, and messages that are nowhere but on their
  * way. A run that does not find them proves nothing.
  */
+import { type Change, ChangeBus, type ChangeBusService } from "@effect-mcp/core/ChangeBus"
+import { EventStore } from "@effect-mcp/core/EventStore"
+import { Inbox, type InboxService } from "@effect-mcp/core/Inbox"
 import * as RedisConnection from "@effect-mcp/redis/RedisConnection"
 import type { RedisError } from "@effect-mcp/redis/RedisError"
-import { type Change, ChangeBus, type ChangeBusService } from "@effect-mcp/server/ChangeBus"
-import { EventStore } from "@effect-mcp/server/EventStore"
-import { Inbox, type InboxService } from "@effect-mcp/server/Inbox"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -88,5 +88,5 @@ export const publishAndSubscribe = (url: string): Layer.Layer<ChangeBus | Inbox,
     }
     return Context.make(Inbox, inbox).pipe(Context.add(ChangeBus, bus))
   })
-  return Layer.provide(Layer.effectContext(services), RedisConnection.layer({ url }))
+  return Layer.provide(Layer.effectContext(services), RedisConnection.layerWith({ url }))
 }

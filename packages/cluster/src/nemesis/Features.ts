@@ -2,15 +2,15 @@
  * What the server of a run offers. Each call has a name of its own, `nonce`, which says whose it is; the answer repeats it, and so does all
  * that the handler sends.
  */
-import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Ask from "@effect-mcp/server/Ask"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
-import * as Tasks from "@effect-mcp/server/Tasks"
+import * as Ask from "@effect-mcp/core/Ask"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -87,6 +87,6 @@ export const layer = (node: string, write: Write) => {
       })),
     McpServer.tool(Change, ({ nonce, uri }) => Effect.zipLeft(begin(nonce), McpServer.resourceUpdated(uri))),
     McpServer.resourceTemplate(Board, ({ number }) => Effect.succeed(`Board ${number}`)),
-    Tasks.layer({ pollInterval: "200 millis", ttl: "15 seconds" })
+    TasksServer.layerWith({ pollInterval: "200 millis", ttl: "15 seconds" })
   )
 }

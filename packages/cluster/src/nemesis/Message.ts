@@ -2,7 +2,7 @@
  * The JSON-RPC messages of the clients of a run, and what they read from those of the server. It knows the tools of `Features`, and nothing of
  * HTTP.
  */
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
 import { now, type Outcome, type Seen } from "./History.js"
 
 export interface Message {

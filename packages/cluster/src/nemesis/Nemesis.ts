@@ -47,7 +47,7 @@ const PAUSE = 300
 const storeOf = (
   type: Store["type"]
 ): Effect.Effect<Store & Pick<Faults.Store, "restart">, ProcessError, Scope.Scope> =>
-  Effect.map(type === "redis" ? Redis.start() : Postgres.start, ({ restart, url }) => ({ type, url, restart }))
+  Effect.map(type === "redis" ? Redis.start : Postgres.start, ({ restart, url }) => ({ type, url, restart }))
 
 const clients = (faults: Effect.Effect<void, ProcessError, Run>, over: Effect.Effect<void>) =>
   Effect.gen(function*() {

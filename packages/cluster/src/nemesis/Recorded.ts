@@ -2,9 +2,9 @@
  * The services that the nodes share, each of which also writes down what it has done. A store that could not do it logs that, at level
  * Debug where it has failed before; so a write during which something was logged has no answer.
  */
-import { ChangeBus, type ChangeBusService } from "@effect-mcp/server/ChangeBus"
-import { EventStore, type StoredEvent, type StreamKey } from "@effect-mcp/server/EventStore"
-import { type Membership, SessionDirectory } from "@effect-mcp/server/SessionDirectory"
+import { ChangeBus, type ChangeBusService } from "@effect-mcp/core/ChangeBus"
+import { EventStore, type StoredEvent, type StreamKey } from "@effect-mcp/core/EventStore"
+import { type Membership, SessionDirectory } from "@effect-mcp/core/SessionDirectory"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -3,14 +3,14 @@
  * shuts it down in order; it ends, too, when the program that has started it is gone.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import type { ChangeBus } from "@effect-mcp/core/ChangeBus"
+import type { EventStore } from "@effect-mcp/core/EventStore"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type { SessionDirectory } from "@effect-mcp/core/SessionDirectory"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import type { RedisError } from "@effect-mcp/redis/RedisError"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
-import type { ChangeBus } from "@effect-mcp/server/ChangeBus"
-import type { EventStore } from "@effect-mcp/server/EventStore"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { SessionDirectory } from "@effect-mcp/server/SessionDirectory"
-import * as Tasks from "@effect-mcp/server/Tasks"
 import * as PgNodes from "@effect-mcp/sql/PgNodes"
 import * as SqlNodes from "@effect-mcp/sql/SqlNodes"
 import type { SqlStoreError } from "@effect-mcp/sql/SqlStoreError"
@@ -35,8 +35,8 @@ process.stdin.on("end", () => process.exit(1)).resume()
 
 const Stores: Layer.Layer<Layer.Layer.Success<typeof RedisNodes.services>, RedisError | SqlStoreError> =
   store.type === "redis"
-    ? RedisNodes.layer({ url: store.url })
-    : Layer.provide(SqlNodes.layer(), PgNodes.client({ url: store.url }))
+    ? RedisNodes.layerWith({ url: store.url })
+    : Layer.provide(SqlNodes.layer, PgNodes.client({ url: store.url }))
 
 const Shared = bug === "no fencing"
   ? Layer.provideMerge(Bugs.withoutFencing(Stores), Stores)
@@ -52,7 +52,7 @@ const Observed = Layer.provideMerge(
 )
 
 const Server = McpServer.layer({ name: "nemesis", version: "1.0.0" }, Features.layer(name, write), {
-  extensions: [Tasks.extension],
+  extensions: [TasksServer.extension],
   authenticator: Features.authenticator
 })
 

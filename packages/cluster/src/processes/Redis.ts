@@ -11,11 +11,10 @@ import * as Restartable from "./Restartable.js"
 
 export interface Redis extends Restartable.Restartable {
   readonly url: string
-  readonly port: number
 }
 
-/** Every acknowledged write is on the disk. */
-export const DURABLE: ReadonlyArray<string> = ["--appendonly", "yes", "--appendfsync", "always"]
+/** Every acknowledged write is on the disk, and a key is never dropped for lack of memory. */
+const SETTINGS = ["--save", "", "--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"]
 
 /** Provides the program. */
 export const install: Effect.Effect<void, Child.ProcessError> = Install.provide(
@@ -24,31 +23,15 @@ export const install: Effect.Effect<void, Child.ProcessError> = Install.provide(
   "--version"
 )
 
-/** What a user of the URL `redis://mcp:secret@…` may do: what the package `redis` needs, for keys and channels with its prefix. */
-export const ACL: ReadonlyArray<string> = [
-  ...["--user", "default", "off"],
-  ...["--user", "mcp", "on", ">secret", "~mcp:*", "&mcp:*"],
-  ...["+@read", "+@write", "+@scripting", "+@pubsub", "+@connection", "+@fast", "-@dangerous", "+info"]
-]
-
-/**
- * Starts a server. `restart` kills it and starts it with what is on the disk: nothing without an append-only file. A key is never
- * dropped for lack of memory.
- */
-export const start = (
-  options: ReadonlyArray<string> = DURABLE
-): Effect.Effect<Redis, Child.ProcessError, Scope.Scope> =>
-  Effect.gen(function*() {
-    yield* install
-    const folder = yield* Place.folder("redis")
-    const port = yield* Place.freePort
-    const server = yield* Restartable.make(Child.start({
-      command: "redis-server",
-      args: [
-        ...["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder],
-        ...["--save", "", "--maxmemory-policy", "noeviction", ...options]
-      ],
-      isReady: (line) => line.includes("Ready to accept connections")
-    }))
-    return { ...server, port, url: `redis://127.0.0.1:${port}` }
-  })
+/** Starts a server. `restart` kills it and starts it with what is on the disk. */
+export const start: Effect.Effect<Redis, Child.ProcessError, Scope.Scope> = Effect.gen(function*() {
+  yield* install
+  const folder = yield* Place.folder("redis")
+  const port = yield* Place.freePort
+  const server = yield* Restartable.make(Child.start({
+    command: "redis-server",
+    args: ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder, ...SETTINGS],
+    isReady: (line) => line.includes("Ready to accept connections")
+  }))
+  return { ...server, url: `redis://127.0.0.1:${port}` }
+})

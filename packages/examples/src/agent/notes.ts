@@ -2,10 +2,10 @@
  * A server of notes over standard streams: it searches them, and has the client's model summarize them one after another, with
  * progress. The calendar server has a tool of the same name.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as ServerSession from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as ServerSession from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

@@ -3,10 +3,10 @@
  * reads the view, and calls a tool for it. Then a client that shows no views calls the same tool.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Apps from "@effect-mcp/apps/AppsClient"
-import * as Client from "@effect-mcp/client/Client"
+import * as Client from "@effect-mcp/core/Client"
+import type * as Version from "@effect-mcp/core/protocol/Version"
+import * as Apps from "@effect-mcp/extensions/AppsClient"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type * as Version from "@effect-mcp/protocol/Version"
 import { Chunk, Console, Effect, Stream } from "effect"
 import { fileURLToPath } from "node:url"
 

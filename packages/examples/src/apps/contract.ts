@@ -2,8 +2,8 @@
  * A tool for the model, the view that shows its results, and a tool that only the view calls. The server says which tool has
  * the view; `page` is its document.
  */
-import * as AppView from "@effect-mcp/apps/AppView"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as AppView from "@effect-mcp/extensions/AppView"
 import { Schema } from "effect"
 
 const Days = Schema.Struct({ city: Schema.String, celsius: Schema.Array(Schema.Int) })

@@ -2,9 +2,9 @@
  * A weather server on stdio whose forecast has a view. Hosts that show views get it beside the result; all others get the
  * result as text.
  */
-import * as Apps from "@effect-mcp/apps/AppsServer"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Apps from "@effect-mcp/extensions/AppsServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Layer } from "effect"
 import { Chart, Forecast, Later } from "./contract.js"
 import { page } from "./page.js"

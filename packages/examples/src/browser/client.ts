@@ -3,8 +3,8 @@
  * that the browser checks the origin of each request. Prints what the page has seen, and which requests the server got.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as McpServer from "@effect-mcp/core/McpServer"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -139,6 +139,6 @@ const Server = McpServer.layer({ name: "restaurant", version: "1.0.0" }, Feature
 
 program.pipe(
   Effect.scoped,
-  Effect.provide(Layer.provide(NodeHandler.layer(), Server)),
+  Effect.provide(Layer.provide(NodeHandler.layer, Server)),
   NodeRuntime.runMain
 )

@@ -3,10 +3,10 @@
  * questions would use a form of the page; here the page accepts. It sends what it has seen to its own origin.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/Remote"
-import type * as Version from "@effect-mcp/protocol/Version"
+import * as Client from "@effect-mcp/core/Client"
+import * as Features from "@effect-mcp/core/Features"
+import type * as Version from "@effect-mcp/core/protocol/Version"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -2,10 +2,10 @@
  * Tools with every kind of result: text, image, audio, resource, several of them, structured content, and failures.
  * The sample files are in `Samples`.
  */
-import * as RawTool from "@effect-mcp/definition/RawTool"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as ToolResult from "@effect-mcp/definition/ToolResult"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as RawTool from "@effect-mcp/core/RawTool"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as ToolResult from "@effect-mcp/core/ToolResult"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

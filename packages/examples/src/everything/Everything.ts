@@ -3,11 +3,11 @@
  *
  * It knows no transport: `server.ts` serves it over HTTP, and `tour.ts` calls it.
  */
-import type * as Version from "@effect-mcp/protocol/Version"
-import * as ClientLogger from "@effect-mcp/server/ClientLogger"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Tasks from "@effect-mcp/server/Tasks"
-import * as Skills from "@effect-mcp/skills/SkillsServer"
+import * as ClientLogger from "@effect-mcp/core/ClientLogger"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type * as Version from "@effect-mcp/core/protocol/Version"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as Skills from "@effect-mcp/extensions/SkillsServer"
 import * as Layer from "effect/Layer"
 import * as Content from "./Content.js"
 import * as LongRunning from "./LongRunning.js"
@@ -34,7 +34,7 @@ const features = Layer.mergeAll(
 export const layer = (version?: Version.Version) =>
   McpServer.layer({ name: "everything", title: "Everything", version: "1.0.0" }, features, {
     instructions: "One of each: tools, resources and prompts that show what a server can do.",
-    extensions: [Tasks.extension, Skills.extension],
+    extensions: [TasksServer.extension, Skills.extension],
     ...(version === undefined ? undefined : { versions: [version] })
   }).pipe(
     // Sends what handlers log with `Effect.log` to their client.

@@ -2,9 +2,9 @@
  * Tools that run for a while: they report progress, log, and can be cancelled.
  * One of them closes its stream, so that the client polls for the result.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

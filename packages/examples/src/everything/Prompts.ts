@@ -2,8 +2,8 @@
  * Prompts: without arguments, with arguments and their completion, and with images and resources. Each is a definition and
  * a handler; `Everything.ts` collects them.
  */
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Prompt from "@effect-mcp/core/Prompt"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

@@ -3,10 +3,10 @@
  *
  * The server keeps the subscriptions; the handlers only say that a resource has changed.
  */
-import * as Resource from "@effect-mcp/definition/Resource"
-import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
 import * as Layer from "effect/Layer"

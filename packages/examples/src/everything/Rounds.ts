@@ -2,11 +2,11 @@
  * Tools and a prompt that ask before they answer. The same handlers serve every revision: up to 2025-11-25 the server sends
  * requests to the client, and from 2026-07-28 on the client sends its request again with the answers.
  */
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Ask from "@effect-mcp/server/Ask"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { type AskError, ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Ask from "@effect-mcp/core/Ask"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import { type AskError, ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

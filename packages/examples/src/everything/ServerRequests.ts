@@ -3,9 +3,9 @@
  *
  * The server sends the requests as the transport and the revision require, and fails those that the client does not support.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { type AskError, ServerSession } from "@effect-mcp/server/ServerSession"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { type AskError, ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

@@ -2,7 +2,7 @@
  * A skill that is defined in code, with files in directories. Its name sorts before those of other skills, so that the official
  * conformance suite, which looks at the first one, finds a directory in it.
  */
-import * as Skills from "@effect-mcp/skills/SkillsServer"
+import * as Skills from "@effect-mcp/extensions/SkillsServer"
 
 const PdfProcessing = Skills.make("pdf-processing", {
   description: "Extract, fill and assemble PDF documents. Use it when the user gives a PDF.",

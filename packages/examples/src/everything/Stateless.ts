@@ -2,13 +2,13 @@
  * Tools for what every request of 2026-07-28 says by itself: the capabilities of its client, its log level, the arguments
  * that HTTP headers repeat. And tools that change what the server offers, for clients that listen to changes.
  */
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as RawTool from "@effect-mcp/definition/RawTool"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Registry from "@effect-mcp/server/Registry"
-import { RequestContext } from "@effect-mcp/server/RequestContext"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import * as RawTool from "@effect-mcp/core/RawTool"
+import * as Registry from "@effect-mcp/core/Registry"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"

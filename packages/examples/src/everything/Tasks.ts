@@ -2,12 +2,12 @@
  * Tools that run as tasks, and one that does not. Clients without tasks wait for the results, but for those of tools that
  * need a task. The names are those that the official conformance suite calls.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpError from "@effect-mcp/protocol/McpError"
-import * as Ask from "@effect-mcp/server/Ask"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
-import * as Tasks from "@effect-mcp/server/Tasks"
+import * as Ask from "@effect-mcp/core/Ask"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -84,5 +84,5 @@ export const layer = Layer.mergeAll(
       yield* Effect.sleep("1 second")
       return `Hello, ${user_name.action === "accept" ? user_name.content.name : "you"}!`
     }), { startsTask: true }),
-  Tasks.layer()
+  TasksServer.layer
 )

@@ -5,12 +5,12 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Remote from "@effect-mcp/client/Remote"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -47,7 +47,7 @@ const Announce = Layer.effectDiscard(
 
 Announce.pipe(
   Layer.provide(Http),
-  Layer.provide([Server, EventStore.layerMemory()]),
+  Layer.provide([Server, EventStore.layerMemory]),
   Layer.provide(FetchHttpClient.layer),
   Layer.launch,
   NodeRuntime.runMain

@@ -4,11 +4,11 @@
  * a request may arrive at any of those that share this Redis.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as Version from "@effect-mcp/protocol/Version"
 import * as RedisNodes from "@effect-mcp/redis/RedisNodes"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -27,9 +27,9 @@ const Http = HttpServer.layer({ port: Number(values.port ?? 3000), legacy: { sse
 
 // The event store keeps messages for a while, so that clients can resume and poll streams.
 const Stores = values.redis === undefined
-  ? Layer.merge(EventStore.layerMemory(), TaskStore.layerMemory())
+  ? Layer.merge(EventStore.layerMemory, TaskStore.layerMemory)
   // Generous: many of them start at once in a run of the conformance suite.
-  : RedisNodes.layer({ url: values.redis, timeout: "10 seconds" })
+  : RedisNodes.layerWith({ url: values.redis, timeout: "10 seconds" })
 
 const Announce = Layer.effectDiscard(
   Effect.flatMap(HttpServer.HttpServer, ({ url }) => Console.log(`everything is at ${url}`))

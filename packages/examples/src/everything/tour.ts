@@ -4,12 +4,12 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/Remote"
+import * as Client from "@effect-mcp/core/Client"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as Features from "@effect-mcp/core/Features"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -63,7 +63,7 @@ tour.pipe(
   Effect.provide(
     HttpServer.layer({ port: 0 }).pipe(
       Layer.provide(Everything.layer()),
-      Layer.provide([EventStore.layerMemory(), TaskStore.layerMemory()])
+      Layer.provide([EventStore.layerMemory, TaskStore.layerMemory])
     )
   ),
   Effect.provide(NodeHttpClient.layerUndici),

@@ -4,9 +4,9 @@
  */
 import { FetchHttpClient } from "@effect/platform"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as HttpRefused from "@effect-mcp/client/HttpRefused"
-import * as Remote from "@effect-mcp/client/Remote"
+import * as Client from "@effect-mcp/core/Client"
+import * as HttpRefused from "@effect-mcp/core/HttpRefused"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Console, Effect } from "effect"
 import * as Issuer from "../login/Issuer.js"

@@ -5,8 +5,8 @@
 import type * as AccessToken from "@effect-mcp/auth/AccessToken"
 import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
 import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Context, Effect, Schema } from "effect"
 
 /** RFC 8693: `act` names the server that acts for the user. */

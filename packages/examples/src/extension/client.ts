@@ -3,10 +3,10 @@
  * not, in both eras. It reaches the server in its own process.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
-import * as Extension from "@effect-mcp/protocol/Extension"
-import * as InProcess from "@effect-mcp/server/InProcess"
+import * as Client from "@effect-mcp/core/Client"
+import * as Features from "@effect-mcp/core/Features"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import * as Extension from "@effect-mcp/core/protocol/Extension"
 import { Console, Effect, Either, Layer, Option, Stream } from "effect"
 import { Jobs } from "./contract.js"
 import { Server } from "./server.js"

@@ -2,7 +2,7 @@
  * An extension as a value, which the server and the client of this example share: jobs that render something. It has a request
  * in each direction, a notification in each direction, a type of results, and settings of both sides.
  */
-import * as Extension from "@effect-mcp/protocol/Extension"
+import * as Extension from "@effect-mcp/core/protocol/Extension"
 import { Schema } from "effect"
 
 const Job = Schema.Struct({ jobId: Schema.String, text: Schema.optional(Schema.String) })

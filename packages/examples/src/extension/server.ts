@@ -2,12 +2,12 @@
  * The server of the example: a tool that answers with a job of the extension, and the requests and notifications of jobs. In
  * revisions without results of extensions, the tool asks the client first, and renders while it waits.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Extension from "@effect-mcp/protocol/Extension"
-import * as McpError from "@effect-mcp/protocol/McpError"
-import * as Handler from "@effect-mcp/server/Handler"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as ServerSession from "@effect-mcp/server/ServerSession"
+import * as Handler from "@effect-mcp/core/Handler"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Extension from "@effect-mcp/core/protocol/Extension"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
+import * as ServerSession from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Effect, HashMap, Layer, Option, Ref, Schema } from "effect"
 import { Jobs } from "./contract.js"
 

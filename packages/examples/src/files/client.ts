@@ -3,10 +3,10 @@
  * 2025-11-25, and without one, as of 2026-07-28. The program is the same for both.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
+import * as Client from "@effect-mcp/core/Client"
+import * as Features from "@effect-mcp/core/Features"
+import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type * as Version from "@effect-mcp/protocol/Version"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { fileURLToPath } from "node:url"
@@ -23,7 +23,7 @@ const Person = Features.elicitation(({ message }) => {
 
 const program = Effect.gen(function*() {
   const { serverInfo: { name }, version } = yield* Client.Client
-  const files = yield* Client.of(Files)
+  const files = Client.of(yield* Client.Client, Files)
   yield* Console.log(`\n${name}, protocol ${version}`)
   for (const file of ["draft.txt", "report.txt", "letter.txt"]) {
     yield* files.delete({ file }).pipe(

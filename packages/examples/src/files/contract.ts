@@ -2,8 +2,8 @@
  * The definition of a server that deletes files: the client's user has to confirm each deletion. The server implements it,
  * and the client calls it.
  */
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Schema from "effect/Schema"
 
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { file: Schema.String }) {}

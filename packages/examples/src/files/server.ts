@@ -3,10 +3,10 @@
  * handler: up to 2025-11-25 the handler waits for the answer; from 2026-07-28 on the question ends the call, and the handler
  * runs again with the answer.
  */
+import * as Ask from "@effect-mcp/core/Ask"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as ServerSession from "@effect-mcp/core/ServerSession"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as Ask from "@effect-mcp/server/Ask"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as ServerSession from "@effect-mcp/server/ServerSession"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HashSet from "effect/HashSet"

@@ -3,9 +3,9 @@
  * of the upstream arrives here.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
+import * as Client from "@effect-mcp/core/Client"
+import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type * as Version from "@effect-mcp/protocol/Version"
 import * as Chunk from "effect/Chunk"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"

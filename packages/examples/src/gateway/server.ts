@@ -2,11 +2,11 @@
  * A gateway over standard streams: it passes an upstream on, the notes server of the examples, with other names and without
  * one of its tools, and has a tool of its own beside it. Clients of every revision may use it.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { fileURLToPath } from "node:url"

@@ -2,7 +2,7 @@
  * In Hono, on Node or wherever it serves web requests: the endpoint is a function from `Request` to `Response`. A middleware
  * that has read a body must pass on a request that has one.
  */
-import * as WebHandler from "@effect-mcp/server/WebHandler"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import { getRequestListener } from "@hono/node-server"
 import { Hono } from "hono"
 import { listen } from "./running.js"

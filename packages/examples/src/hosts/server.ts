@@ -2,9 +2,9 @@
  * The server that every host of this folder mounts: the restaurant of the example `worker`, and a tool that welcomes the user.
  * Each host finds the user in its own way and hands it over with the request; the compiler demands it.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

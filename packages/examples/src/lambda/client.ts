@@ -3,13 +3,13 @@
  * invocation. With the SDK of a cloud, `invoke` would be a call over the network.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as JsonRpcError from "@effect-mcp/jsonrpc/JsonRpcError"
-import * as LocalError from "@effect-mcp/jsonrpc/LocalError"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
+import * as Client from "@effect-mcp/core/Client"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as JsonRpcError from "@effect-mcp/core/JsonRpcError"
+import * as LocalError from "@effect-mcp/core/LocalError"
+import * as Message from "@effect-mcp/core/Message"
+import * as MessageText from "@effect-mcp/core/MessageText"
+import * as Transport from "@effect-mcp/core/Transport"
 import { Console, Effect, FiberMap, Queue, Stream } from "effect"
 import { handler } from "./function.js"
 

@@ -2,12 +2,12 @@
  * A server as a function of a cloud, as on AWS Lambda: one event in, one response out, and nothing is kept in between. An event has one
  * message, as a queue or an invocation carries it, and the user whom the platform has found.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as MessageText from "@effect-mcp/jsonrpc/MessageText"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as Dispatcher from "@effect-mcp/server/Dispatcher"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as RequestContext from "@effect-mcp/server/RequestContext"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Dispatcher from "@effect-mcp/core/Dispatcher"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MessageText from "@effect-mcp/core/MessageText"
+import * as RequestContext from "@effect-mcp/core/RequestContext"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Chunk, Console, Context, Effect, ManagedRuntime, Schema, Stream } from "effect"
 
 class User extends Context.Tag("lambda/User")<User, { readonly name: string }>() {}

@@ -3,9 +3,9 @@
  * server that is deployed reads its URL from its configuration, and needs no such thing.
  */
 import { HttpServer } from "@effect/platform"
+import type * as Dispatcher from "@effect-mcp/core/Dispatcher"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
-import type * as Dispatcher from "@effect-mcp/server/Dispatcher"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
 import { Effect, Layer } from "effect"
 import { createServer } from "node:http"
 
@@ -17,6 +17,6 @@ export const listen = <E, R>(server: (url: string) => Layer.Layer<Dispatcher.Dis
     )
     const address = yield* Effect.provide(HttpServer.addressFormattedWith(Effect.succeed), Http)
     const url = `${address}/mcp`
-    yield* Layer.build(HttpEndpoint.serve().pipe(Layer.provide([server(url), Http])))
+    yield* Layer.build(HttpEndpoint.layer.pipe(Layer.provide([server(url), Http])))
     return url
   })

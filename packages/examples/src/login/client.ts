@@ -6,10 +6,10 @@ import { FetchHttpClient } from "@effect/platform"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as AuthorizationCode from "@effect-mcp/auth/AuthorizationCode"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as CredentialDirectory from "@effect-mcp/node/CredentialDirectory"
-import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
+import * as CredentialDirectory from "@effect-mcp/auth/node/CredentialDirectory"
+import * as LoopbackBrowser from "@effect-mcp/auth/node/LoopbackBrowser"
+import * as Client from "@effect-mcp/core/Client"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Console, Effect, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -20,7 +20,7 @@ import { listen } from "./Listening.js"
 import * as Server from "./server.js"
 
 /** Without `open`, the browser of the system shows the page; here the example consents in the place of the user. */
-const Browser = LoopbackBrowser.layer({
+const Browser = LoopbackBrowser.layerWith({
   open: (url) =>
     Console.log(`  the browser opens ${url.pathname} for ${url.searchParams.get("scope")}`).pipe(
       Effect.zipRight(Effect.tryPromise(() => fetch(url)))

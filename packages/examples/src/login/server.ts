@@ -5,9 +5,9 @@
 import type * as AccessToken from "@effect-mcp/auth/AccessToken"
 import * as JwtVerifier from "@effect-mcp/auth/JwtVerifier"
 import * as ResourceServer from "@effect-mcp/auth/ResourceServer"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Feature from "@effect-mcp/server/Feature"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Feature from "@effect-mcp/core/Feature"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Context, Effect, Layer, Schema } from "effect"
 
 class User extends Context.Tag("login/User")<User, AccessToken.AccessToken>() {}

@@ -2,10 +2,10 @@
  * A server on stdio whose handlers log with Effect. `ClientLogger` sends these logs to the client of the request, with their
  * annotations; the other loggers of the program still write them to stderr.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as ClientLogger from "@effect-mcp/core/ClientLogger"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as ClientLogger from "@effect-mcp/server/ClientLogger"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"

@@ -6,10 +6,10 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Tasks from "@effect-mcp/client/Tasks"
-import * as Version from "@effect-mcp/protocol/Version"
+import * as Client from "@effect-mcp/core/Client"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -20,7 +20,7 @@ import { Render } from "./contract.js"
 const [command, url = "", revision, file = ""] = process.argv.slice(2)
 
 const start = Effect.gen(function*() {
-  const task = yield* Tasks.start(yield* Client.Client, Render, { scenes: 2 })
+  const task = yield* TasksClient.start(yield* Client.Client, Render, { scenes: 2 })
   const files = yield* FileSystem.FileSystem
   yield* files.writeFileString(file, Option.getOrThrow(task.taskId))
   yield* Console.log(`${revision}: the film has begun`)
@@ -28,7 +28,7 @@ const start = Effect.gen(function*() {
 
 const collect = Effect.gen(function*() {
   const files = yield* FileSystem.FileSystem
-  const task = yield* Tasks.attach(yield* Client.Client, Render, yield* files.readFileString(file))
+  const task = yield* TasksClient.attach(yield* Client.Client, Render, yield* files.readFileString(file))
   const { status } = Option.getOrThrow(yield* Stream.runHead(task.status))
   yield* Console.log(`${revision}: the film is ${status}`)
   const film = yield* task.result
@@ -40,7 +40,7 @@ const collect = Effect.gen(function*() {
 
 const Connected = Client.layer(Remote.connector(url), {
   versions: [Version.all.find((version) => version === revision) ?? Version.latestModern],
-  extensions: [Tasks.extension]
+  extensions: [TasksClient.extension]
 })
 
 Effect.if(command === "start", { onTrue: () => start, onFalse: () => collect }).pipe(

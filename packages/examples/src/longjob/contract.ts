@@ -2,7 +2,7 @@
  * What the render server promises. A film takes longer than a client wants to stay connected, so the tool runs as a task
  * only.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Schema from "effect/Schema"
 
 export class NoScenes extends Schema.TaggedError<NoScenes>()("NoScenes", {}) {}

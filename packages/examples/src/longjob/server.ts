@@ -3,10 +3,10 @@
  * memory loses its tasks with the process.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Tasks from "@effect-mcp/server/Tasks"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -19,9 +19,9 @@ const RenderLive = McpServer.tool(Render, ({ scenes }) =>
 
 const Server = McpServer.layer(
   { name: "render", version: "1.0.0" },
-  Layer.merge(RenderLive, Tasks.layer({ ttl: "1 hour", pollInterval: "200 millis" })),
-  { extensions: [Tasks.extension] }
-).pipe(Layer.provide(TaskStore.layerMemory()))
+  Layer.merge(RenderLive, TasksServer.layerWith({ ttl: "1 hour", pollInterval: "200 millis" })),
+  { extensions: [TasksServer.extension] }
+).pipe(Layer.provide(TaskStore.layerMemory))
 
 const Announced = Layer.effectDiscard(
   Effect.flatMap(HttpServer.HttpServer, ({ url }) => Console.log(`the server is at ${url}`))

@@ -4,8 +4,8 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
+import * as Client from "@effect-mcp/core/Client"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Console from "effect/Console"
 import * as Deferred from "effect/Deferred"
@@ -16,7 +16,7 @@ import { Notebook } from "./contract.js"
 
 const program = Effect.gen(function*() {
   const client = yield* Client.Client
-  const notebook = yield* Client.of(Notebook)
+  const notebook = Client.of(yield* Client.Client, Notebook)
   const { version } = client
   const say = (text: string) => Console.log(`${version}: ${text}`)
   for (const title of ["tea", "team", version]) {

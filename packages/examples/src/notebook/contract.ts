@@ -2,10 +2,10 @@
  * What the notebook offers, for its server and its client:
  * tools, notes as resources with completed titles, and a prompt.
  */
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Schema from "effect/Schema"
 
 export class TitleTaken extends Schema.TaggedError<TitleTaken>()("TitleTaken", { title: Schema.String }) {

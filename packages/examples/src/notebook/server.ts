@@ -2,12 +2,12 @@
  * A notebook over SQLite, on stdio and over HTTP at the same time: tools, a resource template with completion, a prompt, state
  * of each session, and a limit of the requests. It prints the address of its HTTP endpoint to stderr.
  */
-import * as Resource from "@effect-mcp/definition/Resource"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Middleware from "@effect-mcp/core/Middleware"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
+import * as Resource from "@effect-mcp/core/Resource"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as McpError from "@effect-mcp/protocol/McpError"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Middleware from "@effect-mcp/server/Middleware"
 import * as Console from "effect/Console"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

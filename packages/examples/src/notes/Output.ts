@@ -2,7 +2,7 @@
  * Prints what the client sends and receives, in color on a terminal.
  * The client of the notes example uses it.
  */
-import type * as Progress from "@effect-mcp/jsonrpc/Progress"
+import type * as Progress from "@effect-mcp/core/Progress"
 import * as Console from "effect/Console"
 import type * as Effect from "effect/Effect"
 

@@ -3,8 +3,8 @@
  * which ends when the scope of the client closes.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as ClientError from "@effect-mcp/client/ClientError"
+import * as Client from "@effect-mcp/core/Client"
+import * as ClientError from "@effect-mcp/core/ClientError"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ const program = Effect.gen(function*() {
 
   yield* Effect.gen(function*() {
     const client = yield* Client.Client
-    const notes = yield* Client.of(Notes)
+    const notes = Client.of(yield* Client.Client, Notes)
 
     yield* Output.heading("Connected")
     const { name, version } = client.serverInfo

@@ -2,8 +2,8 @@
  * The definition of the notes server: three tools over a folder of Markdown files. The server implements it and the client
  * calls it; the compiler checks both against this file.
  */
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Schema from "effect/Schema"
 
 /** The note does not exist. The model reads this error, with a note of a similar name. */

@@ -4,9 +4,9 @@
  * `contract` defines the tools, and `Library` reads the notes.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as ServerSession from "@effect-mcp/core/ServerSession"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as ServerSession from "@effect-mcp/server/ServerSession"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { fileURLToPath } from "node:url"

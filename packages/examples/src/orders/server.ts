@@ -2,11 +2,11 @@
  * The handler under test: it asks a person to confirm an order, and waits ten minutes for the shop, which is a service. The
  * shop of the application is not here, because the tests have their own.
  */
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Ask from "@effect-mcp/server/Ask"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as ServerSession from "@effect-mcp/server/ServerSession"
+import * as Ask from "@effect-mcp/core/Ask"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as ServerSession from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

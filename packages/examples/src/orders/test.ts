@@ -2,7 +2,7 @@
  * Tests of a handler, in both eras: the answers of the person are scripted, and minutes pass at once. They need no test runner
  * of their own: here they run with Node's; docs/server/11-testing.md has the same for vitest.
  */
-import * as Client from "@effect-mcp/client/Client"
+import * as Client from "@effect-mcp/core/Client"
 import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
 import * as TestServer from "@effect-mcp/testing/TestServer"
 import * as Effect from "effect/Effect"
@@ -34,7 +34,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
       })
       const server = TestServer.layer(Orders, OrdersLive, { versions: [version], client: { features: person } })
       yield* Effect.gen(function*() {
-        const orders = yield* Client.of(Orders)
+        const orders = Client.of(yield* Client.Client, Orders)
         const tea = yield* Effect.fork(orders.order({ item: "tea" }, { timeout: "1 hour" }))
         assert.equal(yield* ordered.take, "tea")
         yield* TestClock.adjust("5 minutes")

@@ -2,7 +2,7 @@
  * The document that the tools are made from: the operations of a warehouse, as another system would describe them. Each has a
  * JSON Schema of its arguments. Here it has twenty departments with ten operations each.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 
 export interface Operation {
   readonly name: string

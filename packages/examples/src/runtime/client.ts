@@ -3,11 +3,11 @@
  * change of many tools is one notification.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import type * as Version from "@effect-mcp/protocol/Version"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as InProcess from "@effect-mcp/server/InProcess"
-import * as Registry from "@effect-mcp/server/Registry"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Client from "@effect-mcp/core/Client"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import type * as Version from "@effect-mcp/core/protocol/Version"
+import * as Registry from "@effect-mcp/core/Registry"
 import * as Console from "effect/Console"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

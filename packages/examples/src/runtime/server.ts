@@ -2,11 +2,11 @@
  * A server whose tools are made from a document, and come and go while clients are connected. Their handlers use the user, a
  * service of the session, and one that middleware provides; `define` knows the three, so adding a tool needs no cast.
  */
-import * as RawTool from "@effect-mcp/definition/RawTool"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as Feature from "@effect-mcp/server/Feature"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Middleware from "@effect-mcp/server/Middleware"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as Feature from "@effect-mcp/core/Feature"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Middleware from "@effect-mcp/core/Middleware"
+import * as RawTool from "@effect-mcp/core/RawTool"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -3,9 +3,9 @@
  * that changes is read again, and clients are notified.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Skills from "@effect-mcp/extensions/SkillsServer"
 import * as StdioServer from "@effect-mcp/node/StdioServer"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Skills from "@effect-mcp/skills/SkillsServer"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -2,9 +2,9 @@
  * A server with users: each one has notes of their own, and the admin counts those of all. It does not know how its users are
  * found: the programs that serve it say that.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Context, Effect, Layer, Ref, Schema } from "effect"
 
 export class User extends Context.Tag("users/User")<User, {

@@ -4,8 +4,8 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
+import * as Client from "@effect-mcp/core/Client"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

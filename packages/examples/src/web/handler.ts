@@ -2,9 +2,9 @@
  * A server as a function from `Request` to `Response`, for Deno, Bun, Workers, Hono or Next. Its handlers read what the
  * platform knows of each request: here, the country that the request comes from.
  */
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -3,8 +3,8 @@
  * schemas that the server lists. Bundled, it needs no module of Node, and no code from text either.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as Client from "@effect-mcp/client/Client"
-import * as Remote from "@effect-mcp/client/Remote"
+import * as Client from "@effect-mcp/core/Client"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as Effect from "effect/Effect"
 
 const booking = (version: "2025-11-25" | "2026-07-28") =>

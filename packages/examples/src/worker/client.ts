@@ -4,10 +4,10 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/Remote"
-import type * as Version from "@effect-mcp/protocol/Version"
+import * as Client from "@effect-mcp/core/Client"
+import * as Features from "@effect-mcp/core/Features"
+import type * as Version from "@effect-mcp/core/protocol/Version"
+import * as Remote from "@effect-mcp/core/Remote"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -92,7 +92,7 @@ const drive = (url: string, version: Version.Version) =>
   Effect.gen(function*() {
     const client = yield* Client.Client
     yield* Console.log(`\n${client.serverInfo.name} in a Worker, protocol ${client.version}`)
-    const restaurant = yield* Client.of(Restaurant)
+    const restaurant = Client.of(yield* Client.Client, Restaurant)
     const steps: Array<number> = []
     const { counted } = yield* restaurant.count({ to: 3 }, {
       onProgress: ({ progress }) => Effect.sync(() => steps.push(progress))

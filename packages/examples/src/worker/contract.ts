@@ -2,12 +2,12 @@
  * What the restaurant promises. It has a tool of each kind: with Effect schemas, with JSON Schemas, with a Standard Schema.
  * The server implements it, and the client is typed by it.
  */
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as RawTool from "@effect-mcp/definition/RawTool"
-import * as Resource from "@effect-mcp/definition/Resource"
-import * as StandardTool from "@effect-mcp/definition/StandardTool"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import * as RawTool from "@effect-mcp/core/RawTool"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as StandardTool from "@effect-mcp/core/StandardTool"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as Schema from "effect/Schema"
 
 const Count = Tool.make("count", {

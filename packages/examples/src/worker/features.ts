@@ -2,9 +2,9 @@
  * The handlers of the restaurant. They know nothing of the platform that runs them: the Worker and the example of a browser
  * share them.
  */
-import * as Ask from "@effect-mcp/server/Ask"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as Ask from "@effect-mcp/core/Ask"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
 import * as Effect from "effect/Effect"
 import { Restaurant } from "./contract.js"
 

@@ -5,6 +5,7 @@
  * It keeps the last response of each connection: the connection may close when this response has been read. A request that comes when
  * the routes are closed already is refused here, because nothing else would answer it.
  */
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Array from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -59,10 +60,10 @@ export class Connections {
             sockets.forEach(([socket]) => this.closeWhenAnswered(socket, refuseIncomplete))
           close(used)
           const late = unused.length === 0 ? Effect.void : Effect.delay(Effect.sync(() => close(unused)), UNUSED)
-          return within(Effect.zipRight(late, closed), Duration.subtract(timeout, elapsed))
+          return TimeLimit.end(Effect.zipRight(late, closed), Duration.subtract(timeout, elapsed))
         }),
         Effect.zipRight(Effect.sync(() => this.sockets.forEach((socket) => socket.destroy()))),
-        Effect.zipRight(within(closed, "1 second"))
+        Effect.zipRight(TimeLimit.end(closed, "1 second"))
       )
     })
   }
@@ -99,6 +100,3 @@ export const refuse = (response: ServerResponse, status: 500 | 503 = 503): void 
   response.writeHead(status, { connection: "close", "retry-after": "1" })
   response.end()
 }
-
-const within = (effect: Effect.Effect<void>, timeout: Duration.DurationInput): Effect.Effect<unknown> =>
-  Effect.timeoutOption(Effect.interruptible(Effect.disconnect(effect)), timeout)

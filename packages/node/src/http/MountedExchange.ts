@@ -2,11 +2,11 @@
  * One HTTP exchange of an application that has an HTTP server of its own: a router may have changed the URL, and a body parser
  * may have read the body. `NodeHandler` makes an exchange for each request.
  */
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
-import type { BodyFault, OpenBody } from "@effect-mcp/server/unstable/Body"
-import * as Guard from "@effect-mcp/server/unstable/Guard"
-import { type Headers, pathOf, repeated } from "@effect-mcp/server/unstable/HttpExchange"
-import type { Open } from "@effect-mcp/server/unstable/OpenExchanges"
+import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
+import type { BodyFault, OpenBody } from "@effect-mcp/core/unstable/server/Body"
+import * as Guard from "@effect-mcp/core/unstable/server/Guard"
+import { type Headers, pathOf, repeated } from "@effect-mcp/core/unstable/server/HttpExchange"
+import type { Open } from "@effect-mcp/core/unstable/server/OpenExchanges"
 import type * as Context from "effect/Context"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"

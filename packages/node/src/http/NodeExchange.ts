@@ -4,10 +4,17 @@
  *
  * An exchange knows nothing of MCP; `HttpServer` makes an exchange for each request.
  */
-import * as Body from "@effect-mcp/server/unstable/Body"
-import type { Headers, Reader, SlowReaders, Writer } from "@effect-mcp/server/unstable/HttpExchange"
-import { type HttpExchange, pathOf, PIECE } from "@effect-mcp/server/unstable/HttpExchange"
-import * as ListensOn from "@effect-mcp/server/unstable/ListensOn"
+import * as Body from "@effect-mcp/core/unstable/server/Body"
+import {
+  type Headers,
+  type HttpExchange,
+  pathOf,
+  PIECE,
+  type Reader,
+  type SlowReaders,
+  type Writer
+} from "@effect-mcp/core/unstable/server/HttpExchange"
+import * as ListensOn from "@effect-mcp/core/unstable/server/ListensOn"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { Socket } from "node:net"

@@ -4,11 +4,11 @@
  * `Input` knows neither where the readable comes from nor what is answered: `Output` writes messages, and `Pipe` makes a
  * transport of an input and an output.
  */
-import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
+import * as LineFraming from "@effect-mcp/core/LineFraming"
+import { TransportError } from "@effect-mcp/core/LocalError"
+import type * as Message from "@effect-mcp/core/Message"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"

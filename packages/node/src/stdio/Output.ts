@@ -4,11 +4,11 @@
  *
  * When too much waits for a peer that does not read, the output is broken. `Input` reads the peer's messages.
  */
-import * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type * as Message from "@effect-mcp/jsonrpc/Message"
-import { closed } from "@effect-mcp/jsonrpc/Transport"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
+import * as LineFraming from "@effect-mcp/core/LineFraming"
+import { TransportError } from "@effect-mcp/core/LocalError"
+import type * as Message from "@effect-mcp/core/Message"
+import { closed } from "@effect-mcp/core/Transport"
+import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Writable } from "node:stream"

@@ -5,9 +5,10 @@
  * A pipe neither opens nor closes the two streams. `Input` reads messages and `Output` writes them; `StdioServer` and
  * `StdioClient` provide the streams.
  */
-import type * as LineFraming from "@effect-mcp/jsonrpc/LineFraming"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import type { Transport } from "@effect-mcp/jsonrpc/Transport"
+import type * as LineFraming from "@effect-mcp/core/LineFraming"
+import { TransportError } from "@effect-mcp/core/LocalError"
+import type { Transport } from "@effect-mcp/core/Transport"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -65,10 +66,7 @@ export const make = (options: Options): Effect.Effect<Pipe, TransportError, Scop
           input.release()
           output.end()
           return output.drained.pipe(
-            Effect.interruptible,
-            Effect.timeoutOption(options.flushTimeout ?? "1 second"),
-            // The timeout runs in child fibers, which an interruption of the closing fiber would otherwise reach.
-            Effect.disconnect,
+            TimeLimit.end(options.flushTimeout ?? "1 second"),
             Effect.zipRight(Effect.sync(() => output.release()))
           )
         })

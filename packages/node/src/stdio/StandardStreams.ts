@@ -3,7 +3,7 @@
  *
  * `StdoutRedirect` replaces Node's functions during a claim; `StdioServer` makes the claims.
  */
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { TransportError } from "@effect-mcp/core/LocalError"
 import * as Effect from "effect/Effect"
 import { globalValue } from "effect/GlobalValue"
 import type * as Scope from "effect/Scope"

@@ -3,7 +3,7 @@
  *
  * `ProcessGroup` and `WindowsCommand` know what differs between systems; `Subprocess` ends the program.
  */
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import { TransportError } from "@effect-mcp/core/LocalError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

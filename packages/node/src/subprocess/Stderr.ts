@@ -6,9 +6,10 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  */
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
-import { all as concurrently } from "@effect-mcp/jsonrpc/unstable/kit/Race"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
+import { all as concurrently } from "@effect-mcp/core/unstable/kit/Race"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -76,9 +77,7 @@ export const make = (mode: Mode): Effect.Effect<Stderr, never, Scope.Scope> =>
           if (attached?.isPaused() !== true) pieces.end(Exit.void)
         }).pipe(
           Effect.zipRight(Fiber.await(reader)),
-          Effect.interruptible,
-          Effect.timeoutOption("1 second"),
-          Effect.disconnect,
+          TimeLimit.end("1 second"),
           Effect.zipRight(Fiber.interruptFork(reader)),
           Effect.zipRight(Effect.sync(() => attached?.destroy()))
         )

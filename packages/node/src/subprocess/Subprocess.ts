@@ -4,8 +4,9 @@
  * `Launch` starts the program and `ProcessGroup` sends the signals; what the program's streams carry is left to
  * `StdioClient`.
  */
-import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
+import type { TransportError } from "@effect-mcp/core/LocalError"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -103,13 +104,7 @@ const end = (
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const isGone = (timeout: Duration.DurationInput = DEFAULT_TIMEOUT): Effect.Effect<boolean> =>
-      // The timeout runs in child fibers, which an interruption of the closing fiber would otherwise reach.
-      groupGone(child.pid!, exit).pipe(
-        Effect.interruptible,
-        Effect.timeoutOption(timeout),
-        Effect.disconnect,
-        Effect.map(Option.isSome)
-      )
+      Effect.map(TimeLimit.end(groupGone(child.pid!, exit), timeout), Option.isSome)
     yield* Effect.sync(() => endInput(child.stdin!))
     if (yield* isGone(timeouts.grace)) return
     yield* signal(child, exit, "SIGTERM")

@@ -3,11 +3,10 @@
  * questions ends the call, and the handler runs again with the answers; in earlier revisions the handler waits.
  */
 import { assert } from "@effect/vitest"
-import * as Features from "@effect-mcp/client/Features"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Features from "@effect-mcp/core/Features"
+import * as Message from "@effect-mcp/core/Message"
 import { Effect } from "effect"
-import type { Behaviour, RecordedClient } from "./Behaviour.js"
-import { isModern, key, text } from "./Behaviour.js"
+import { type Behaviour, isModern, key, type RecordedClient, text } from "./Behaviour.js"
 import type * as Contract from "./Contract.js"
 
 /** How often a client has sent the call. */

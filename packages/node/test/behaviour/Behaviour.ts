@@ -2,12 +2,12 @@
  * A behaviour: a sentence and its test, with the clients and servers that the test uses. The other modules of this folder
  * list behaviours; `Transports` lists the transports that they run over.
  */
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import type { Features } from "@effect-mcp/client/Features"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Version from "@effect-mcp/protocol/Version"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as Connector from "@effect-mcp/core/Connector"
+import type { Features } from "@effect-mcp/core/Features"
+import * as Message from "@effect-mcp/core/Message"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
 import * as Transcript from "@effect-mcp/testing/Transcript"
 import { Context, Effect, ExecutionStrategy, Exit, Fiber, Layer, Scope, Stream } from "effect"

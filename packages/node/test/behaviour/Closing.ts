@@ -4,8 +4,7 @@
 import { assert } from "@effect/vitest"
 import { Cause, Effect, Exit, Option } from "effect"
 import { until } from "../Fixture.js"
-import type { Behaviour } from "./Behaviour.js"
-import { hold, isModern, key, text } from "./Behaviour.js"
+import { type Behaviour, hold, isModern, key, text } from "./Behaviour.js"
 
 /** The error of a failure. */
 const failure = <A, E>(exit: Exit.Exit<A, E>): E =>

@@ -1,12 +1,12 @@
 /**
  * The definition of the server of the behaviours: one of each feature.
  */
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Prompt from "@effect-mcp/definition/Prompt"
-import * as Resource from "@effect-mcp/definition/Resource"
-import * as ResourceTemplate from "@effect-mcp/definition/ResourceTemplate"
-import * as Tool from "@effect-mcp/definition/Tool"
-import { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Prompt from "@effect-mcp/core/Prompt"
+import { LoggingLevel } from "@effect-mcp/core/protocol/Logging"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as ResourceTemplate from "@effect-mcp/core/ResourceTemplate"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Schema } from "effect"
 
 export const info = { name: "behaviours", title: "Behaviours", version: "1.0.0" }

@@ -3,8 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Behaviour } from "./Behaviour.js"
-import { isModern, text } from "./Behaviour.js"
+import { type Behaviour, isModern, text } from "./Behaviour.js"
 import * as Contract from "./Contract.js"
 
 const show = { meta: Contract.SHOW }

@@ -1,17 +1,15 @@
 /**
  * What is left after a client and a server have closed during a call, over every transport. It takes more than ten seconds: each transport
  * is opened and closed four times, and each time the test waits until the process is at rest. A run takes a third of the transports, which
- * the commit chooses; `npm run test:long` takes all.
+ * always the same; `npm run test:long` takes all.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { leftovers } from "../Leftovers.js"
 import { isTaken } from "../Third.js"
-import type { RecordedClient } from "./Behaviour.js"
-import { hold, key, layer, Setting } from "./Behaviour.js"
+import { hold, key, layer, type RecordedClient, Setting } from "./Behaviour.js"
 import { inOneProcess } from "./Nodes.js"
-import type { Served } from "./Transports.js"
-import { transports } from "./Transports.js"
+import { type Served, transports } from "./Transports.js"
 
 /** Reads all streams of a client, and starts a call. */
 const busy = (client: RecordedClient, served: Served) =>

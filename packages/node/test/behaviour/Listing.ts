@@ -2,14 +2,13 @@
  * Behaviours of the handshake, of lists, and of reading what they list.
  */
 import { assert } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientError } from "@effect-mcp/client/ClientError"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientError } from "@effect-mcp/core/ClientError"
 import { Chunk, Effect, Stream } from "effect"
-import type { Behaviour, RecordedClient } from "./Behaviour.js"
-import { isModern, text } from "./Behaviour.js"
+import { type Behaviour, isModern, type RecordedClient, text } from "./Behaviour.js"
 import * as Contract from "./Contract.js"
 
-const typed = (client: RecordedClient) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
+const typed = (client: RecordedClient) => Effect.succeed(Client.of(client, Contract.Tools))
 
 const inOrder = (names: Iterable<string>) => [...names].sort()
 

@@ -5,19 +5,18 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as Version from "@effect-mcp/protocol/Version"
-import * as ChangeBus from "@effect-mcp/server/ChangeBus"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as Inbox from "@effect-mcp/server/Inbox"
-import * as SealKeys from "@effect-mcp/server/SealKeys"
-import * as SessionDirectory from "@effect-mcp/server/SessionDirectory"
+import * as ChangeBus from "@effect-mcp/core/ChangeBus"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as Inbox from "@effect-mcp/core/Inbox"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as SealKeys from "@effect-mcp/core/SealKeys"
+import * as SessionDirectory from "@effect-mcp/core/SessionDirectory"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { shells } from "../Shells.js"
 import { tcpProxy } from "../TcpProxy.js"
 import { inMemory, Report } from "./Reports.js"
 import * as Server from "./Server.js"
-import type { TestedTransport } from "./Transports.js"
-import { connector, tested } from "./Transports.js"
+import { connector, tested, type TestedTransport } from "./Transports.js"
 
 export type Shared =
   | ChangeBus.ChangeBus
@@ -34,11 +33,11 @@ export type Store = Effect.Effect<Sharing, never, Scope.Scope>
 
 const memory: Store = Effect.succeed(Effect.map(
   Layer.build(Layer.mergeAll(
-    ChangeBus.layerMemory(),
-    EventStore.layerMemory(),
-    Inbox.layerMemory(),
-    SealKeys.layerMemory(),
-    SessionDirectory.layerMemory()
+    ChangeBus.layerMemory,
+    EventStore.layerMemory,
+    Inbox.layerMemory,
+    SealKeys.layerMemory,
+    SessionDirectory.layerMemory
   )),
   Effect.succeed
 ))

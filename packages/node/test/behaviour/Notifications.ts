@@ -3,8 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
-import type { Behaviour, RecordedClient } from "./Behaviour.js"
-import { collect, key } from "./Behaviour.js"
+import { type Behaviour, collect, key, type RecordedClient } from "./Behaviour.js"
 import * as Contract from "./Contract.js"
 
 const names = {

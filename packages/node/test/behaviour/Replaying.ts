@@ -3,8 +3,8 @@
  * one.
  */
 import { assert } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as Replay from "@effect-mcp/testing/Replay"
 import * as TestFeatures from "@effect-mcp/testing/TestFeatures"
 import * as Transcript from "@effect-mcp/testing/Transcript"

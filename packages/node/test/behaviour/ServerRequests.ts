@@ -2,12 +2,11 @@
  * Behaviours of the requests that a server sends to its client while it serves a call.
  */
 import { assert } from "@effect/vitest"
-import * as Features from "@effect-mcp/client/Features"
-import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
-import * as McpError from "@effect-mcp/protocol/McpError"
+import * as Features from "@effect-mcp/core/Features"
+import * as ErrorCodes from "@effect-mcp/core/protocol/ErrorCodes"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
 import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
-import type { Behaviour, RecordedClient } from "./Behaviour.js"
-import { collect, isModern, key, text } from "./Behaviour.js"
+import { type Behaviour, collect, isModern, key, type RecordedClient, text } from "./Behaviour.js"
 
 const sample = (text: string) => ({ role: "assistant", model: "parrot", content: { type: "text", text } } as const)
 

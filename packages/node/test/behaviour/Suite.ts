@@ -3,7 +3,7 @@
  * each other transport. The files of the suite share the transports out, so that two run at the same time.
  */
 import { layer } from "@effect/vitest"
-import * as Version from "@effect-mcp/protocol/Version"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import { Effect } from "effect"
 import { isTaken } from "../Third.js"
 import * as Asking from "./Asking.js"
@@ -15,8 +15,7 @@ import * as Notifications from "./Notifications.js"
 import * as Replaying from "./Replaying.js"
 import * as ServerRequests from "./ServerRequests.js"
 import * as ToolCalls from "./ToolCalls.js"
-import type { TestedTransport } from "./Transports.js"
-import { transports } from "./Transports.js"
+import { type TestedTransport, transports } from "./Transports.js"
 
 const behaviours = [Listing, Hiding, ToolCalls, ServerRequests, Asking, Notifications, Closing, Replaying].flatMap((
   { behaviours }

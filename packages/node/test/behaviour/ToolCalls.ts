@@ -2,15 +2,24 @@
  * Behaviours of tool calls: their results, and what happens while they run.
  */
 import { assert } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { LoggingLevel } from "@effect-mcp/protocol/Logging"
+import * as Client from "@effect-mcp/core/Client"
+import * as Message from "@effect-mcp/core/Message"
+import type { LoggingLevel } from "@effect-mcp/core/protocol/Logging"
 import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
-import type { Behaviour, RecordedClient } from "./Behaviour.js"
-import { collect, hold, isModern, key, messagesAbout, text, timedOut } from "./Behaviour.js"
+import {
+  type Behaviour,
+  collect,
+  hold,
+  isModern,
+  key,
+  messagesAbout,
+  type RecordedClient,
+  text,
+  timedOut
+} from "./Behaviour.js"
 import * as Contract from "./Contract.js"
 
-const typed = (client: RecordedClient) => Effect.provideService(Client.of(Contract.Tools), Client.Client, client)
+const typed = (client: RecordedClient) => Effect.succeed(Client.of(client, Contract.Tools))
 
 /** Waits until a request succeeds: one on a connection that was cut while nothing used it fails. */
 const usable = (client: RecordedClient): Effect.Effect<void> => Effect.asVoid(Effect.eventually(client.ping()))
@@ -61,6 +70,15 @@ const results: ReadonlyArray<Behaviour> = [
         assert.deepStrictEqual(JSON.parse((content[0] as { text: string }).text), { _tag: "TooLarge", limit: 1000 })
         const failure = yield* Effect.flip((yield* typed(client)).add({ a: 1000, b: 1 }))
         assert.instanceOf(failure, Contract.TooLarge)
+      })
+  },
+  {
+    name:
+      "a call whose arguments are texts of numbers is mended, and a call whose arguments have no such reading is refused",
+    run: ({ client }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual((yield* client.callTool("add", { a: "2", b: null })).structuredContent, { sum: 3 })
+        assert.isTrue((yield* client.callTool("add", { a: "02" })).isError)
       })
   },
   {

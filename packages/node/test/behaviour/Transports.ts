@@ -6,22 +6,21 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Remote from "@effect-mcp/client/Remote"
-import type { Options as RemoteOptions } from "@effect-mcp/client/RemoteOptions"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Connector from "@effect-mcp/core/Connector"
+import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import type { Options as RemoteOptions } from "@effect-mcp/core/Remote"
+import * as Remote from "@effect-mcp/core/Remote"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
+import * as WebHandler from "@effect-mcp/core/WebHandler"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import * as Version from "@effect-mcp/protocol/Version"
-import type { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as InProcess from "@effect-mcp/server/InProcess"
-import * as WebHandler from "@effect-mcp/server/WebHandler"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import type { Scope } from "effect"
-import { Context, Effect, Exit, Layer, Schedule, Scope as Scopes } from "effect"
+import { Context, Effect, Exit, Layer, Schedule, type Scope, Scope as Scopes } from "effect"
 import { setMaxListeners } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -30,8 +29,7 @@ import { bundled, node, until } from "../Fixture.js"
 import { pidsOf } from "../Processes.js"
 import { createServer, listening as listeningWith, patient } from "../Shells.js"
 import { tcpProxy } from "../TcpProxy.js"
-import type { Reports } from "./Reports.js"
-import { inMemory, Report, someIn, toFile } from "./Reports.js"
+import { inMemory, Report, type Reports, someIn, toFile } from "./Reports.js"
 import * as Server from "./Server.js"
 
 /** A running server. */
@@ -214,9 +212,9 @@ const mounted = (client: Client): TestedTransport["open"] =>
     client,
     inThisProcess(
       (server) =>
-        HttpEndpoint.serve({ legacy: { retry: "10 millis" } }).pipe(
+        HttpEndpoint.layerWith({ legacy: { retry: "10 millis" } }).pipe(
           Layer.provideMerge(PlatformHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
-          Layer.provide(EventStore.layerMemory()),
+          Layer.provide(EventStore.layerMemory),
           Layer.provide(server)
         ),
       Effect.flatMap(
@@ -233,7 +231,7 @@ const adapted = (client: Client): TestedTransport["open"] =>
     inThisProcess(
       (server) =>
         Layer.scoped(Port, listeningWith(WebHandler.make({ legacy: { retry: "10 millis" } }))).pipe(
-          Layer.provide(EventStore.layerMemory()),
+          Layer.provide(EventStore.layerMemory),
           Layer.provide(server)
         ),
       Effect.flatMap(Port, (port) => remote(port, "/mcp", "streamable"))
@@ -305,7 +303,7 @@ export const transports: ReadonlyArray<TestedTransport> = [
   tested(
     "Streamable HTTP that always streams",
     "http",
-    listening(NodeHttpClient.layerUndici, { responses: "stream" }, EventStore.layerMemory()),
+    listening(NodeHttpClient.layerUndici, { responses: "stream" }, EventStore.layerMemory),
     { resumes: true }
   ),
   tested(

@@ -1,6 +1,6 @@
 /**
  * What servers do with the first request of a client that looks for their era, and the era in which the client speaks to them then.
- * `FirstContact` tests run the rows, and `scripts/deviations.mjs` writes them into `docs/deviations.md`.
+ * `FirstContact` tests run the rows, and `scripts/pages/deviations.mjs` makes a page of them.
  */
 import type { Duration } from "effect"
 import type * as http from "node:http"

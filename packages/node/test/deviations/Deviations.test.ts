@@ -2,8 +2,7 @@
  * Runs the table of deviations. It takes more than ten seconds: the table has hundreds of rows, each with a conversation of its own.
  */
 import { describe, it, layer } from "@effect/vitest"
-import type { Layer } from "effect"
-import { Effect } from "effect"
+import { Effect, type Layer } from "effect"
 import { expect } from "vitest"
 import { isTaken } from "../Third.js"
 import * as ClientUnderTest from "./ClientUnderTest.js"

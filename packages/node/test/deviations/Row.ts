@@ -1,9 +1,9 @@
 /**
  * The shape of the table of deviations: a peer that does what the specification does not allow, or what implementations
  * read in two ways, and what this side does. The rows are data; `ServerUnderTest` and `ClientUnderTest` run them, and
- * `scripts/deviations.mjs` writes them into `docs/deviations.md`.
+ * `scripts/pages/deviations.mjs` makes a page of them.
  */
-import type { Version } from "@effect-mcp/protocol/Version"
+import type { Version } from "@effect-mcp/core/protocol/Version"
 
 export type Over = "memory" | "stdio" | "http"
 

@@ -1,5 +1,5 @@
 /**
- * The table of deviations. `scripts/deviations.mjs` writes it into `docs/deviations.md`, by these chapters.
+ * The table of deviations. `scripts/pages/deviations.mjs` makes a page of it, by these chapters.
  */
 import * as ClientAnswers from "./clients/Answers.js"
 import * as ClientHandshake from "./clients/Handshake.js"

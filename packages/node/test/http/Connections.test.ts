@@ -3,9 +3,9 @@
  */
 import { HttpServer } from "@effect/platform/HttpServer"
 import { assert, describe, it } from "@effect/vitest"
+import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+import * as McpServer from "@effect-mcp/core/McpServer"
 import * as PlatformHttpServer from "@effect-mcp/node/PlatformHttpServer"
-import * as HttpEndpoint from "@effect-mcp/server/HttpEndpoint"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import { Agent } from "node:http"
 import { ask, dial, info, initialize, passing, request, until } from "../HttpFixture.js"
@@ -17,7 +17,7 @@ const servers: typeof shells = {
   "the platform app": (options) =>
     Effect.gen(function*() {
       const server = yield* Effect.orDie(PlatformHttpServer.make(createServer, { port: 0, host: "127.0.0.1" }))
-      yield* Effect.provideService(Layer.build(HttpEndpoint.serve(options)), HttpServer, server)
+      yield* Effect.provideService(Layer.build(HttpEndpoint.layerWith(options)), HttpServer, server)
       return server.address._tag === "TcpAddress" ? server.address.port : 0
     })
 }

@@ -3,10 +3,9 @@
  * grow with their number, and ends.
  */
 import { assert, describe, it } from "@effect/vitest"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Scope } from "effect"
-import { Effect, TestClock } from "effect"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
+import { Effect, type Scope, TestClock } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { act, ask, dial, info, initialize, request, until } from "../HttpFixture.js"

@@ -2,10 +2,10 @@
  * Requests whose headers are repeated or contradict each other, over real sockets, in all shells.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
 import { Context, Effect, Layer, Logger } from "effect"
 import { act, ask, dial, info, open, until } from "../HttpFixture.js"
 import { shellsAndMounts } from "../Shells.js"

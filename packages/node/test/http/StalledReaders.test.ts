@@ -1,17 +1,16 @@
 /**
  * Clients that send requests and never read what the server answers, over real sockets, in all shells.
  * It takes more than ten seconds: sockets must fill, which takes many megabytes, before a reader counts as stalled. A run takes each
- * test in one shell at most, which the commit chooses, so that three commits in a row take all; `npm run test:long` takes all.
+ * test in one shell at most, always the same; `npm run test:long` takes all.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as RequestContext from "@effect-mcp/server/RequestContext"
-import type { Scope } from "effect"
-import { Effect, Layer, TestClock } from "effect"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import * as RequestContext from "@effect-mcp/core/RequestContext"
+import * as Tool from "@effect-mcp/core/Tool"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
+import { Effect, Layer, type Scope, TestClock } from "effect"
 import type { Socket } from "node:net"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
@@ -82,7 +81,7 @@ for (const [column, [shell, start]] of Object.entries(shells).entries()) {
     ) =>
       Effect.flatMap(start(options), (port) => test(port, `http://127.0.0.1:${port}/mcp`)).pipe(
         Effect.provide(McpServer.layer(info, features)),
-        Effect.provide(store ? EventStore.layerMemory() : Layer.empty as Layer.Layer<never>)
+        Effect.provide(store ? EventStore.layerMemory : Layer.empty as Layer.Layer<never>)
       )
 
     let row = 0

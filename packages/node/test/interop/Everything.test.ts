@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Client from "@effect-mcp/core/Client"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Chunk, Deferred, Effect, Fiber, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
@@ -44,7 +44,7 @@ suite("A client of Effect MCP and the official everything server", ({ isDirect, 
 
   const typed = Effect.flatMap(connect(), (client) =>
     Effect.map(
-      Effect.provideService(Client.of(Everything), Client.Client, client),
+      Effect.succeed(Client.of(client, Everything)),
       (tools) => ({ client, tools })
     ))
 

@@ -3,17 +3,17 @@
  * their view reach a server of Effect MCP, through the official client or through that of Effect MCP.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Apps from "@effect-mcp/apps/AppsClient"
-import * as ServerApps from "@effect-mcp/apps/AppsServer"
-import * as AppView from "@effect-mcp/apps/AppView"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import type { Version } from "@effect-mcp/core/protocol/Version"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as Apps from "@effect-mcp/extensions/AppsClient"
+import * as ServerApps from "@effect-mcp/extensions/AppsServer"
+import * as AppView from "@effect-mcp/extensions/AppView"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type { Version } from "@effect-mcp/protocol/Version"
-import * as InProcess from "@effect-mcp/server/InProcess"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Client as Official, InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { App } from "@modelcontextprotocol/ext-apps"
 import {
@@ -24,8 +24,7 @@ import {
   McpUiResourceMetaSchema,
   McpUiToolMetaSchema
 } from "@modelcontextprotocol/ext-apps/app-bridge"
-import type { Scope } from "effect"
-import { Chunk, Deferred, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Chunk, Deferred, Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { fixture, node } from "../Fixture.js"
 import { info } from "../HttpFixture.js"
 

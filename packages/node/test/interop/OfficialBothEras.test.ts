@@ -5,8 +5,7 @@ import { key, layer as settingLayer, Setting, text } from "../behaviour/Behaviou
 import * as Contract from "../behaviour/Contract.js"
 import { transports } from "../behaviour/Transports.js"
 import { until } from "../HttpFixture.js"
-import type { Answers, Official } from "./OfficialClients.js"
-import { clients } from "./OfficialClients.js"
+import { type Answers, clients, type Official } from "./OfficialClients.js"
 
 const chosen = [
   "stdio",

@@ -4,11 +4,13 @@
  */
 import * as OfficialSchema from "@effect-mcp/testing/OfficialSchema"
 import * as Transcript from "@effect-mcp/testing/Transcript"
-import type { McpSubscription, SubscriptionFilter, VersionNegotiationMode } from "@modelcontextprotocol/client"
 import {
   Client as Client2,
+  type McpSubscription,
   SSEClientTransport as Sse2,
-  StreamableHTTPClientTransport as Http2
+  StreamableHTTPClientTransport as Http2,
+  type SubscriptionFilter,
+  type VersionNegotiationMode
 } from "@modelcontextprotocol/client"
 import { StdioClientTransport as Stdio2 } from "@modelcontextprotocol/client/stdio"
 import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js"
@@ -16,8 +18,7 @@ import { SSEClientTransport as Sse1 } from "@modelcontextprotocol/sdk/client/sse
 import { StdioClientTransport as Stdio1 } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport as Http1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import * as Schemas from "@modelcontextprotocol/sdk/types.js"
-import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 
 /** How to reach the server. */
 export type Address =

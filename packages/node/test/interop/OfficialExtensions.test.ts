@@ -3,19 +3,19 @@
  * notifications through: in both roles, in the handshake of 2025-11-25 and in the requests of 2026-07-28.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as Features from "@effect-mcp/client/Features"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Transport from "@effect-mcp/jsonrpc/Transport"
-import * as Extension from "@effect-mcp/protocol/Extension"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as Handler from "@effect-mcp/server/Handler"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
-import * as Tasks from "@effect-mcp/server/Tasks"
-import * as TaskStore from "@effect-mcp/server/TaskStore"
+import * as Client from "@effect-mcp/core/Client"
+import * as Connector from "@effect-mcp/core/Connector"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as Features from "@effect-mcp/core/Features"
+import * as Handler from "@effect-mcp/core/Handler"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Message from "@effect-mcp/core/Message"
+import * as Extension from "@effect-mcp/core/protocol/Extension"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as TasksServer from "@effect-mcp/core/TasksServer"
+import * as TaskStore from "@effect-mcp/core/TaskStore"
+import * as Tool from "@effect-mcp/core/Tool"
+import * as Transport from "@effect-mcp/core/Transport"
 import { Client as Client2, fromJsonSchema, InMemoryTransport } from "@modelcontextprotocol/client"
 import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js"
 import { Server as Server1 } from "@modelcontextprotocol/sdk/server/index.js"
@@ -91,10 +91,10 @@ describe("A server of Effect MCP with an extension", () => {
             yield* notify(notifications.started, { jobId: "a", n: 1 })
             return String((yield* request(requests.approve, { jobId: "a", n: 1 })).approved)
           })),
-        Tasks.layer()
+        TasksServer.layer
       ),
-      { extensions: [mine, Tasks.extension] }
-    ).pipe(Layer.provide(TaskStore.layerMemory()))
+      { extensions: [mine, TasksServer.extension] }
+    ).pipe(Layer.provide(TaskStore.layerMemory))
 
   const capabilities = { extensions: declared.client }
   const client2 = (mode: "legacy" | { readonly pin: string }, options: {}) => ({
@@ -141,7 +141,7 @@ describe("A server of Effect MCP with an extension", () => {
         // The extension for tasks never enables those of 2025-11-25, nor does it exist there.
         assert.deepStrictEqual(
           client.getServerCapabilities().extensions,
-          isModern ? { ...declared.server, [Tasks.extension.id]: {} } : declared.server
+          isModern ? { ...declared.server, [TasksServer.extension.id]: {} } : declared.server
         )
         assert.deepInclude(yield* request("jobs/get", { jobId: "b" }), { jobId: "b", n: "7" })
         const { content } = yield* request("tools/call", { name: "start" })

@@ -2,11 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { key, layer as settingLayer, Setting, text, timedOut } from "../behaviour/Behaviour.js"
 import * as Contract from "../behaviour/Contract.js"
-import type { Served } from "../behaviour/Transports.js"
-import { transports } from "../behaviour/Transports.js"
+import { type Served, transports } from "../behaviour/Transports.js"
 import { until } from "../HttpFixture.js"
-import type { Answers, Official } from "./OfficialClients.js"
-import { clients } from "./OfficialClients.js"
+import { type Answers, clients, type Official } from "./OfficialClients.js"
 
 const inOrder = (names: Iterable<string>) => [...names].sort()
 

@@ -2,9 +2,9 @@
  * The official clients, of each era, at an endpoint that an application mounts in each host.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import { ServerSession } from "@effect-mcp/server/ServerSession"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import { ServerSession } from "@effect-mcp/core/ServerSession"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Effect, Layer, Schema } from "effect"
 import { hosts } from "../hosts/Hosts.js"
 import { info } from "../HttpFixture.js"

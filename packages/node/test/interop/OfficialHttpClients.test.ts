@@ -1,16 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as EventStore from "@effect-mcp/core/EventStore"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as Registry from "@effect-mcp/core/Registry"
+import * as RequestContext from "@effect-mcp/core/RequestContext"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as Version from "@effect-mcp/protocol/Version"
-import * as EventStore from "@effect-mcp/server/EventStore"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import * as Registry from "@effect-mcp/server/Registry"
-import * as RequestContext from "@effect-mcp/server/RequestContext"
 import { Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { act, info, until } from "../HttpFixture.js"
 import { tcpProxy } from "../TcpProxy.js"
-import type { Official } from "./OfficialClients.js"
-import { clients } from "./OfficialClients.js"
+import { clients, type Official } from "./OfficialClients.js"
 
 type Transport = "http" | "sse"
 
@@ -49,7 +48,7 @@ const serve = (versions?: McpServer.Options["versions"]) =>
     const scope = yield* Effect.scope
     const context = yield* Layer.buildWithScope(
       HttpServer.layer({ port: 0, legacy: { ssePath: "/sse", retry: "10 millis" } }).pipe(
-        Layer.provide(EventStore.layerMemory()),
+        Layer.provide(EventStore.layerMemory),
         Layer.provide(McpServer.layer(info, features, { versions }))
       ),
       scope

@@ -6,19 +6,17 @@ import { Server as Server1 } from "@modelcontextprotocol/sdk/server/index.js"
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js"
 import { WebStandardStreamableHTTPServerTransport as Http1 } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js"
-import type { McpHttpHandler } from "@modelcontextprotocol/server"
 import {
   createMcpHandler,
+  type McpHttpHandler,
   ProtocolError,
   ProtocolErrorCode,
   Server as Server2,
   WebStandardStreamableHTTPServerTransport as Http2
 } from "@modelcontextprotocol/server"
-import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 // @ts-expect-error the module has no types
 import { offering } from "../fixtures/officialModern.mjs"

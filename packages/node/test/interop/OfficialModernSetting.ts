@@ -2,14 +2,11 @@
  * The setting of the tests with the official clients at 2026-07-28: the server of the behaviours over stdio, all HTTP shells
  * and streams, a client that tests share, and the messages of a client.
  */
-import type { Vitest } from "@effect/vitest"
-import { layer } from "@effect/vitest"
+import { layer, type Vitest } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { layer as settingLayer, Setting } from "../behaviour/Behaviour.js"
-import type { Served, TestedTransport } from "../behaviour/Transports.js"
-import { transports } from "../behaviour/Transports.js"
-import type { Answers, Official } from "./OfficialClients.js"
-import { clients } from "./OfficialClients.js"
+import { type Served, type TestedTransport, transports } from "../behaviour/Transports.js"
+import { type Answers, clients, type Official } from "./OfficialClients.js"
 
 export const failureOf = <A>(effect: Effect.Effect<A, any>): Effect.Effect<any> =>
   Effect.orDieWith(Effect.flip(effect), String)

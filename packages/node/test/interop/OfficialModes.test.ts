@@ -1,15 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as Version from "@effect-mcp/protocol/Version"
-import * as McpServer from "@effect-mcp/server/McpServer"
-import type { Scope } from "effect"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { bundledOnce } from "../Bundle.js"
 import { node } from "../Fixture.js"
 import * as Contract from "../fixtures/toolContract.js"
 import { info } from "../HttpFixture.js"
-import type { Address } from "./OfficialClients.js"
-import { clients } from "./OfficialClients.js"
+import { type Address, clients } from "./OfficialClients.js"
 
 /** The eras that a server serves. */
 const eras = { legacy: Version.legacy, modern: Version.modern, both: undefined } as const

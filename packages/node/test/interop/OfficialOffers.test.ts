@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
-import * as Features from "@effect-mcp/client/Features"
-import { RequestContext } from "@effect-mcp/client/RequestContext"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
+import { FeatureContext } from "@effect-mcp/core/FeatureContext"
+import * as Features from "@effect-mcp/core/Features"
+import * as ErrorCodes from "@effect-mcp/core/protocol/ErrorCodes"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
+import * as Versions from "@effect-mcp/core/protocol/Version"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import * as ErrorCodes from "@effect-mcp/protocol/ErrorCodes"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as McpError from "@effect-mcp/protocol/McpError"
-import * as Versions from "@effect-mcp/protocol/Version"
 import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Ref, Schedule, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { fixture, node } from "../Fixture.js"
@@ -167,7 +167,7 @@ for (const [version, server] of Object.entries(servers)) {
                 if (maxTokens < 10) {
                   return yield* new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "Not now" })
                 }
-                const { progress } = yield* RequestContext
+                const { progress } = yield* FeatureContext
                 // Version 1 of the SDK drops progress that arrives together with the response.
                 yield* Effect.zipRight(progress(1, { total: 2, message: "thinking" }), noted.take)
                 yield* Effect.zipRight(progress(2, { total: 2 }), noted.take)

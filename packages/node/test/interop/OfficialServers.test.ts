@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
-import type { Progress } from "@effect-mcp/jsonrpc/Progress"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as Definition from "@effect-mcp/core/Definition"
+import type { Progress } from "@effect-mcp/core/Progress"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import * as Version from "@effect-mcp/protocol/Version"
-import type { Scope } from "effect"
-import { Chunk, Deferred, Effect, Fiber, Queue, Schema, Stream } from "effect"
+import { Chunk, Deferred, Effect, Fiber, Queue, Schema, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { fixture, node, until } from "../Fixture.js"
 import { pidsOf } from "../Processes.js"
@@ -80,7 +79,7 @@ for (const [version, server] of Object.entries(servers)) {
     it.scopedLive("exchange typed results: success, declared failure, invalid arguments", () =>
       Effect.gen(function*() {
         const { client } = yield* talk(server)
-        const { root } = yield* Effect.provideService(Client.of(Tools), Client.Client, client)
+        const { root } = Client.of(client, Tools)
         assert.deepStrictEqual(yield* root({ n: 9 }), { root: 3 })
         const failure = yield* Effect.flip(root({ n: -1 }))
         assert.instanceOf(failure, OutOfRange)

@@ -8,13 +8,11 @@ import type * as Transcript from "@effect-mcp/testing/Transcript"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js"
 import * as Schemas from "@modelcontextprotocol/sdk/types.js"
-import type { Scope } from "effect"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import { bundledOnce } from "../Bundle.js"
 import { node, until } from "../Fixture.js"
 import { Server } from "../fixtures/taskFeatures.js"
-import type { Address } from "./OfficialClients.js"
-import { recorded, transport1 } from "./OfficialClients.js"
+import { type Address, recorded, transport1 } from "./OfficialClients.js"
 
 const program = bundledOnce("taskServer.ts")
 

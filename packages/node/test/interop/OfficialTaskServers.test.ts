@@ -5,16 +5,15 @@
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Features from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Tasks from "@effect-mcp/client/Tasks"
-import type * as Connector from "@effect-mcp/jsonrpc/Connector"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type * as Connector from "@effect-mcp/core/Connector"
+import * as Features from "@effect-mcp/core/Features"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import * as Remote from "@effect-mcp/core/Remote"
+import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import * as Version from "@effect-mcp/protocol/Version"
-import type { Scope } from "effect"
-import { Chunk, Effect, Layer, Option, Stream } from "effect"
+import { Chunk, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { fixture, node } from "../Fixture.js"
 // @ts-expect-error the module has no types
 import { make } from "../fixtures/officialTasks.mjs"
@@ -60,12 +59,12 @@ for (const [name, connector] of Object.entries(connectors)) {
     it.scopedLive("begin, show their status and give their results", () =>
       Effect.gen(function*() {
         const client = yield* connect(connector)
-        const task = yield* Tasks.start(client, "slow", {}, { ttl: "30 seconds" })
+        const task = yield* TasksClient.start(client, "slow", {}, { ttl: "30 seconds" })
         const states = Effect.map(Stream.runCollect(task.status), Chunk.toReadonlyArray)
         const [all, result] = yield* Effect.all([states, task.result], { concurrency: 2 })
         assert.deepStrictEqual([all[0]?.status, all[0]?.ttl, all.at(-1)?.status], ["working", 30_000, "completed"])
         assert.strictEqual(text(result), "slept")
-        const attached = yield* Tasks.attach(client, "slow", idOf(task))
+        const attached = yield* TasksClient.attach(client, "slow", idOf(task))
         assert.strictEqual(text(yield* attached.result), "slept")
         // Cancelling what has ended is no failure.
         yield* attached.cancel
@@ -81,14 +80,14 @@ for (const [name, connector] of Object.entries(connectors)) {
     it.scopedLive("ask on the request for their result", () =>
       Effect.gen(function*() {
         const client = yield* connect(connector)
-        const task = yield* Tasks.start(client, "asks")
+        const task = yield* TasksClient.start(client, "asks")
         assert.strictEqual(text(yield* task.result), "Ada and m")
       }))
 
     it.scopedLive("fail with a result that says why", () =>
       Effect.gen(function*() {
         const client = yield* connect(connector)
-        const task = yield* Tasks.start(client, "fails")
+        const task = yield* TasksClient.start(client, "fails")
         const { isError, ...result } = yield* task.result
         assert.deepStrictEqual([isError, text(result)], [true, "no luck"])
       }))
@@ -96,15 +95,15 @@ for (const [name, connector] of Object.entries(connectors)) {
     it.scopedLive("are cancelled and listed", () =>
       Effect.gen(function*() {
         const client = yield* connect(connector)
-        const task = yield* Tasks.start(client, "stuck")
+        const task = yield* TasksClient.start(client, "stuck")
         yield* task.cancel
         assert.strictEqual(yield* tagOf(task.result), "TaskEnded")
-        const listed = Chunk.toReadonlyArray(yield* Stream.runCollect(Tasks.list(client)))
+        const listed = Chunk.toReadonlyArray(yield* Stream.runCollect(TasksClient.list(client)))
         assert.deepStrictEqual(
           listed.map(({ status, taskId }) => [taskId, status]),
           [[idOf(task), "cancelled"]]
         )
-        const unknown = yield* Tasks.attach(client, "stuck", "none")
+        const unknown = yield* TasksClient.attach(client, "stuck", "none")
         assert.strictEqual(yield* tagOf(unknown.result), "TaskEnded")
       }))
 

@@ -1,15 +1,14 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
-import * as Features from "@effect-mcp/client/Features"
-import * as Definition from "@effect-mcp/definition/Definition"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
+import * as Definition from "@effect-mcp/core/Definition"
+import * as Features from "@effect-mcp/core/Features"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
-import type { Scope } from "effect"
-import { Chunk, Effect, Fiber, Layer, Queue, Ref, Schedule, Schema, Stream } from "effect"
+import { Chunk, Effect, Fiber, Layer, Queue, Ref, Schedule, Schema, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -68,7 +67,7 @@ suite("A client of Effect MCP and the official filesystem server", ({ isDirect, 
         closeTimeouts: { grace: "1 minute" }
       })
       const client = yield* Client.make(yield* to(connector, "secure-filesystem-server"), { features })
-      const files = yield* Effect.provideService(Client.of(Files), Client.Client, client)
+      const files = Client.of(client, Files)
       return { client, files, stderr: () => lines.join("\n") }
     })
 
@@ -210,7 +209,7 @@ suite("A client of Effect MCP and the official memory server", ({ isDirect, to }
       closeTimeouts: { grace: "1 minute" }
     })
 
-  const typed = (client: ClientSessionService) => Effect.provideService(Client.of(Memory), Client.Client, client)
+  const typed = (client: ClientSessionService) => Effect.succeed(Client.of(client, Memory))
 
   it.scopedLive("create, relate, search and delete entities with typed arguments and results", () =>
     Effect.gen(function*() {

@@ -3,12 +3,12 @@
  * options, and the official client 2.4.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as OurClient from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Features from "@effect-mcp/client/Features"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as Connector from "@effect-mcp/jsonrpc/Connector"
-import { ConnectionClosed, TransportError } from "@effect-mcp/jsonrpc/LocalError"
+import * as OurClient from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as Connector from "@effect-mcp/core/Connector"
+import * as Features from "@effect-mcp/core/Features"
+import { ConnectionClosed, TransportError } from "@effect-mcp/core/LocalError"
+import * as Remote from "@effect-mcp/core/Remote"
 import {
   Client,
   ProtocolError,
@@ -16,8 +16,7 @@ import {
   serializeMessage,
   StreamableHTTPClientTransport
 } from "@modelcontextprotocol/client"
-import type { Scope } from "effect"
-import { Cause, Effect, Either, Layer, Logger, LogLevel, Stream } from "effect"
+import { Cause, Effect, Either, Layer, Logger, LogLevel, type Scope, Stream } from "effect"
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
 import { PassThrough } from "node:stream"

@@ -1,12 +1,11 @@
 import { describe } from "@effect/vitest"
-import type * as Connector from "@effect-mcp/jsonrpc/Connector"
-import * as Version from "@effect-mcp/protocol/Version"
+import type * as Connector from "@effect-mcp/core/Connector"
+import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Proxy from "@effect-mcp/proxy/Proxy"
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import * as TestServer from "@effect-mcp/testing/TestServer"
-import type { Scope } from "effect"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 
 export interface Way {
   /** Ends the name of a suite. */

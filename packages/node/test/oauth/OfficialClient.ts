@@ -2,18 +2,18 @@
  * The clients of the official SDK, of both versions, as programs that a person uses: what they register and get is kept in
  * memory, and a visitor logs in.
  */
-import type { OAuthClientProvider, VersionNegotiationMode } from "@modelcontextprotocol/client"
 import {
   Client as Client2,
   DpopSession,
+  type OAuthClientProvider,
   StreamableHTTPClientTransport as Http2,
-  UnauthorizedError as Unauthorized2
+  UnauthorizedError as Unauthorized2,
+  type VersionNegotiationMode
 } from "@modelcontextprotocol/client"
 import { UnauthorizedError as Unauthorized1 } from "@modelcontextprotocol/sdk/client/auth.js"
 import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as Http1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { listening } from "../HttpFixture.js"
 import type { User } from "./Protected.js"
 import * as Visitor from "./Visitor.js"

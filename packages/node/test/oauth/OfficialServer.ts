@@ -8,8 +8,8 @@ import { requireBearerAuth as bearer1 } from "@modelcontextprotocol/sdk/server/a
 import { mcpAuthMetadataRouter } from "@modelcontextprotocol/sdk/server/auth/router.js"
 import { McpServer as Server1 } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js"
-import type { AuthInfo } from "@modelcontextprotocol/server"
 import {
+  type AuthInfo,
   createMcpHandler,
   getOAuthProtectedResourceMetadataUrl,
   McpServer as Server2,
@@ -18,8 +18,7 @@ import {
   oauthMetadataResponse,
   requireBearerAuth as bearer2
 } from "@modelcontextprotocol/server"
-import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import express from "express"
 import { listening } from "../HttpFixture.js"
 import { introspector } from "./Protected.js"

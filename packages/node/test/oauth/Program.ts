@@ -10,13 +10,12 @@ import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import type { Browser } from "@effect-mcp/auth/Browser"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
 import type { Grant } from "@effect-mcp/auth/Grant"
-import * as Client from "@effect-mcp/client/Client"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Remote from "@effect-mcp/client/Remote"
-import * as LoopbackBrowser from "@effect-mcp/node/LoopbackBrowser"
-import type { Version } from "@effect-mcp/protocol/Version"
-import type { Scope } from "effect"
-import { Clock, Context, Effect, Layer } from "effect"
+import * as LoopbackBrowser from "@effect-mcp/auth/node/LoopbackBrowser"
+import * as Client from "@effect-mcp/core/Client"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type { Version } from "@effect-mcp/core/protocol/Version"
+import * as Remote from "@effect-mcp/core/Remote"
+import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import * as Visitor from "./Visitor.js"
 
 export interface Options extends Authorization.Options {
@@ -51,7 +50,7 @@ export const make = (options: Options = {}): Effect.Effect<Program, never, Scope
     })
     const context = yield* Layer.build(
       Authorization.layer(grant, rest).pipe(
-        Layer.provide(LoopbackBrowser.layer({ open: visitor.open })),
+        Layer.provide(LoopbackBrowser.layerWith({ open: visitor.open })),
         Layer.provide(store ?? CredentialStore.layerMemory),
         Layer.provideMerge(NodeHttpClient.layerUndici)
       )

@@ -2,14 +2,14 @@
  * An MCP server that serves only requests with a token of an authorization server. It verifies tokens by their signature or at
  * the introspection endpoint, and not with package `auth`, so that the client is not tested against its own other half.
  */
-import type { ClientError } from "@effect-mcp/client/ClientError"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import * as Tool from "@effect-mcp/definition/Tool"
+import * as Authenticator from "@effect-mcp/core/Authenticator"
+import type { ClientError } from "@effect-mcp/core/ClientError"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
+import type { HttpOptions } from "@effect-mcp/core/WebHandler"
 import * as NodeHandler from "@effect-mcp/node/NodeHandler"
-import * as Authenticator from "@effect-mcp/server/Authenticator"
-import type { HttpOptions } from "@effect-mcp/server/HttpOptions"
-import * as HttpRefusal from "@effect-mcp/server/HttpRefusal"
-import * as McpServer from "@effect-mcp/server/McpServer"
 import { Context, Effect, Layer, Schema } from "effect"
 import { createHash, createPublicKey, type JsonWebKey, verify as isSigned } from "node:crypto"
 import { listening } from "../HttpFixture.js"

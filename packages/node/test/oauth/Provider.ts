@@ -2,8 +2,7 @@
  * The authorization server `oidc-provider` in a process of its own, which ends with the scope: it issues tokens for
  * resources (JWT or opaque), registers clients, and obeys commands of a test.
  */
-import type { Scope } from "effect"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 

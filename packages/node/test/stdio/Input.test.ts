@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/core/Message"
 import { Chunk, Effect, Exit, Fiber, Stream } from "effect"
 import { PassThrough, Readable } from "node:stream"
 import * as Input from "../../src/stdio/Input.js"

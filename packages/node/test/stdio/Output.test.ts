@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import type { TransportError } from "@effect-mcp/core/LocalError"
+import * as Message from "@effect-mcp/core/Message"
 import { Effect, Exit, Fiber } from "effect"
 import { Writable } from "node:stream"
 import * as Output from "../../src/stdio/Output.js"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
+import * as Message from "@effect-mcp/core/Message"
 import { Chunk, Effect, Stream } from "effect"
 import { PassThrough } from "node:stream"
 import * as Pipe from "../../src/stdio/Pipe.js"

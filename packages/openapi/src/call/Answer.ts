@@ -4,7 +4,7 @@
  */
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as ToolResult from "@effect-mcp/definition/ToolResult"
+import * as ToolResult from "@effect-mcp/core/ToolResult"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"

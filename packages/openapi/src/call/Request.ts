@@ -6,7 +6,7 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpBodies from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as ForeignJson from "../document/ForeignJson.js"

@@ -3,7 +3,7 @@
  * The functions throw an `OpenApiError` for a part that cannot be read; `OpenApi` returns the error. `Operations` and `Schemas` read
  * what the parts mean.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { OpenApiError } from "../OpenApiError.js"
 import * as ForeignJson from "./ForeignJson.js"
 

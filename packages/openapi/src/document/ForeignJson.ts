@@ -3,7 +3,7 @@
  * references inside of a document, and shorten texts for a model. No function throws, whatever the value is; `Document` refuses documents
  * that are not valid.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 

@@ -2,8 +2,8 @@
  * Reads the operations of an OpenAPI document: parameters, request body, schema of the answer, description and hints, with a name of an
  * argument for each parameter and body. `Schemas` converts schemas, `Request` makes the requests, `OpenApi` makes the tools.
  */
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import type { ToolAnnotations } from "@effect-mcp/protocol/Tools"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type { ToolAnnotations } from "@effect-mcp/core/protocol/Tools"
 import * as Document from "./Document.js"
 import * as ForeignJson from "./ForeignJson.js"
 import * as Schemas from "./Schemas.js"

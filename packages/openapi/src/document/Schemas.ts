@@ -2,8 +2,8 @@
  * Converts schemas of an OpenAPI document to JSON Schema of draft 2020-12. It translates the dialect of 3.0, and puts every schema that
  * a reference names into `$defs`, so that a schema may contain itself. `Document` follows the references.
  */
-import * as RawTool from "@effect-mcp/definition/RawTool"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as RawTool from "@effect-mcp/core/RawTool"
 import * as Either from "effect/Either"
 import * as Document from "./Document.js"
 import * as ForeignJson from "./ForeignJson.js"

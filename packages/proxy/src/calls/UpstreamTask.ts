@@ -4,18 +4,19 @@
  *
  * `Forward` decides which calls become tasks. A task that the client sees is a task of the proxy's own server, not the task here.
  */
-import { TooManyRounds } from "@effect-mcp/client/ClientError"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import { extension } from "@effect-mcp/client/Tasks"
-import { JsonRpcError } from "@effect-mcp/jsonrpc/JsonRpcError"
-import { TransportError } from "@effect-mcp/jsonrpc/LocalError"
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
-import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import * as McpError from "@effect-mcp/protocol/McpError"
-import * as Tasks from "@effect-mcp/protocol/Tasks"
-import * as TaskPoll from "@effect-mcp/protocol/unstable/TaskPoll"
-import type { AskError } from "@effect-mcp/server/ServerSession"
+import { TooManyRounds } from "@effect-mcp/core/ClientError"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import { JsonRpcError } from "@effect-mcp/core/JsonRpcError"
+import { TransportError } from "@effect-mcp/core/LocalError"
+import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as McpError from "@effect-mcp/core/protocol/McpError"
+import * as Tasks from "@effect-mcp/core/protocol/Tasks"
+import type { AskError } from "@effect-mcp/core/ServerSession"
+import { extension } from "@effect-mcp/core/TasksClient"
+import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
+import * as TaskPoll from "@effect-mcp/core/unstable/protocol/TaskPoll"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -146,4 +147,4 @@ const cancelling = <A, E>(result: Effect.Effect<A, E>, cancel: Effect.Effect<unk
 
 /** Waits at most `CANCEL_WAIT` for the acknowledgement. */
 const bounded = (cancel: Effect.Effect<unknown, unknown>): Effect.Effect<void> =>
-  Effect.ignore(Effect.timeoutOption(Effect.interruptible(Effect.disconnect(cancel)), CANCEL_WAIT))
+  Effect.ignore(TimeLimit.end(cancel, CANCEL_WAIT))

@@ -7,11 +7,11 @@
  * A call lives in this process: another instance of the server does not find the call, and the client has to call again. `Forward`
  * runs the calls.
  */
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import { InvalidParams, type McpError } from "@effect-mcp/protocol/McpError"
-import type { AskError, PassedRound, ServerSessionService } from "@effect-mcp/server/ServerSession"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import { InvalidParams, type McpError } from "@effect-mcp/core/protocol/McpError"
+import type { AskError, PassedRound, ServerSessionService } from "@effect-mcp/core/ServerSession"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

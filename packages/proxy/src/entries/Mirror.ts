@@ -6,12 +6,13 @@
  * The lists may differ from session to session. The entries of all sessions are registered, and a client with a session of its own
  * sees the entries of its session. `Naming` chooses and names the entries, `EntryRegistration` registers each.
  */
-import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
-import type { Kind } from "@effect-mcp/server/Registry"
-import * as Registry from "@effect-mcp/server/Registry"
-import { ServerSession, type ServerSessionService } from "@effect-mcp/server/ServerSession"
+import type { Kind } from "@effect-mcp/core/Registry"
+import * as Registry from "@effect-mcp/core/Registry"
+import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
+import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
+import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -82,7 +83,7 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
       Effect.gen(function*() {
         const before = registered.get(key)
         if (before?.settings === settings && before.text === text) return
-        if (before !== undefined) yield* Scope.close(before.scope, Exit.void)
+        if (before !== undefined) yield* ScopeEnd.close(before.scope, Exit.void)
         const own = yield* Edition.childOf(scope)
         registered.set(key, { settings, text, scope: own })
         yield* Scope.extend(registering, own)
@@ -138,7 +139,7 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
       for (const [key, { scope }] of registered) {
         if (wanted.has(key)) continue
         registered.delete(key)
-        yield* Scope.close(scope, Exit.void)
+        yield* ScopeEnd.close(scope, Exit.void)
       }
     }).pipe(Registry.batch, lock.run, Effect.uninterruptible)
 

@@ -3,7 +3,7 @@
  * name, clients get the first entry. An entry for which `filter` or `rename` throws is left out. `Uris` changes the URIs in results
  * accordingly.
  */
-import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
+import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
 import * as Either from "effect/Either"
 import type { ProxyEntry } from "../ProxyEntry.js"
 

@@ -6,9 +6,9 @@
  * A session that the transport replaces by itself, as over HTTP up to 2025-11-25, is not noticed: the subscriptions of the old session
  * are lost.
  */
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import type { McpError } from "@effect-mcp/protocol/McpError"
-import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type { McpError } from "@effect-mcp/core/protocol/McpError"
+import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"

@@ -2,8 +2,8 @@
  * Converts URIs of resources between the upstream and the clients of a proxy that renames resources. A renamed template keeps its
  * variables: a URI that matches the template of one side is converted by the values of its variables. `Naming` gives the names.
  */
-import * as UriTemplate from "@effect-mcp/definition/UriTemplate"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as UriTemplate from "@effect-mcp/core/UriTemplate"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"

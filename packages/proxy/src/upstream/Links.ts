@@ -6,13 +6,13 @@
  *
  * `Link` is one session with the upstream; `ListingLink` has the link that no client owns.
  */
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
-import type { ClientCapabilities } from "@effect-mcp/protocol/Capabilities"
-import type { McpError } from "@effect-mcp/protocol/McpError"
-import { forOperator } from "@effect-mcp/server/ClientLogger"
-import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
-import * as Session from "@effect-mcp/server/unstable/Session"
+import { forOperator } from "@effect-mcp/core/ClientLogger"
+import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
+import type { McpError } from "@effect-mcp/core/protocol/McpError"
+import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
+import * as Session from "@effect-mcp/core/unstable/server/Session"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -71,8 +71,9 @@ class Key implements Equal.Equal {
       : ""
   }
 
+  // A client declares few different capabilities.
   [Hash.symbol](): number {
-    return Hash.combine(Hash.hash(this.client))(Hash.string(this.text))
+    return Hash.hash(this.client)
   }
 
   [Equal.symbol](that: unknown): boolean {

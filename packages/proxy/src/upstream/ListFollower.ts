@@ -3,11 +3,10 @@
  * list that cannot be read stays as it was, and is read again later. `ServerLists` of the client reads a list and bounds how
  * often lists are read.
  */
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import type { Change } from "@effect-mcp/client/Notifications"
-import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
-import * as Lists from "@effect-mcp/client/unstable/ServerLists"
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
+import type { Change, ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
+import * as Lists from "@effect-mcp/core/unstable/client/ServerLists"
+import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"

@@ -6,11 +6,12 @@
  *
  * `ListFollower` reads the lists. `Links` opens the connections to the upstream that belong to one client each.
  */
-import type { ConnectError } from "@effect-mcp/client/ClientError"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import type { Change } from "@effect-mcp/client/Notifications"
-import type { ServerLists } from "@effect-mcp/client/unstable/Entries"
-import type { McpError } from "@effect-mcp/protocol/McpError"
+import type { ConnectError } from "@effect-mcp/core/ClientError"
+import type { Change, ClientSessionService } from "@effect-mcp/core/ClientSession"
+import type { McpError } from "@effect-mcp/core/protocol/McpError"
+import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
+import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -87,7 +88,7 @@ export const make = (options: Options): Effect.Effect<Supervisor> =>
         yield* onOpen(link)
         yield* following
         yield* Effect.logWarning(`The upstream "${name}" has ended the session; it is connected again`)
-      }).pipe(Effect.scoped)
+      }).pipe(ScopeEnd.scoped)
 
     /** Takes the lists away when the upstream does not come back soon. */
     const gone = ({ onLists }: Follower) =>
@@ -126,10 +127,7 @@ export const make = (options: Options): Effect.Effect<Supervisor> =>
           case "Open":
             return Effect.succeed(state.link)
           case "Opening":
-            return Effect.timeoutFail(Deferred.await(state.opened), {
-              duration: connectTimeout,
-              onTimeout: () => unconnected
-            })
+            return TimeLimit.call(Deferred.await(state.opened), connectTimeout, () => Effect.fail(unconnected))
           case "Down":
             return Effect.fail(state.why)
         }

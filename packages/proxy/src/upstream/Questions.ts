@@ -3,12 +3,12 @@
  * changed. `ServerSession` checks that the client has declared the capability that a question needs. The module also says which
  * capabilities of a client the upstream sees, and makes the features of the client that calls the upstream.
  */
-import * as ClientFeatures from "@effect-mcp/client/Features"
-import { type ClientCapabilities, declares } from "@effect-mcp/protocol/Capabilities"
-import type { JsonObject } from "@effect-mcp/protocol/Json"
-import { type McpError, MethodNotFound } from "@effect-mcp/protocol/McpError"
-import type { Question as ServerQuestion } from "@effect-mcp/server/Ask"
-import type { AskError, ServerSessionService } from "@effect-mcp/server/ServerSession"
+import type { Question as ServerQuestion } from "@effect-mcp/core/Ask"
+import * as ClientFeatures from "@effect-mcp/core/Features"
+import { type ClientCapabilities, declares } from "@effect-mcp/core/protocol/Capabilities"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import { type McpError, MethodNotFound } from "@effect-mcp/core/protocol/McpError"
+import type { AskError, ServerSessionService } from "@effect-mcp/core/ServerSession"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 

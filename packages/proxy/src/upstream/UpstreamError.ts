@@ -3,10 +3,10 @@
  * the request or the answer was lost on the way, the client learns the name of the upstream and what happened; only the log has the
  * cause, because the text of a transport may contain secrets.
  */
-import type { ClientError, ConnectError } from "@effect-mcp/client/ClientError"
-import { InternalError, isMcpError, type McpError, MethodNotFound } from "@effect-mcp/protocol/McpError"
-import { forOperator } from "@effect-mcp/server/ClientLogger"
-import type { AskError } from "@effect-mcp/server/ServerSession"
+import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
+import { forOperator } from "@effect-mcp/core/ClientLogger"
+import { InternalError, isMcpError, type McpError, MethodNotFound } from "@effect-mcp/core/protocol/McpError"
+import type { AskError } from "@effect-mcp/core/ServerSession"
 import * as Effect from "effect/Effect"
 
 /** The failures of a request to the upstream, and of the questions to the client that the request causes. */

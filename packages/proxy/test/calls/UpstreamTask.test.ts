@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ClientSessionService } from "@effect-mcp/client/ClientSession"
-import { InvalidRequest } from "@effect-mcp/protocol/McpError"
+import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
+import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
 import { Deferred, Effect, Fiber, TestClock } from "effect"
 import * as UpstreamTask from "../../src/calls/UpstreamTask.js"
 

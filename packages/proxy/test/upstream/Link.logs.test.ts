@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Message from "@effect-mcp/jsonrpc/Message"
-import type { ServerSessionService } from "@effect-mcp/server/ServerSession"
+import * as Message from "@effect-mcp/core/Message"
+import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { Effect } from "effect"
 import * as Link from "../../src/upstream/Link.js"
 

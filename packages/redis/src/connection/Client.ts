@@ -7,8 +7,9 @@
  *
  * `waiting` and `size` count commands until the driver has forgotten them, which may be after their timeout.
  */
-import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
-import { raceFirst } from "@effect-mcp/jsonrpc/unstable/kit/Race"
+import * as Deadlines from "@effect-mcp/core/unstable/kit/Deadlines"
+import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
@@ -171,11 +172,11 @@ export class Client {
     Effect.forEach(
       this.driver instanceof Cluster ? this.driver.nodes("master") : [this.driver],
       (node) =>
-        Effect.timeoutTo(Effect.orElseSucceed(Effect.tryPromise(() => node.info("memory")), () => ""), {
-          duration: this.settings.timeout,
-          onSuccess: (text) => text,
-          onTimeout: () => ""
-        })
+        TimeLimit.call(
+          Effect.orElseSucceed(Effect.tryPromise(() => node.info("memory")), () => ""),
+          this.settings.timeout,
+          () => Effect.succeed("")
+        )
     )
   )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Deadlines from "@effect-mcp/jsonrpc/unstable/kit/Deadlines"
+import * as Deadlines from "@effect-mcp/core/unstable/kit/Deadlines"
 import { Effect, Exit, Fiber } from "effect"
 import type { Redis } from "ioredis"
 import { EventEmitter } from "node:events"

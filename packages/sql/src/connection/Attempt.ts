@@ -7,6 +7,7 @@
  */
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
@@ -49,9 +50,9 @@ export const make = (limit: number, maxWaiting = MAX_WAITING): Run => {
       let undone: SqlStoreError | undefined
       const onTimeout = () => undone ?? new SqlStoreError({ message: late(what, limit), code: "ETIMEDOUT" })
       // What waits for a connection, or for the end of a transaction, cannot be interrupted.
-      const once: Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R> = Effect.timeoutFail(
-        Effect.interruptible(Effect.disconnect(refusing(what, Effect.mapInputContext(effect, withoutTransaction)))),
-        { duration: limit, onTimeout }
+      const once: Effect.Effect<A, Exclude<E, SqlError> | SqlStoreError, R> = Effect.flatMap(
+        TimeLimit.end(refusing(what, Effect.mapInputContext(effect, withoutTransaction)), limit),
+        Option.match({ onNone: () => Effect.fail(onTimeout()), onSome: (value) => Effect.succeed(value) })
       )
       const repeated = Effect.catchIf(once, isUndone, (error) => {
         undone = error

@@ -5,9 +5,9 @@
  * Mutable: `waiting` holds what was taken from `arrived`, in its order; `size` is the sum of the sizes in both; `pending` are those
  * that are neither written nor refused.
  */
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import { turn } from "@effect-mcp/jsonrpc/unstable/kit/EventLoop"
-import * as Outbox from "@effect-mcp/jsonrpc/unstable/kit/Outbox"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import { turn } from "@effect-mcp/core/unstable/kit/EventLoop"
+import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -3,7 +3,7 @@
  * What a node writes in an epoch that is over is refused.
  */
 import type { Statement } from "@effect/sql/Statement"
-import type { StreamKey } from "@effect-mcp/server/EventStore"
+import type { StreamKey } from "@effect-mcp/core/EventStore"
 import type { SqlConnectionService } from "../SqlConnection.js"
 import * as Attempt from "./Attempt.js"
 import * as Rows from "./Rows.js"

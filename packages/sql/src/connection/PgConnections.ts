@@ -5,9 +5,12 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
+import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -80,10 +83,10 @@ const onReserved = (sql: SqlClient, channel: string): Stream.Stream<string, SqlE
           void pg.end()
         })
       )
-      yield* Effect.timeoutFail(Effect.disconnect(connection.execute(`LISTEN "${channel}"`, [], undefined)), {
-        duration: ANSWER,
-        onTimeout: () => new SqlError({ cause: undefined, message: "The connection that listens does not answer" })
-      })
+      const listening = yield* TimeLimit.end(connection.execute(`LISTEN "${channel}"`, [], undefined), ANSWER)
+      if (Option.isNone(listening)) {
+        return yield* new SqlError({ cause: undefined, message: "The connection that listens does not answer" })
+      }
     })
   )
 
@@ -105,7 +108,7 @@ export const leavingReadOnly = (sql: SqlClient, run: Attempt.Run): Effect.Effect
     if (!isPgClient(sql)) return (effect) => effect
     const due = yield* Queue.sliding<void>(1)
     /** Whether a connection only reads. Then it ends before it is given back, so that no statement gets it. */
-    const ended = Effect.scoped(Effect.gen(function*() {
+    const ended = ScopeEnd.scoped(Effect.gen(function*() {
       const connection = yield* reserved(sql)
       const [row] = yield* connection.execute("SHOW transaction_read_only", [], undefined)
       const isReadOnly = row?.transaction_read_only === "on"

@@ -2,8 +2,8 @@
  * The rows of `SqlEventStore`: how events are read, and how streams are deleted: a session that ends marks its streams as expired, and
  * what has expired is deleted later. The event loop turns after each portion of them.
  */
-import { turn } from "@effect-mcp/jsonrpc/unstable/kit/EventLoop"
-import type { StoredEvent, StreamKey } from "@effect-mcp/server/EventStore"
+import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"
+import { turn } from "@effect-mcp/core/unstable/kit/EventLoop"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"

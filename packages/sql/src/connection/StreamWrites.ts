@@ -5,7 +5,7 @@
  * A stream that has expired counts as removed before its rows are; when it begins again, "dropped" says that they are gone.
  */
 import type { Fragment } from "@effect/sql/Statement"
-import type { StoredEvent, StreamKey } from "@effect-mcp/server/EventStore"
+import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"
 import * as Effect from "effect/Effect"
 import type { SqlConnectionService } from "../SqlConnection.js"
 import type { SqlStoreError } from "../SqlStoreError.js"

@@ -7,7 +7,7 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment, Identifier } from "@effect/sql/Statement"
-import { turn } from "@effect-mcp/jsonrpc/unstable/kit/EventLoop"
+import { turn } from "@effect-mcp/core/unstable/kit/EventLoop"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"

@@ -9,8 +9,9 @@
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import * as Edition from "@effect-mcp/jsonrpc/unstable/kit/Edition"
-import * as Semaphore from "@effect-mcp/jsonrpc/unstable/kit/Semaphore"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -117,7 +118,7 @@ const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effec
   Effect.flatMap(Effect.forkDaemon(limited(statement, limit)), Fiber.join)
 
 const limited = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
-  Effect.timeoutFailCause(statement, { duration: 3 * limit, onTimeout: () => Edition.interruption })
+  TimeLimit.call(statement, 3 * limit, () => Effect.failCause(Edition.interruption))
 
 /** The same for a statement of a transaction. An interruption waits for its end: the connection is free for what follows. */
 const toItsEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>

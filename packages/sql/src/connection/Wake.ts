@@ -4,9 +4,10 @@
  * PostgreSQL.
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
+import * as Race from "@effect-mcp/core/unstable/kit/Race"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -116,22 +117,22 @@ const notifyingNodes = (
       Effect.sync(() => receive(payload)))
     /** Whether the node hears itself within so long. */
     const hearsItself = (within: Duration.Duration) =>
-      Effect.map(
-        Effect.zipRight(Effect.ignore(send([""])), Effect.timeoutOption(Queue.take(heard), within)),
-        Option.isSome
+      Effect.zipRight(
+        Effect.ignore(send([""])),
+        TimeLimit.call(Effect.as(Queue.take(heard), true), within, () =>
+          Effect.succeed(false))
       )
     const beating = Effect.gen(function*() {
       // The first ones may be sent before the connection listens.
       const isBegun = yield* Effect.repeat(hearsItself(Duration.millis(100)), {
-        until: (isHeard) =>
-          isHeard,
+        until: (isHeard) => isHeard,
         times: 20
       })
       if (!isBegun) return
       listeners.wakeAll()
       yield* Effect.repeat(Effect.delay(hearsItself(BEAT), BEAT), { while: (isHeard) => isHeard })
     })
-    const hearing = Effect.raceFirst(Effect.disconnect(listening), beating)
+    const hearing = Race.raceFirst(Effect.disconnect(listening), beating)
     yield* Effect.forkScoped(Effect.repeat(Effect.ignore(hearing), Schedule.spaced("500 millis")))
     yield* Effect.forkScoped(Effect.forever(sending))
     return (name) =>

@@ -7,7 +7,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { AccessToken, Options } from "../AuthorizationServerOptions.js"
+import type { AccessToken, Options } from "../AuthorizationServerModel.js"
 import * as BoundedMemory from "./BoundedMemory.js"
 import type { Keys } from "./Keys.js"
 

@@ -5,7 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Jose from "jose"
-import type { Issuer, Jwk } from "../AuthorizationServerOptions.js"
+import type { Issuer, Jwk } from "../AuthorizationServerModel.js"
 
 interface Key {
   readonly id: string

@@ -9,7 +9,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Encoding from "effect/Encoding"
-import type { AccessToken, Issuer, Options, Received, RegisteredClient } from "../AuthorizationServerOptions.js"
+import type { AccessToken, Issuer, Options, Received, RegisteredClient } from "../AuthorizationServerModel.js"
 import * as BoundedMemory from "./BoundedMemory.js"
 import * as Clients from "./Clients.js"
 import type { Grant, Grants } from "./Grants.js"

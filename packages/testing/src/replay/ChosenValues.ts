@@ -3,8 +3,8 @@
  * value is accepted and remembered. Where a later message names the recorded value, the remembered value takes its place. `Difference`
  * compares the other values; `Replay` plays the conversation.
  */
-import type * as Message from "@effect-mcp/jsonrpc/Message"
-import * as Meta from "@effect-mcp/protocol/Meta"
+import type * as Message from "@effect-mcp/core/Message"
+import * as Meta from "@effect-mcp/core/protocol/Meta"
 import type { Entry } from "../Transcript.js"
 import * as Difference from "./Difference.js"
 

@@ -2,7 +2,7 @@
  * Finds the first place at which two JSON values differ, and describes the difference for the failure of a test. `ChosenValues` decides
  * which values may differ.
  */
-import * as Json from "@effect-mcp/jsonrpc/unstable/Json"
+import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
 
 export interface Difference {
   readonly path: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
+import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
 import { Console, Effect } from "effect"
 
 /** Prints the tools of all servers. */

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ClientSessionGroup from "@effect-mcp/client/ClientSessionGroup"
-import * as Tool from "@effect-mcp/definition/Tool"
-import * as InProcess from "@effect-mcp/server/InProcess"
-import * as McpServer from "@effect-mcp/server/McpServer"
+import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
+import * as InProcess from "@effect-mcp/core/InProcess"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Tool from "@effect-mcp/core/Tool"
 import { Effect } from "effect"
 import { program } from "../src/host.js"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Client from "@effect-mcp/client/Client"
-import * as InProcess from "@effect-mcp/server/InProcess"
+import * as Client from "@effect-mcp/core/Client"
+import * as InProcess from "@effect-mcp/core/InProcess"
 import { Effect } from "effect"
 import { Server } from "../src/server.js"
 

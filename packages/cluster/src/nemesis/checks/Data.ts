@@ -19,7 +19,7 @@ export const KINDS: ReadonlySet<string> = new Set([
 /** How long after another fault its effects last, and how long after one of these faults a session may move, in milliseconds. */
 const NEAR = 8000
 
-/** A machine that is so many times as slow as usual keeps no leases. */
+/** A machine that is so many times as slow as usual keeps no leases, and takes a request over too late. */
 const SLOW = 1.5
 
 const isNear = (history: History, from: Time, until: Time): boolean =>
@@ -50,7 +50,7 @@ const doubted = (history: History): Array<Violation> => {
     const from = began.get(call) ?? at
     // The node that had the call in its inbox has lost its place.
     const isLost = takeovers(history, from, at + NEAR).length > 0
-    return isLost || isNear(history, from, at)
+    return isLost || isNear(history, from, at) || slowness(history, from, at) > SLOW
       ? []
       : [{
         promise: "a call that never ran is refused",

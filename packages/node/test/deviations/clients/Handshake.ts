@@ -149,6 +149,17 @@ export const rows: ReadonlyArray<ClientRow> = [
     method: "initialize",
     deviation: "initializes a second time",
     message: initialize(facts),
+    over: ["memory", "stdio"],
+    does: "accepts: a new client, with a session of its own",
+    rule: "basic/lifecycle#initialization",
+    expected: { answers: [{ id: 7, result: { protocolVersion: "2025-11-25" } }] }
+  },
+  {
+    id: "initialize-twice-http",
+    method: "initialize",
+    deviation: "initializes its session a second time",
+    message: initialize(facts),
+    over: ["http"],
     does: "-32600",
     rule: "basic/lifecycle#initialization",
     expected: { answers: [{ error: { code: -32600 } }] }

@@ -107,14 +107,22 @@ export const rows: ReadonlyArray<ClientRow> = [
     "prompts/get",
     "arguments: { name: null }",
     { name: "greet", arguments: { name: null } },
-    "-32602: nothing is mended inside `arguments`"
+    "-32602: nothing is mended inside the arguments of a prompt"
   ),
   {
     id: "call-argument-null",
     method: "tools/call",
     deviation: "sends `arguments: { text: null }`",
     message: request("tools/call", { name: "echo", arguments: { text: null } }),
-    does: "nothing is mended inside `arguments`: a result with `isError`, which the model reads",
+    does: "the argument is optional: `null` counts as absent",
+    expected: { answers: [{ id: 7, result: text("nothing") }] }
+  },
+  {
+    id: "call-required-argument-null",
+    method: "tools/call",
+    deviation: "sends `null` for a required argument",
+    message: request("tools/call", { name: "add", arguments: { a: null, b: 2 } }),
+    does: "a result with `isError`, which the model reads",
     expected: { answers: [{ id: 7, result: { isError: true } }] }
   },
   {

@@ -106,7 +106,25 @@ export const rows: ReadonlyArray<ClientRow> = [
     "call-arguments-wrong",
     "tools/call",
     "sends an argument of a wrong type",
-    { name: "add", arguments: { a: "1", b: 2 } },
+    { name: "add", arguments: { a: "one", b: 2 } },
+    "a result with `isError`, which the model reads",
+    isError,
+    tools
+  ),
+  answers(
+    "call-arguments-mended",
+    "tools/call",
+    "sends numbers as texts",
+    { name: "add", arguments: { a: "1", b: "-2" } },
+    "reads the numbers, and reports it: the schema of the tool allows one reading",
+    text("-1"),
+    tools
+  ),
+  answers(
+    "call-arguments-odd-number",
+    "tools/call",
+    "sends a number as a text that no number is written as",
+    { name: "add", arguments: { a: "01", b: 2 } },
     "a result with `isError`, which the model reads",
     isError,
     tools
@@ -116,7 +134,7 @@ export const rows: ReadonlyArray<ClientRow> = [
       `call-arguments-wrong-${version}`,
       "tools/call",
       `at ${version}, sends an argument of a wrong type`,
-      { name: "add", arguments: { a: "1", b: 2 } },
+      { name: "add", arguments: { a: "one", b: 2 } },
       "a result with `isError`, which the model reads",
       isError,
       {
@@ -131,7 +149,7 @@ export const rows: ReadonlyArray<ClientRow> = [
     "tools/call",
     "sends an argument that the tool does not have",
     { name: "echo", arguments: { text: "a", more: 1 } },
-    "ignores it",
+    "ignores it, and reports its name; an option refuses the call",
     text("a"),
     tools
   ),

@@ -1,8 +1,7 @@
 /**
  * Makes the scripts of deviating servers.
  */
-import type { HttpAnswer, Script } from "../ScriptedServers.js"
-import { good } from "../ScriptedServers.js"
+import { good, type HttpAnswer, type Script } from "../ScriptedServers.js"
 
 export type More = Pick<Script, "forbidden" | "isError" | "over">
 

@@ -1,0 +1,320 @@
+/**
+ * What the API of each model takes in the schema of a tool's arguments, as data: the keywords, what the value of each must be, and limits.
+ * `Values` reads the value of one keyword, and `Walk` makes a schema that keeps these rules; neither knows the name of a dialect.
+ *
+ * @see https://json-schema.org/draft/2020-12/schema
+ * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+ * @see https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use
+ * @see https://ai.google.dev/api/caching#Schema
+ */
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import type * as Patterns from "./Patterns.js"
+
+export type Dialect = "json-schema" | "openai" | "openai-strict" | "anthropic" | "gemini"
+
+export type Schema = JsonObject | boolean
+
+/** What the value of a keyword must be. The keyword `never` has no value that the dialect takes. */
+export type Kind =
+  | "any"
+  | "never"
+  | "text"
+  | "id"
+  | "anchor"
+  | "boolean"
+  | "number"
+  | "positive"
+  | "count"
+  | "pattern"
+  | "type"
+  | "list"
+  | "values"
+  | "texts"
+  | "texts by name"
+  | "schema or texts"
+  | "booleans by name"
+  | "schema"
+  | "schema or schemas"
+  | "schemas"
+  | "schema by name"
+  | "schema by pattern"
+
+export type Keywords = ReadonlyMap<string, Kind>
+
+/** The keywords of draft 2020-12. Other keywords may have any value. */
+export const draft: Keywords = new Map<string, Kind>([
+  ["$schema", "text"],
+  ["$id", "id"],
+  ["$anchor", "anchor"],
+  ["$dynamicAnchor", "anchor"],
+  ["$recursiveAnchor", "anchor"],
+  ["$ref", "text"],
+  ["$dynamicRef", "text"],
+  ["$recursiveRef", "text"],
+  ["$vocabulary", "booleans by name"],
+  ["$comment", "text"],
+  ["$defs", "schema by name"],
+  ["definitions", "schema by name"],
+  ["title", "text"],
+  ["description", "text"],
+  ["default", "any"],
+  ["examples", "list"],
+  ["deprecated", "boolean"],
+  ["readOnly", "boolean"],
+  ["writeOnly", "boolean"],
+  ["type", "type"],
+  ["enum", "values"],
+  ["const", "any"],
+  ["format", "text"],
+  ["pattern", "pattern"],
+  ["contentEncoding", "text"],
+  ["contentMediaType", "text"],
+  ["contentSchema", "schema"],
+  ["minLength", "count"],
+  ["maxLength", "count"],
+  ["multipleOf", "positive"],
+  ["minimum", "number"],
+  ["maximum", "number"],
+  ["exclusiveMinimum", "number"],
+  ["exclusiveMaximum", "number"],
+  ["items", "schema"],
+  ["additionalItems", "schema"],
+  ["unevaluatedItems", "schema"],
+  ["prefixItems", "schemas"],
+  ["contains", "schema"],
+  ["minContains", "count"],
+  ["maxContains", "count"],
+  ["minItems", "count"],
+  ["maxItems", "count"],
+  ["uniqueItems", "boolean"],
+  ["properties", "schema by name"],
+  ["patternProperties", "schema by pattern"],
+  ["additionalProperties", "schema"],
+  ["unevaluatedProperties", "schema"],
+  ["propertyNames", "schema"],
+  ["minProperties", "count"],
+  ["maxProperties", "count"],
+  ["required", "texts"],
+  ["dependentRequired", "texts by name"],
+  ["dependentSchemas", "schema by name"],
+  ["dependencies", "schema or texts"],
+  ["allOf", "schemas"],
+  ["anyOf", "schemas"],
+  ["oneOf", "schemas"],
+  ["not", "schema"],
+  ["if", "schema"],
+  ["then", "schema"],
+  ["else", "schema"]
+])
+
+/** Earlier drafts have a list of schemas in `items`, and names of places in `$id`. */
+const earlier: Keywords = new Map<string, Kind>([
+  ...draft,
+  ["items", "schema or schemas"],
+  ["$id", "text"],
+  ["$recursiveAnchor", "any"]
+])
+
+/** The draft, in a schema that refers to its own definitions only. */
+const withoutNames: Keywords = new Map([
+  ...draft,
+  ...["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$dynamicRef", "$recursiveRef", "$vocabulary"]
+    .map((keyword): [string, Kind] => [keyword, "never"])
+])
+
+/** The draft, without references. */
+const withoutReferences: Keywords = new Map([
+  ...withoutNames,
+  ...["$ref", "$defs", "definitions"].map((keyword): [string, Kind] => [keyword, "never"])
+])
+
+/** A part of the draft: a schema has a type, and only keywords that belong to the type. */
+export interface Subset {
+  /** The keywords that each type has, beside those whose values are schemas. Types that are not here are left out. */
+  readonly types: ReadonlyMap<string, ReadonlyArray<string>>
+  readonly formats: ReadonlyMap<string, ReadonlyArray<string>>
+  /** The types whose values `enum` lists, and which of `enum` and `const` the dialect has. */
+  readonly valuesOf: ReadonlyArray<string>
+  readonly hasConst: boolean
+  /** Whether `enum` can list the empty text. */
+  readonly hasEmptyText: boolean
+  /** What the description says in words when it is no keyword of the dialect. */
+  readonly inWords: ReadonlyArray<string>
+  /** Whether a schema has one type only, and `nullable` in place of the type `null`. */
+  readonly hasNullable: boolean
+  /** Whether a schema with `anyOf` has no other keyword. Otherwise `description` may be beside it. */
+  readonly isAnyOfAlone: boolean
+  /**
+   * Whether a model writes exactly what the schema says: each object has all its properties and no others, and a schema that the
+   * dialect cannot describe has no form in the dialect. Otherwise the schema becomes less precise.
+   */
+  readonly isExact: boolean
+}
+
+export interface Limits {
+  /** Characters of the description of a tool. */
+  readonly description: number
+  readonly tools: number
+  /** Schemas inside of each other, of which the root is the first; in other values, lists and objects inside of each other. */
+  readonly levels: number
+  /** Properties of all objects. */
+  readonly properties: number
+  /** Characters of all names of properties, of all values of `enum`, and of all values of `const`. */
+  readonly characters: number
+  /** Values of all `enum`s. */
+  readonly values: number
+  /** Characters of the texts of one `enum` with more than `many` values. */
+  readonly charactersOfMany: number
+  readonly many: number
+}
+
+export interface Rules {
+  readonly keywords: Keywords
+  /** Which regular expressions a pattern may be. */
+  readonly patterns: Patterns.Language
+  /** Whether references stay in a schema that leads to nothing outside of its definitions; else they are replaced. */
+  readonly references: "all" | "own definitions" | "none"
+  /** Whether the root may have alternatives and conditions. */
+  readonly hasConditions: boolean
+  /** What the names of arguments must be. */
+  readonly names?: RegExp
+  readonly needsItems: boolean
+  /** The schema of any value; a dialect may have none. */
+  readonly anything?: JsonObject
+  readonly subset?: Subset
+  readonly limits: Limits
+  /** The dialect of schemas that have no form in this one. */
+  readonly otherwise?: Dialect
+}
+
+const unlimited: Limits = {
+  description: 10_000,
+  tools: 512,
+  levels: Infinity,
+  properties: Infinity,
+  characters: Infinity,
+  values: Infinity,
+  many: Infinity,
+  charactersOfMany: Infinity
+}
+
+/** No provider says how deep a schema may be; parsers of JSON stop between some hundred and a thousand levels. */
+const DEEP = 100
+
+/** A parser of protocol buffers stops at a hundred messages in each other, and a property is two. */
+const DEEP_IN_BUFFERS = 32
+
+const openai: Limits = { ...unlimited, description: 1024, tools: 128, levels: DEEP }
+
+const numeric = ["multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]
+
+const strict: Subset = {
+  types: new Map([
+    ["string", ["pattern"]],
+    ["number", numeric],
+    ["integer", numeric],
+    ["boolean", []],
+    ["null", []],
+    ["array", ["minItems", "maxItems"]],
+    ["object", []]
+  ]),
+  formats: new Map([
+    ["string", ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]]
+  ]),
+  valuesOf: ["string", "number", "integer", "boolean", "null"],
+  hasConst: true,
+  hasEmptyText: true,
+  inWords: ["default", "minLength", "maxLength", "uniqueItems"],
+  hasNullable: false,
+  isAnyOfAlone: false,
+  isExact: true
+}
+
+const gemini: Subset = {
+  types: new Map([
+    ["string", ["minLength", "maxLength", "pattern"]],
+    ["number", ["minimum", "maximum"]],
+    ["integer", ["minimum", "maximum"]],
+    ["boolean", []],
+    ["array", ["minItems", "maxItems"]],
+    ["object", ["minProperties", "maxProperties"]]
+  ]),
+  formats: new Map([
+    ["string", ["date-time"]],
+    ["number", ["float", "double"]],
+    ["integer", ["int32", "int64"]]
+  ]),
+  valuesOf: ["string"],
+  hasConst: false,
+  hasEmptyText: false,
+  inWords: ["default", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems"],
+  hasNullable: true,
+  isAnyOfAlone: true,
+  isExact: false
+}
+
+export const rules: Readonly<Record<Dialect, Rules>> = {
+  "json-schema": {
+    keywords: draft,
+    patterns: "ECMAScript",
+    references: "all",
+    hasConditions: true,
+    needsItems: false,
+    anything: {},
+    limits: unlimited
+  },
+  "openai": {
+    keywords: withoutReferences,
+    patterns: "Python",
+    references: "none",
+    hasConditions: false,
+    needsItems: true,
+    anything: {},
+    limits: openai
+  },
+  "openai-strict": {
+    keywords: withoutReferences,
+    patterns: "Python",
+    references: "none",
+    hasConditions: false,
+    needsItems: true,
+    subset: strict,
+    limits: {
+      ...openai,
+      levels: 10,
+      properties: 5000,
+      characters: 120_000,
+      values: 1000,
+      many: 250,
+      charactersOfMany: 15_000
+    },
+    otherwise: "openai"
+  },
+  "anthropic": {
+    keywords: withoutNames,
+    patterns: "ECMAScript",
+    references: "own definitions",
+    hasConditions: false,
+    names: /^[a-zA-Z0-9_.-]{1,64}$/,
+    needsItems: false,
+    anything: {},
+    limits: { ...unlimited, levels: DEEP }
+  },
+  "gemini": {
+    keywords: withoutReferences,
+    patterns: "ECMAScript",
+    references: "none",
+    hasConditions: false,
+    needsItems: true,
+    // A schema needs a type, and a model can write every value as text.
+    anything: { type: "string", description: "any JSON value, as text" },
+    subset: gemini,
+    limits: { ...unlimited, levels: DEEP_IN_BUFFERS }
+  }
+}
+
+/** The rules for a schema. A schema of an earlier draft stays one where the dialect has the whole draft. */
+export const rulesOf = (dialect: Dialect, { $schema }: JsonObject): Rules =>
+  dialect === "json-schema" && typeof $schema === "string" && /draft-0|2019-09/.test($schema)
+    ? { ...rules[dialect], keywords: earlier }
+    : rules[dialect]

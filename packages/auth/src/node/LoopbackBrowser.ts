@@ -1,0 +1,176 @@
+/**
+ * The user's browser, for programs on the user's own machine: opens the login in the browser, and receives the response with
+ * an HTTP server on 127.0.0.1 that runs only during a login. The path of the response is random, so that no other page can
+ * guess it. A client that has registered itself listens again on its registered port, if the port is free.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3
+ * @since 0.1.0
+ */
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
+import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { randomBytes, timingSafeEqual } from "node:crypto"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { AuthorizationError } from "../AuthorizationError.js"
+import { Browser, type Login } from "../Browser.js"
+import * as OpenUrl from "./browser/OpenUrl.js"
+
+/** @category models */
+export interface Options {
+  /**
+   * The port to listen on. Default: any free port. A client that is registered by hand, or by a document, needs its registered
+   * port, unless its authorization server lets the port differ.
+   */
+  readonly port?: number | undefined
+  /** The path of the redirect URI. Default: a random path. */
+  readonly path?: `/${string}` | undefined
+  /**
+   * Opens the address. Default: the program of the system (`open`, `xdg-open`), without a shell. Where there is no browser, over
+   * SSH for example, pass a function that prints the address.
+   */
+  readonly open?: ((url: URL) => Effect.Effect<void, unknown>) | undefined
+}
+
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options: Options = {}): Layer.Layer<Browser> =>
+  Layer.sync(Browser, () => {
+    const path = options.path ?? `/${randomBytes(16).toString("base64url")}`
+    return {
+      login: (registered) => {
+        const fresh = login(path, options.port ?? 0, options)
+        const known = registered.map((uri) => portAndPath(uri, options)).find((one) => one !== undefined)
+        // Not every authorization server lets the port differ, so another port needs another registration.
+        return known === undefined ? fresh : Effect.orElse(login(known.path, known.port, options), () => fresh)
+      }
+    }
+  })
+
+/**
+ * A `Browser` for `AuthorizationCode`.
+ *
+ * @category layers
+ */
+export const layer: Layer.Layer<Browser> = layerWith()
+
+/** The port and the path of a registered redirect URI; `undefined` when the options do not allow them. */
+const portAndPath = (uri: string, { path, port }: Options) => {
+  if (!URL.canParse(uri)) return undefined
+  const url = new URL(uri)
+  return url.protocol === "http:" && url.hostname === "127.0.0.1" && url.port !== "" && url.search === "" &&
+      (path === undefined || path === url.pathname) && (port === undefined || port === Number(url.port))
+    ? { path: url.pathname, port: Number(url.port) }
+    : undefined
+}
+
+/** A response that waits for its state. */
+interface Waiting {
+  readonly state: string
+  readonly response: Deferred.Deferred<URLSearchParams, AuthorizationError>
+}
+
+const login = (
+  path: string,
+  wantedPort: number,
+  options: Options
+): Effect.Effect<Login, AuthorizationError, Scope.Scope> =>
+  Effect.gen(function*() {
+    let waiting: Waiting | undefined
+    const server = yield* Effect.acquireRelease(
+      listen(wantedPort, (request, response) => {
+        const target = request.url ?? "/"
+        // `//` alone is no URL.
+        if (!URL.canParse(target, origin)) return page(response, 404, NOTHING)
+        const url = new URL(target, origin)
+        const { host } = request.headers
+        // A page of another site can send requests here, under a name that resolves to this address.
+        if (request.method !== "GET" || url.pathname !== path || (host !== at && host !== `localhost:${port}`)) {
+          return page(response, 404, NOTHING)
+        }
+        if (waiting === undefined || !isSame(url.searchParams.getAll("state"), waiting.state)) {
+          return page(response, 400, "This address belongs to another login. Go back to the program and log in again.")
+        }
+        Edition.done(waiting.response, Effect.succeed(url.searchParams))
+        waiting = undefined
+        page(response, 200, "The response has arrived. You can close this window and go back to the program.")
+      }),
+      close
+    )
+    const { port } = server.address() as AddressInfo
+    const at = `127.0.0.1:${port}`
+    const origin = `http://${at}`
+    return {
+      redirectUri: `${origin}${path}`,
+      open: (url, state) =>
+        Effect.flatMap(Deferred.make<URLSearchParams, AuthorizationError>(), (response) => {
+          waiting = { state, response }
+          const opening = options.open === undefined ? OpenUrl.open(url) : Effect.mapError(
+            options.open(url),
+            (cause) =>
+              new AuthorizationError({ reason: "Browser", message: "`open` could not open the address", cause })
+          )
+          return raceFirst(Deferred.await(response), Effect.zipRight(opening, Effect.never))
+        })
+    }
+  })
+
+const listen = (
+  port: number,
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void
+): Effect.Effect<Server, AuthorizationError> =>
+  Effect.async((resume) => {
+    const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16 * 1024 }, onRequest)
+    server.maxConnections = 16
+    // The event also reports a later connection that cannot be accepted: without a listener it would end the process.
+    server.on("error", (cause) =>
+      resume(
+        Effect.fail(
+          new AuthorizationError({
+            reason: "Browser",
+            message:
+              `The program could not listen on 127.0.0.1:${port} for the response to the login: free the port, or ` +
+              "pass another `port`",
+            cause
+          })
+        )
+      ))
+    server.listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
+  })
+
+/** Waits until the page is written, for at most a second. */
+const close = (server: Server): Effect.Effect<void> =>
+  Effect.async<void>((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeIdleConnections()
+  }).pipe(
+    TimeLimit.end("1 second"),
+    Effect.ensuring(Effect.sync(() => server.closeAllConnections())),
+    Effect.asVoid
+  )
+
+const isSame = ([given, ...more]: ReadonlyArray<string>, state: string): boolean => {
+  const [a, b] = [Buffer.from(given ?? ""), Buffer.from(state)]
+  return more.length === 0 && a.length === b.length && timingSafeEqual(a, b)
+}
+
+const NOTHING = "There is nothing here."
+
+/** A page with a fixed text: nothing that a request holds is shown. */
+const page = (response: ServerResponse, status: number, text: string): void => {
+  response.writeHead(status, {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    connection: "close"
+  }).end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Login</title><p>${text}</p></html>`)
+}

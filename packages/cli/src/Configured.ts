@@ -1,0 +1,101 @@
+/**
+ * The server that a name means: an entry of the file that `--config` names, or else of the user's own files of all hosts, and last of
+ * the files of the current folder, which need the user's consent. The first file that has the name decides, whatever it says.
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import type { QuitException, Terminal } from "@effect/platform/Terminal"
+import * as ServersConfig from "@effect-mcp/core/ServersConfig"
+import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { fit, line } from "./Escape.js"
+import { type Failure, refused, usage } from "./Failure.js"
+import { Output } from "./Output.js"
+import * as Trust from "./Trust.js"
+
+export interface Given {
+  readonly config: Option.Option<string>
+  readonly trust: boolean
+}
+
+const sources = (
+  config: Option.Option<string>
+): Effect.Effect<ReadonlyArray<ConfiguredServers.Configuration>, Failure> =>
+  Option.match(config, {
+    onSome: (path) =>
+      Effect.mapBoth(ConfiguredServers.read(path), {
+        onFailure: ({ message }) => refused(message),
+        onSuccess: (file) => [file]
+      }),
+    onNone: () =>
+      Effect.zipWith(
+        ConfiguredServers.userFiles(),
+        ConfiguredServers.folderFiles(process.cwd()),
+        (own, ofFolder) => [...own, ...ofFolder]
+      )
+  })
+
+const MAX_NAMES = 20
+const MAX_NAME = 40
+
+/** The names that the files have, and what of them cannot be used. */
+const listed = (files: ReadonlyArray<ConfiguredServers.Configuration>): string => {
+  const entries = [...ServersConfig.merge(files.map(({ entries }) => entries))]
+  if (entries.length === 0) return "no file with servers was found"
+  const names = entries.slice(0, MAX_NAMES).map(([name, { _tag }]) =>
+    `${fit(line(name), MAX_NAME)}${_tag === "Server" ? "" : _tag === "Disabled" ? " (disabled)" : " (cannot be read)"}`
+  )
+  const more = entries.length - names.length
+  return `the files have ${names.join(", ")}${more === 0 ? "" : ` and ${more} more`}`
+}
+
+/** The server of a name, with its variables filled in. */
+export const find = (name: string, { config, trust }: Given): Effect.Effect<
+  ServersConfig.Program | ServersConfig.Address,
+  Failure | QuitException,
+  Output | FileSystem.FileSystem | Path.Path | Terminal
+> =>
+  Effect.gen(function*() {
+    const { note } = yield* Output
+    const files = yield* sources(config)
+    const found = files.find(({ entries }) => entries.has(name))
+    const before = found === undefined ? files : files.slice(0, files.indexOf(found))
+    for (const { error, isOfFolder } of before) {
+      if (error === undefined) continue
+      yield* note(error.message)
+      if (found?.isOfFolder === true && isOfFolder !== true) {
+        return yield* refused(`That file may have a server of this name: mend it, or name another file with --config`)
+      }
+    }
+    if (found === undefined) {
+      return yield* usage(
+        `No server is called "${fit(line(name), MAX_NAME)}": ${
+          listed(files)
+        }. A URL begins with http:// or https://, a command line stands after --`
+      )
+    }
+    const entry = found.entries.get(name)
+    const filled = yield* ConfiguredServers.fill(
+      new Map(entry === undefined ? [] : [[name, entry]]),
+      { folder: process.cwd() }
+    )
+    const server = yield* usable(name, found.file, filled.get(name))
+    if (found.isOfFolder === true && !trust && entry?._tag === "Server") {
+      yield* Trust.ask(name, found.file, entry, server)
+    }
+    return server
+  })
+
+const usable = (
+  name: string,
+  file: string,
+  entry: ServersConfig.Entry | undefined
+): Effect.Effect<ServersConfig.Program | ServersConfig.Address, Failure> =>
+  entry?._tag === "Server"
+    ? Effect.succeed(entry.server)
+    : Effect.fail(refused(
+      entry?._tag === "LeftOut"
+        ? ServersConfig.errorOf(name, entry).message
+        : `The server "${fit(line(name), MAX_NAME)}" is disabled in ${file}`
+    ))

@@ -1,0 +1,169 @@
+/**
+ * How connecting and calls can fail: with an error that the server sent (`McpError`), with a failure on the client's side
+ * (`LocalError`), and with the errors that this module defines.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import { JsonRpcError } from "../jsonrpc/JsonRpcError.js"
+import { type LocalError, TransportError } from "../jsonrpc/LocalError.js"
+import type { CallError } from "../jsonrpc/Outbound.js"
+import * as Issue from "../protocol/Issue.js"
+import * as McpError from "../protocol/McpError.js"
+import type * as Tools from "../protocol/Tools.js"
+import type { Version } from "../protocol/Version.js"
+
+/**
+ * The client does not speak the revision that the server answered.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
+ * @category errors
+ */
+export class NoCommonVersion extends Data.TaggedError("NoCommonVersion")<{
+  readonly offered: string
+  readonly supported: ReadonlyArray<string>
+}> {
+  override get message(): string {
+    // The server chose this text.
+    return `The server speaks ${this.offered.slice(0, 200)}; this client speaks ${this.supported.join(", ")}`
+  }
+}
+
+/**
+ * A tool failed in a way that its definition does not declare.
+ *
+ * @category errors
+ */
+export class ToolError extends Data.TaggedError("ToolError")<{
+  readonly tool: string
+  /** The result that a model would read. */
+  readonly result: Tools.CallToolResult
+}> {
+  override get message(): string {
+    const block = this.result.content.find(({ type }) => type === "text")
+    return block?.type === "text" ? block.text : `The tool "${this.tool}" failed without a message`
+  }
+}
+
+/**
+ * The server asked for input in order to serve a call, and a feature of the client refused to give it. The call was not
+ * sent again.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+ * @category errors
+ */
+export class InputRefused extends Data.TaggedError("InputRefused")<{
+  /** The method of the call. */
+  readonly method: string
+  /** The method of the input request. */
+  readonly input: string
+  readonly cause: McpError.McpError
+}> {
+  override get message(): string {
+    return `"${this.method}" needs input that the client refused ("${this.input}"): ${this.cause.message}`
+  }
+}
+
+/**
+ * The server asked for input in each of as many rounds as the client makes for one call.
+ *
+ * @category errors
+ */
+export class TooManyRounds extends Data.TaggedError("TooManyRounds")<{
+  readonly method: string
+  readonly rounds: number
+}> {
+  override get message(): string {
+    return `The server still needs input for "${this.method}" after ${this.rounds} rounds`
+  }
+}
+
+/**
+ * The client did not send the message, because the session does not allow it: the agreed revision does not have the
+ * method, or the capability that it needs was not declared.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#operation
+ * @category errors
+ */
+export class NotNegotiated extends Data.TaggedError("NotNegotiated")<{
+  readonly method: string
+  readonly version: Version
+  /** The capability that is missing; `undefined` when the revision does not have the method. */
+  readonly capability: string | undefined
+  /** The side that would have to declare it. */
+  readonly declaredBy: "client" | "server"
+}> {
+  override get message(): string {
+    const { capability, declaredBy, method, version } = this
+    const what = `"${method}" was not sent:`
+    return capability === undefined
+      ? `${what} the revision ${version} does not have it`
+      : declaredBy === "client"
+      ? `${what} this client has not declared the capability "${capability}"; add the feature that declares it` +
+        (capability.startsWith("extensions.") ? ", or give the client the extension with the option `extensions`" : "")
+      : `${what} the server has not declared the capability "${capability}"; ` +
+        "if it has the method all the same, connect with the option `enforceCapabilities: false`"
+  }
+}
+
+/**
+ * The call of a tool has become a task, and there is no result of it. A call that failed in its task fails as any call: with the
+ * error that the server answered, or with a result that has `isError`.
+ *
+ * @category errors
+ */
+export class TaskEnded extends Data.TaggedError("TaskEnded")<{
+  readonly taskId: string
+  /**
+   * `Cancelled`: the task was cancelled. `Gone`: the server has no such task: its time to live has passed, it belongs to another
+   * user, or there never was one. `Failed`: the server sent no error with a task that has failed.
+   */
+  readonly reason: "Cancelled" | "Gone" | "Failed"
+  /** The text of the server about the status of the task. */
+  readonly statusMessage?: string | undefined
+}> {
+  override get message(): string {
+    const { reason, statusMessage, taskId } = this
+    const task = `the task "${taskId.slice(0, 100)}"`
+    const why = statusMessage === undefined ? "" : `: ${statusMessage.slice(0, 200)}`
+    switch (reason) {
+      case "Cancelled":
+        return `There is no result of ${task}, because it was cancelled${why}`
+      case "Gone":
+        return `The server does not have ${task}: its time to live has passed, or it belongs to another user. ` +
+          "Start the tool again; the option `ttl` has the server keep the task for longer"
+      case "Failed":
+        return `The server sent no error with ${task}, which has failed${why}`
+    }
+  }
+}
+
+/**
+ * How a call to a server can fail.
+ *
+ * @category errors
+ */
+export type ClientError = McpError.McpError | LocalError | InputRefused | NotNegotiated | TaskEnded | TooManyRounds
+
+/**
+ * How connecting to a server can fail.
+ *
+ * @category errors
+ */
+export type ConnectError = ClientError | NoCommonVersion
+
+/**
+ * The typed error of a failed call.
+ *
+ * @category constructors
+ */
+export const fromCall = (error: CallError): ClientError =>
+  error instanceof JsonRpcError ? McpError.fromWire(error) : error
+
+/**
+ * The error of a result that does not have the type of its method.
+ *
+ * @category utils
+ */
+export const invalidResult = (what: string, issue: McpError.ParseIssue): TransportError =>
+  new TransportError({ reason: "Decode", message: `The result of ${what} is not valid: ${Issue.sentence(issue)}` })

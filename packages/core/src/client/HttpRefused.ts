@@ -1,0 +1,64 @@
+/**
+ * An HTTP response that refuses a request: its status, its headers, and the beginning of its body. Applications find it as
+ * the `cause` of a `TransportError` and can match on it. `http/Refusal` makes it from a response.
+ *
+ * Its message holds no secret of the client, even when the server sends one back.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import * as Json from "../jsonrpc/runtime/Json.js"
+import * as MediaType from "./http/MediaType.js"
+
+/** How many characters of the body a message quotes. */
+const QUOTE = 200
+
+/** @category errors */
+export class HttpRefused extends Data.TaggedError("HttpRefused")<{
+  /** Of HTTP, such as `POST`; not that of JSON-RPC. */
+  readonly method: string
+  /** Without its query. */
+  readonly url: string
+  readonly status: number
+  /** By lower-case names, such as `www-authenticate`; without cookies and session ids. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The first 64 KiB of the body as text; empty when there is no body, or when it could not be read. */
+  readonly body: string
+  /** Whether the request had an `Authorization` header. */
+  readonly hadCredentials?: boolean | undefined
+}> {
+  override get message(): string {
+    const { method, status, url } = this
+    // A refused client may be sent its own token back, to show what is wrong with it.
+    const quoted = status === 401 || status === 403 ? description(this) : quote(this)
+    const reason = status === 403 && this.body !== "" ? ": `HttpRefused.body` has the answer" : ""
+    const advice = status !== 401
+      ? reason
+      : this.hadCredentials === true
+      ? ": the server does not accept the `Authorization` header of the request"
+      : ": give the connector `headers` or `authorize`"
+    return `${method} ${url} was answered with ${status}${quoted === "" ? advice : `: ${quoted}`}`
+  }
+}
+
+const quote = ({ body, headers }: Pick<HttpRefused, "body" | "headers">): string => {
+  const type = MediaType.of(headers["content-type"])
+  if (type !== "text/plain" && type !== MediaType.JSON) return ""
+  const value = type === MediaType.JSON ? Json.parse(body) as { readonly error?: { readonly message?: unknown } } : null
+  return shortened(typeof value?.error?.message === "string" ? value.error.message : body)
+}
+
+/** Why the server did not accept a token, by its challenge (RFC 6750). `Refusal` has removed the token. */
+const description = ({ headers }: Pick<HttpRefused, "headers">): string => {
+  const challenge = (headers["www-authenticate"] ?? "").slice(0, MAX_CHALLENGE)
+  const [, quoted = ""] = /[\s,]error_description\s*=\s*"((?:[^"\\]|\\[^])*)"/i.exec(challenge) ?? []
+  return shortened(quoted.replace(/\\([^])/g, "$1"))
+}
+
+/** How many characters of a challenge are read. */
+const MAX_CHALLENGE = 16 * 1024
+
+const shortened = (text: string): string => {
+  const line = text.slice(0, 4 * QUOTE).replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ").trim()
+  return line.length > QUOTE ? `${line.slice(0, QUOTE)}…` : line
+}

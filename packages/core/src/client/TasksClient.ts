@@ -1,0 +1,131 @@
+/**
+ * Tasks of a server: calls of tools that go on after the server has answered their requests. A client starts one, reads its
+ * status, answers its questions, cancels it and collects its result; with its id, also after a restart.
+ *
+ * At 2025-11-25 that is all. From 2026-07-28 on, tasks are the extension `io.modelcontextprotocol/tasks`, and the client needs
+ * `extension` among its `extensions`. A client that has no interest in tasks calls the tool: `callTool` waits for the result.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type * as Tool from "../definition/Tool.js"
+import type { JsonObject } from "../protocol/Json.js"
+import * as Extension from "../protocol/modern/TasksExtension.js"
+import type * as ProtocolTasks from "../protocol/Tasks.js"
+import type { CallToolResult } from "../protocol/Tools.js"
+import type * as Client from "./Client.js"
+import type { ClientError, ToolError } from "./ClientError.js"
+import type { AttachOptions, ClientSessionService, StartOptions, Task, TaskCalls } from "./ClientSession.js"
+import * as TypedTool from "./session/TypedTool.js"
+
+/**
+ * The extension for tasks from 2026-07-28 on, for the option `extensions` of a client.
+ *
+ * @category constants
+ */
+export const extension: typeof Extension.extension = Extension.extension
+
+type Session = Pick<ClientSessionService, "tasks">
+
+/**
+ * The task of a tool: its result is decoded, and its declared failures are, by the definition of the tool.
+ *
+ * @category models
+ */
+export type TaskOf<T> = Task<Client.Success<T>, Tool.Tool.Failure<T> | ToolError | ClientError>
+
+type Rest<T> = {} extends Tool.Tool.Arguments<T> ? [args?: Tool.Tool.Arguments<T>, options?: StartOptions]
+  : [args: Tool.Tool.Arguments<T>, options?: StartOptions]
+
+/**
+ * Starts a tool as a task where server and tool support it, and waits until the server has answered with the task. Otherwise it
+ * waits for the result of the call, and the task has no id.
+ *
+ * @example
+ * ```ts
+ * import type * as ClientSession from "@effect-mcp/core/ClientSession"
+ * import * as TasksClient from "@effect-mcp/core/TasksClient"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect, Schema, Stream } from "effect"
+ *
+ * const Report = Tool.make("report", { parameters: { year: Schema.Int }, success: Schema.String, task: "optional" })
+ *
+ * export const report = (session: ClientSession.ClientSessionService) =>
+ *   Effect.gen(function*() {
+ *     const task = yield* TasksClient.start(session, Report, { year: 2026 }, { ttl: "1 hour" })
+ *     yield* Effect.fork(Stream.runForEach(task.status, ({ status }) => Effect.log(status)))
+ *     return yield* task.result
+ *   })
+ * ```
+ * @category utils
+ */
+export const start: {
+  <T extends Tool.Tool.Any>(
+    session: Session,
+    tool: T,
+    ...rest: Rest<T>
+  ): Effect.Effect<TaskOf<T>, ClientError>
+  (
+    session: Session,
+    tool: string,
+    args?: JsonObject,
+    options?: StartOptions
+  ): Effect.Effect<Task<CallToolResult, ClientError>, ClientError>
+} = (
+  { tasks }: Session,
+  tool: string | Tool.Tool.Any,
+  args?: any,
+  options?: StartOptions
+): Effect.Effect<Task<any, any>, any> =>
+  typeof tool === "string"
+    ? tasks.start(tool, args, options)
+    : Effect.flatMap(
+      TypedTool.encode(tool, args),
+      (encoded) => Effect.map(tasks.start(tool.name, encoded, { ...options, checkOutput: false }), typed(tool))
+    )
+
+/**
+ * The task of this id, which an earlier `start` gave, of this client or of one before a restart. Nothing is sent: a task that the
+ * server no longer has fails with `TaskEnded` when it is read.
+ *
+ * @category utils
+ */
+export const attach: {
+  <T extends Tool.Tool.Any>(
+    session: Session,
+    tool: T,
+    taskId: string,
+    options?: Pick<AttachOptions, "timeout">
+  ): Effect.Effect<TaskOf<T>>
+  (
+    session: Session,
+    tool: string,
+    taskId: string,
+    options?: Pick<AttachOptions, "timeout">
+  ): Effect.Effect<Task<CallToolResult, ClientError>>
+} = (
+  { tasks }: Session,
+  tool: string | Tool.Tool.Any,
+  taskId: string,
+  options?: Pick<AttachOptions, "timeout">
+): Effect.Effect<Task<any, any>> =>
+  typeof tool === "string"
+    ? tasks.attach(taskId, { ...options, tool })
+    : Effect.map(tasks.attach(taskId, options), typed(tool))
+
+const typed = (tool: Tool.Tool.Any) => (task: Task<CallToolResult, ClientError>): Task<any, any> => ({
+  ...task,
+  result: Effect.flatMap(task.result, TypedTool.reader(tool))
+})
+
+/**
+ * The tasks that the server has for this user; see `TaskCalls`.
+ *
+ * @category utils
+ */
+export const list = (
+  { tasks }: Session,
+  options?: Parameters<TaskCalls["list"]>[0]
+): Stream.Stream<ProtocolTasks.Task, ClientError> => tasks.list(options)

@@ -1,0 +1,63 @@
+/**
+ * Variables in the texts of a configuration, as the hosts spell them. A text is cut into its pieces; a piece that only a host can
+ * fill in, such as `${input:token}`, is a variable without a value.
+ */
+import * as Either from "effect/Either"
+
+interface Variable {
+  /** Its name, as a person finds it in the text. */
+  readonly name: string
+  /** The name of its value; none where only the host has one. */
+  readonly key: string | undefined
+  readonly byDefault: string | undefined
+}
+
+/** A reference to a variable, in a syntax. */
+export const reference = (name: string, syntax: Syntax): string =>
+  syntax === "{env:NAME}" ? `{env:${name}}` : `\${env:${name}}`
+
+const places = {
+  "${NAME}": /\$\{([^{}]*(?:\$\{[^{}]*\}[^{}]*)*)\}/g,
+  "$NAME": /\$\{([^{}]*(?:\$\{[^{}]*\}[^{}]*)*)\}|\$([A-Za-z_][A-Za-z0-9_]*)/g,
+  "{env:NAME}": /\{((?:env|file):[^{}]*)\}/g
+}
+
+export type Syntax = keyof typeof places
+
+/** What stands between the braces. A text of a shell, such as `${#list}`, is no variable. */
+const form = /^(?:env:(?<env>[^:]+?)|(?<name>[A-Za-z_][A-Za-z0-9_]*|\/))(?::-(?<byDefault>.*))?$|^[A-Za-z]+:(?!-)/s
+
+const variableOf = (inside: string): Variable | undefined => {
+  const found = form.exec(inside)
+  if (found === null) return undefined
+  const { byDefault, env, name } = found.groups ?? {}
+  const key = env ?? name
+  // A default with a variable in it would have to be filled in as well.
+  return key === undefined || byDefault?.includes("${") === true
+    ? { name: inside, key: undefined, byDefault: undefined }
+    : { name: key, key, byDefault }
+}
+
+/** The names of the variables in a text. */
+export const names = (text: string, syntax: Syntax): ReadonlyArray<string> =>
+  [...text.matchAll(places[syntax])].flatMap(([, inside, bare]) => {
+    const variable = variableOf(inside ?? bare ?? "")
+    return variable === undefined ? [] : [variable.name]
+  })
+
+/** A text with the values of its variables, or the name of the first that has neither a value nor a default. */
+export const fill = (
+  text: string,
+  syntax: Syntax,
+  valueOf: (key: string) => string | undefined
+): Either.Either<string, string> => {
+  const missing: Array<string> = []
+  const filled = text.replace(places[syntax], (whole, inside?: string, bare?: string) => {
+    const variable = variableOf(inside ?? bare ?? "")
+    if (variable === undefined) return whole
+    const value = (variable.key === undefined ? undefined : valueOf(variable.key)) ?? variable.byDefault
+    if (value === undefined) missing.push(variable.name)
+    return value ?? ""
+  })
+  return missing[0] === undefined ? Either.right(filled) : Either.left(missing[0])
+}

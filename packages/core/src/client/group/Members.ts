@@ -1,0 +1,111 @@
+/**
+ * The servers of a group by name. Each has one fiber, which holds its connection for as long as it is in the group; with
+ * the scope, all of them are interrupted at once, so that a server that is slow to close delays no other.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberMap from "effect/FiberMap"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import type * as Scope from "effect/Scope"
+import * as Edition from "../../kit/Edition.js"
+import type { ClientSessionService } from "../ClientSession.js"
+import { DuplicateServer, UnknownServer } from "../GroupError.js"
+
+/** One server, from when it is added to when it leaves; another one may have its name later. */
+export interface Member {
+  readonly name: string
+  /** How many servers were added before it. */
+  readonly order: number
+  /** None while the server is not connected. */
+  readonly session: Ref.Ref<Option.Option<ClientSessionService>>
+}
+
+export interface Members {
+  /**
+   * Adds a server and runs `hold` on its fiber. Waits until `hold` completes its deferred; if that fails, or this is
+   * interrupted, the server is removed again. The server leaves when `hold` ends.
+   */
+  readonly join: <A, E, R>(
+    name: string,
+    hold: (member: Member, joined: Deferred.Deferred<A, E>) => Effect.Effect<void, never, R>
+  ) => Effect.Effect<A, E | DuplicateServer, R>
+  /** Frees the name and interrupts the fiber; waits for its end. */
+  readonly remove: (name: string) => Effect.Effect<void, UnknownServer>
+  readonly session: (name: string) => Effect.Effect<Option.Option<ClientSessionService>>
+  readonly sessions: Effect.Effect<ReadonlyMap<string, ClientSessionService>>
+}
+
+interface State {
+  readonly byName: ReadonlyMap<string, Member>
+  readonly order: number
+}
+
+/** Runs `onLeave` when a server leaves, before its name can be taken again. */
+export const make = (
+  onLeave: (member: Member) => Effect.Effect<void>
+): Effect.Effect<Members, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    // By member and not by name: a name is free while its last member still closes.
+    const fibers = yield* FiberMap.make<Member, void>()
+    const state = yield* Ref.make<State>({ byName: new Map(), order: 0 })
+
+    const reserve = (name: string): Effect.Effect<Member, DuplicateServer> =>
+      Effect.flatMap(Ref.make(Option.none<ClientSessionService>()), (session) =>
+        Effect.flatten(Ref.modify(state, ({ byName, order }): [Effect.Effect<Member, DuplicateServer>, State] => {
+          if (byName.has(name)) {
+            return [Effect.fail(new DuplicateServer({ server: name })), { byName, order }]
+          }
+          const member = { name, order, session }
+          return [Effect.succeed(member), { byName: new Map(byName).set(name, member), order: order + 1 }]
+        })))
+
+    const forget = (member: Member): Effect.Effect<void> =>
+      Effect.zipRight(
+        onLeave(member),
+        Ref.update(state, ({ byName, order }) => {
+          const rest = new Map(byName)
+          if (rest.get(member.name) === member) {
+            rest.delete(member.name)
+          }
+          return { byName: rest, order }
+        })
+      )
+
+    const find = (name: string) =>
+      Effect.map(Ref.get(state), ({ byName }) =>
+        byName.get(name))
+
+    return {
+      join: (name, hold) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function*() {
+            const member = yield* reserve(name)
+            const joined = yield* Deferred.make<any, any>()
+            const holding = Effect.ensuring(hold(member, joined), forget(member))
+            return yield* Effect.onError(
+              Effect.flatMap(FiberMap.run(fibers, member, holding), (fiber) => {
+                // The fiber may be interrupted before it completes the deferred.
+                fiber.addObserver(() => Edition.done(joined, Exit.interrupt(fiber.id())))
+                return restore(Deferred.await(joined))
+              }),
+              () => Effect.zipRight(forget(member), FiberMap.remove(fibers, member))
+            )
+          })
+        ),
+      remove: (name) =>
+        Effect.flatMap(find(name), (member) =>
+          member === undefined
+            ? Effect.fail(new UnknownServer({ server: name }))
+            : Effect.uninterruptible(Effect.zipRight(forget(member), FiberMap.remove(fibers, member)))),
+      session: (name) => Effect.flatMap(find(name), (member) => member?.session ?? Effect.succeedNone),
+      sessions: Effect.flatMap(Ref.get(state), ({ byName }) =>
+        Effect.map(
+          Effect.forEach(byName, ([name, { session }]) =>
+            Effect.map(Ref.get(session), Option.map((session) => [name, session] as const))),
+          (sessions) =>
+            new Map(sessions.flatMap(Option.toArray))
+        ))
+    }
+  })

@@ -1,0 +1,49 @@
+/**
+ * What ends a request over HTTP, in both eras: its answer among the messages that come in, or the error that says why none will
+ * come.
+ */
+import type * as Effect from "effect/Effect"
+import { type ErrorObject, INVALID_REQUEST } from "../../jsonrpc/JsonRpcError.js"
+import { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import { otherForm } from "../../jsonrpc/runtime/RequestIds.js"
+
+/** Receives the answer, once and before the request ends. */
+export type OnAnswer = (answer: Message.Response) => Effect.Effect<void>
+
+/** Whether a message answers the request of this id. Some servers turn a number into text, or text into a number. */
+export const isAnswer = (message: Message.Incoming, id: Message.RequestId): message is Message.Response => {
+  if (Message.isMalformed(message) || !Message.isResponse(message)) return false
+  return message.id === id || (message.id !== undefined && message.id !== null && message.id === otherForm(id))
+}
+
+/** Whether a message was meant as the answer to the request of this id, and is no response. */
+export const isMalformed = (message: Message.Incoming, id: Message.RequestId): message is Message.Malformed =>
+  Message.isMalformed(message) && (message.kind === "response" || message.kind === "unknown") && message.id === id
+
+/** The error in a response that fails its request. */
+export const errorOf = (message: Message.Incoming): ErrorObject | undefined =>
+  !Message.isMalformed(message) && Message.isResponse(message) && !Message.isSuccess(message)
+    ? message.error
+    : undefined
+
+/** Whether a response names no request. In the answer to a POST, it is for the request that the POST carries. */
+export const isWithoutId = (message: Message.Incoming): boolean =>
+  !Message.isMalformed(message) && Message.isResponse(message) && (message.id === undefined || message.id === null)
+
+/** No answer will come. */
+export const lost = (method: string, why: string, cause?: unknown): TransportError =>
+  new TransportError({ reason: "Read", message: `The answer to "${method}" was lost: ${why}`, cause })
+
+/** An answer came, and is no response. */
+export const unreadable = (method: string, why: string): TransportError =>
+  new TransportError({ reason: "Decode", message: `The answer to "${method}" cannot be read: ${why}` })
+
+/** The same of a malformed message. JSON that is no message at all may come from another kind of server. */
+export const malformed = (method: string, { code, id, kind, message }: Message.Malformed, url: URL): TransportError =>
+  unreadable(
+    method,
+    kind !== "response" && id === undefined && code === INVALID_REQUEST
+      ? `it is JSON, and no JSON-RPC message: ${message}; is ${url.origin}${url.pathname} the endpoint of an MCP server?`
+      : message
+  )

@@ -1,0 +1,66 @@
+/**
+ * What the failure of an HTTP request shows about the era of its server, and whether another request may succeed. It loads no
+ * HTTP client, because `Negotiation` uses it for every transport.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { TransportError } from "../../jsonrpc/LocalError.js"
+import type { CallError } from "../../jsonrpc/Outbound.js"
+import type { Transport } from "../../jsonrpc/Transport.js"
+import * as Edition from "../../kit/Edition.js"
+import { HttpRefused } from "../HttpRefused.js"
+
+/**
+ * Whether the server may have refused the request because it does not know such requests. A server that wants a login, or has no time
+ * or no capacity, refuses a request of either era.
+ */
+export const showsEra = ({ status }: HttpRefused): boolean =>
+  status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
+
+/** Whether the cause of a failure is a refusal that only a login can change. */
+export const asksForLogin = (cause: unknown): boolean =>
+  cause instanceof HttpRefused && (cause.status === 401 || cause.status === 403) &&
+  cause.headers["www-authenticate"] !== undefined
+
+/** Whether the client has an authorizer, which answers such a refusal with a login. Only the transport over HTTP knows. */
+export const canLogIn = (transport: Transport & { readonly canLogIn?: boolean }): boolean => transport.canLogIn === true
+
+/** Whether every request to the server would fail in this way: a login is needed, or the request was not sent. */
+export const isFinal = (error: TransportError): boolean =>
+  error.cause instanceof HttpRefused ? asksForLogin(error.cause) : error.reason !== "Read" && !isHidden(error)
+
+/** The longest wait that a server may ask for before a client has a session. */
+const MAX_WAIT = Duration.seconds(30)
+
+/** Sends a request, and sends it once more when the server asks for that with `Retry-After`. */
+export const patiently = <A>(request: Effect.Effect<A, CallError>): Effect.Effect<A, CallError> =>
+  Effect.catchAll(request, (error) =>
+    Effect.flatMap(Effect.clock, (clock) => {
+      const wait = waitOf(error, Edition.millis(clock))
+      return wait === undefined || Duration.greaterThan(wait, MAX_WAIT)
+        ? Effect.fail(error)
+        : Effect.zipRight(Effect.sleep(wait), request)
+    }))
+
+/** A number of seconds, or a date. */
+const waitOf = (error: CallError, now: number): Duration.Duration | undefined => {
+  const refused = error._tag === "TransportError" ? error.cause : undefined
+  if (!(refused instanceof HttpRefused) || (refused.status !== 429 && refused.status !== 503)) return undefined
+  const given = refused.headers["retry-after"] ?? ""
+  const millis = /^\d+$/.test(given) ? 1000 * Number(given) : Date.parse(given) - now
+  return Number.isNaN(millis) ? undefined : Duration.millis(millis)
+}
+
+/** Whether a server refused the request as one that it does not know. */
+export const isOfOtherEra = (error: CallError): boolean =>
+  error._tag === "TransportError" && error.cause instanceof HttpRefused && showsEra(error.cause)
+
+/**
+ * Whether a browser may have hidden a refusal: legacy servers do not allow the headers of a modern request, and a browser
+ * reports that as if the server could not be reached.
+ */
+export const isHidden = (error: CallError): boolean => {
+  if (!("document" in globalThis) || error._tag !== "TransportError") return false
+  const cause = error.cause as { readonly _tag?: unknown; readonly reason?: unknown } | undefined
+  return cause?._tag === "RequestError" && cause.reason === "Transport"
+}

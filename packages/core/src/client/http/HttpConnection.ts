@@ -1,0 +1,130 @@
+/**
+ * What the parts of one connection over HTTP share: the URL and the settings, the sender, the reader of what comes in, the
+ * limits for what goes out, and the fibers that do both. It knows no message and no era.
+ *
+ * A connection ends when its reader stops, when the server ends it, or when its scope closes. From then on it takes no
+ * message; requests are interrupted, and other messages may still be accepted until it closes.
+ */
+import type { HttpClient } from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
+import { identity } from "effect/Function"
+import * as Scope from "effect/Scope"
+import type { TransportError } from "../../jsonrpc/LocalError.js"
+import type { PauseTimeouts } from "../../jsonrpc/Transport.js"
+import * as Semaphore from "../../kit/Semaphore.js"
+import * as TimeLimit from "../../kit/TimeLimit.js"
+import type { HttpSender } from "./HttpSender.js"
+import * as HttpSenders from "./HttpSender.js"
+import type { Reader } from "./Reader.js"
+import * as Readers from "./Reader.js"
+import type { Settings } from "./Settings.js"
+
+export interface HttpConnection extends HttpSender {
+  readonly url: URL
+  readonly settings: Settings
+  readonly reader: Reader
+  readonly requests: Semaphore.Semaphore
+  /**
+   * For notifications and responses. Requests have a limit of their own: the server may need a response to answer one.
+   */
+  readonly messages: Semaphore.Semaphore
+  readonly isOpen: () => boolean
+  readonly authorizing: Authorizing
+  /** Starts an effect that is interrupted when the connection ends. */
+  readonly fork: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
+  /** Starts an effect that goes on when the connection has ended, until it closes. */
+  readonly forkMessage: <E>(effect: Effect.Effect<void, E>) => Fiber.RuntimeFiber<void, E>
+  /** Ends the connection. The first call decides what its reader ends with. */
+  readonly end: (exit: Exit.Exit<void, TransportError>) => Effect.Effect<void>
+  /** Ends it and waits until messages are accepted, for a bounded time; then runs `last`, for a bounded time. */
+  readonly finish: (last: Effect.Effect<void, unknown>) => Effect.Effect<void>
+}
+
+/** The runs of the authorizer for requests: it may wait for the user. Its mutable fields count them. */
+class Authorizing {
+  private pauseTimeouts: PauseTimeouts = identity
+  running = 0
+  ended = 0
+
+  readonly onConversation = (given: PauseTimeouts): void => void (this.pauseTimeouts = given)
+
+  readonly run: PauseTimeouts = (effect) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => this.running++),
+      () => this.pauseTimeouts(effect),
+      () =>
+        Effect.sync(() => {
+          this.running--
+          this.ended++
+        })
+    )
+}
+
+/** Closing the scope interrupts every fiber of the connection and waits for them, for a bounded time. */
+export const make = (
+  url: URL,
+  settings: Settings,
+  client: HttpClient
+): Effect.Effect<HttpConnection, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { capacity, closeTimeout, maxExchanges } = settings
+    const fibers = yield* Scope.make()
+    const running = yield* Scope.extend(FiberSet.make<void>(), fibers)
+    const sending = yield* Scope.extend(FiberSet.make<void, unknown>(), fibers)
+    // A fiber of a connection can be interrupted, also where connecting cannot.
+    const fork = yield* Effect.interruptible(FiberSet.runtime(running)())
+    const forkMessage = yield* Effect.interruptible(FiberSet.runtime(sending)())
+    let isOpen = true
+    const authorizing = new Authorizing()
+
+    const end: HttpConnection["end"] = (exit) =>
+      Effect.suspend(() => {
+        if (!isOpen) return Effect.void
+        isOpen = false
+        // Not waited for: the fiber that ends the connection may be one of them.
+        const interrupting = Effect.forkDaemon(Fiber.interruptAll(running))
+        return Effect.asVoid(Effect.zipRight(reader.end(exit), interrupting))
+      })
+
+    const bounded = (effect: Effect.Effect<unknown, unknown>): Effect.Effect<void> =>
+      Effect.ignore(TimeLimit.end(effect, closeTimeout))
+
+    const reader = yield* Readers.make(capacity, Effect.suspend(() => end(Exit.void)))
+    yield* Effect.addFinalizer(() => Effect.zipRight(end(Exit.void), bounded(Scope.close(fibers, Exit.void))))
+    const sender = HttpSenders.make(client, settings, url, authorizing.run)
+    // They are found as for a request, which runs on a fiber of the connection.
+    const runtime = yield* Effect.runtime()
+    return {
+      ...sender,
+      credentials: sender.credentials &&
+        { ...sender.credentials, now: Effect.provide(sender.credentials.now, runtime) },
+      authorizing,
+      url,
+      settings,
+      reader,
+      requests: Semaphore.make(maxExchanges, capacity),
+      messages: Semaphore.make(maxExchanges, capacity),
+      isOpen: () => isOpen,
+      fork: (effect) => fork(Effect.suspend(() => isOpen ? effect : Effect.void)),
+      forkMessage: (effect) => forkMessage(effect),
+      end,
+      finish: (last) =>
+        end(Exit.void).pipe(
+          Effect.zipRight(bounded(Effect.zipRight(FiberSet.awaitEmpty(running), FiberSet.awaitEmpty(sending)))),
+          Effect.zipRight(bounded(last))
+        )
+    }
+  })
+
+/** A request to a URL of the connection. A header of `headers` replaces the same header of the application. */
+export const request = (
+  { settings }: HttpConnection,
+  method: "GET" | "POST" | "DELETE",
+  url: URL,
+  headers: Readonly<Record<string, string>>
+): HttpClientRequest.HttpClientRequest =>
+  HttpClientRequest.make(method)(url, { headers: { ...settings.headers, ...headers } })

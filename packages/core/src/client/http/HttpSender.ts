@@ -1,0 +1,289 @@
+/**
+ * Sends one HTTP request through the platform's `HttpClient`, up to its response: adds the headers of the application and of
+ * its `Authorizer`, follows redirects within the same origin, and runs `authorize` when the server answers 401 or 403: a
+ * function once, an `Authorizer` up to five times.
+ *
+ * A sender knows no message and no session. `HttpConnection` has one sender, which closes the connection of each response whose body
+ * was not read to its end.
+ */
+import * as Headers from "@effect/platform/Headers"
+import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientError from "@effect/platform/HttpClientError"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { TransportError } from "../../jsonrpc/LocalError.js"
+import type { Credentials, PauseTimeouts } from "../../jsonrpc/Transport.js"
+import type { HttpRefused } from "../HttpRefused.js"
+import * as PlatformError from "./PlatformError.js"
+import * as Redirect from "./Redirect.js"
+import * as Refusal from "./Refusal.js"
+import { applicationHeaders, type Settings } from "./Settings.js"
+
+type Request = HttpClientRequest.HttpClientRequest
+type Response = HttpClientResponse.HttpClientResponse
+
+/**
+ * Both functions take a response of any status. They fail with reason `Write` when the request surely did not reach the
+ * server, and with `Read` when it may have.
+ */
+export interface HttpSender {
+  /** Sends a request and runs an effect that reads the body of the response, or fails. */
+  readonly send: <A, E>(
+    request: Request,
+    use: (response: Response) => Effect.Effect<A, E>
+  ) => Effect.Effect<A, E | TransportError>
+  /** The same for a body that is read as a stream. */
+  readonly stream: <A, E>(
+    request: Request,
+    use: (response: Response) => Stream.Stream<A, E>
+  ) => Stream.Stream<A, E | TransportError>
+  /** Counts how often the headers of the application change. `undefined` when they cannot change. */
+  readonly credentials: Credentials | undefined
+}
+
+/** What happened to a request before this attempt. */
+interface Earlier {
+  readonly redirects: number
+  readonly refusals: number
+  /** The headers that the application gave to the request, without the headers of an `Authorizer`. */
+  readonly given: Headers.Headers
+}
+
+const first: Earlier = { redirects: 0, refusals: 0, given: Headers.empty }
+
+/** How many refusals of one request an `Authorizer` is given. */
+const MAX_REFUSALS = 5
+
+/** `url` is the URL of the connection. An `Authorizer` may wait for the user, so it runs in `pauseTimeouts`. */
+export const make = (
+  client: HttpClient.HttpClient,
+  settings: Settings,
+  url: URL,
+  pauseTimeouts: PauseTimeouts
+): HttpSender => {
+  const attempts = new Attempts(client, settings, url, pauseTimeouts)
+  return {
+    credentials: attempts.isFixed ? undefined : { last: () => attempts.changes, now: attempts.now },
+    send: (request, use) =>
+      Effect.flatMap(Scope.make(), (scope) =>
+        // A body that was read to its end leaves nothing to close, so success does not pay for it.
+        Effect.onError(
+          Effect.flatMap(attempts.open(request, scope), use),
+          (cause) => Scope.close(scope, Exit.failCause(cause))
+        )),
+    stream: (request, use) =>
+      Stream.unwrapScoped(Effect.flatMap(Effect.scope, (scope) => Effect.map(attempts.open(request, scope), use)))
+  }
+}
+
+/**
+ * Sends requests, and sends them again after a redirect or a refusal. Its mutable fields: `changes` counts how often the headers of the
+ * application have changed, `lastHeaders` are the headers of the request before.
+ */
+class Attempts {
+  /** Whether the headers of the application cannot change. */
+  readonly isFixed: boolean
+  changes = 0
+  // Kept until the next request, whose headers are compared with them.
+  private lastHeaders: Headers.Headers | undefined
+  private readonly execute: (request: Request) => Effect.Effect<Response, HttpClientError.HttpClientError, Scope.Scope>
+  private readonly server: string
+  private readonly maxRefusals: number
+
+  constructor(
+    client: HttpClient.HttpClient,
+    private readonly settings: Settings,
+    private readonly url: URL,
+    private readonly pauseTimeouts: PauseTimeouts
+  ) {
+    const { authorize, authorizer, headersEffect } = settings
+    this.execute = HttpClient.withScope(client).execute
+    this.server = `${url.origin}${url.pathname}`
+    this.maxRefusals = authorizer !== undefined ? MAX_REFUSALS : authorize !== undefined ? 1 : 0
+    this.isFixed = authorize === undefined && authorizer === undefined && headersEffect === undefined
+  }
+
+  private count(headers: Headers.Headers): number {
+    if (this.lastHeaders !== undefined && !isSame(this.lastHeaders, headers)) this.changes++
+    this.lastHeaders = headers
+    return this.changes
+  }
+
+  private attempt(request: Request, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> {
+    const { authorizer } = this.settings
+    return authorizer === undefined ? this.send(request, scope, earlier, earlier.given) : Effect.matchEffect(
+      Effect.suspend(() => authorizer.headers(request, this.server)),
+      {
+        onFailure: (cause) => Effect.fail(notSent("The request could not be authorized", cause)),
+        onSuccess: (headers) => {
+          const more = applicationHeaders(headers)
+          return this.send(
+            HttpClientRequest.setHeaders(request, more),
+            scope,
+            earlier,
+            Headers.setAll(earlier.given, more)
+          )
+        }
+      }
+    )
+  }
+
+  private send(
+    request: Request,
+    scope: Scope.Scope,
+    earlier: Earlier,
+    headers: Headers.Headers
+  ): Effect.Effect<Response, TransportError> {
+    if (!this.isFixed) this.count(headers)
+    return Effect.matchEffect(Effect.provideService(this.execute(request), Scope.Scope, scope), {
+      onFailure: (error) => Effect.fail(noResponse(request, error)),
+      onSuccess: (response) => {
+        const { status } = response
+        if (Refusal.isOk(response)) return Effect.succeed(response)
+        if (status < 400 && status !== 304) return this.redirect(response, scope, earlier)
+        const isDenied = status === 401 || status === 403
+        return isDenied && earlier.refusals < this.maxRefusals
+          ? this.ask(response, scope, earlier)
+          : Effect.succeed(response)
+      }
+    })
+  }
+
+  private ask(response: Response, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> {
+    const { request } = response
+    const refusals = earlier.refusals + 1
+    return Effect.flatMap(
+      Refusal.fromResponse(response),
+      (refused) =>
+        Effect.matchEffect(
+          Effect.suspend((): Effect.Effect<Headers.Input | boolean, unknown> =>
+            this.settings.authorizer !== undefined
+              ? this.pauseTimeouts(this.settings.authorizer.onRefused(refused, request, this.server, refusals))
+              : this.settings.authorize!(refused, request)
+          ),
+          {
+            onFailure: (cause) =>
+              Effect.fail(notSent(
+                `${refused.method} ${refused.url} was answered with ${refused.status}, and \`authorize\` failed: see the cause`,
+                cause
+              )),
+            onSuccess: (headers) => {
+              if (headers === false) return Effect.succeed(Refusal.toResponse(refused, request))
+              if (headers === true) return this.attempt(request, scope, { ...earlier, refusals })
+              const more = applicationHeaders(headers)
+              const given = Headers.setAll(earlier.given, more)
+              return this.attempt(HttpClientRequest.setHeaders(request, more), scope, { ...earlier, refusals, given })
+            }
+          }
+        )
+    )
+  }
+
+  private redirect(
+    response: Response,
+    scope: Scope.Scope,
+    earlier: Earlier
+  ): Effect.Effect<Response, TransportError> {
+    return Effect.flatMap(Refusal.fromResponse(response), (refused) => {
+      const target = Redirect.targetOf(response)
+      if (typeof target === "string") return Effect.fail(redirected(refused, target))
+      if (earlier.redirects >= this.settings.maxRedirects) {
+        return Effect.fail(redirected(refused, `it was redirected more than ${this.settings.maxRedirects} times`))
+      }
+      const request = HttpClientRequest.setUrl(withoutQuery(response.request), target)
+      return this.attempt(request, scope, { ...earlier, redirects: earlier.redirects + 1 })
+    })
+  }
+
+  open(request: Request, scope: Scope.Scope): Effect.Effect<Response, TransportError> {
+    const { headersEffect } = this.settings
+    return headersEffect === undefined ? this.attempt(request, scope, first) : Effect.matchEffect(headersEffect, {
+      onFailure: (cause) => Effect.fail(notSent("The headers of the request could not be made", cause)),
+      onSuccess: (headers) => {
+        const given = applicationHeaders(headers)
+        return this.attempt(HttpClientRequest.setHeaders(request, given), scope, { ...first, given })
+      }
+    })
+  }
+
+  /** Counts the change that the headers of the application make now. */
+  get now(): Effect.Effect<number, unknown> {
+    return Effect.gen(this, function*() {
+      const given = applicationHeaders(yield* this.settings.headersEffect ?? Effect.succeed(Headers.empty))
+      const request = HttpClientRequest.post(this.url, { headers: Headers.setAll(this.settings.headers, given) })
+      return this.count(
+        Headers.setAll(
+          given,
+          applicationHeaders(
+            yield* this.settings.authorizer?.headers(request, this.server) ?? Effect.succeed(Headers.empty)
+          )
+        )
+      )
+    })
+  }
+}
+
+/** Whether two requests have the same credentials. A proof of possession is another one in each request. */
+const isSame = (one: Headers.Headers, other: Headers.Headers): boolean => {
+  const names = (headers: Headers.Headers) => Object.keys(headers).filter((name) => name !== "dpop")
+  const all = names(one)
+  return all.length === names(other).length && all.every((name) => one[name] === other[name])
+}
+
+const withoutQuery = (request: Request): Request =>
+  HttpClientRequest.setUrlParams(HttpClientRequest.removeHash(request), [])
+
+const redirected = (refused: HttpRefused, why: string): TransportError =>
+  new TransportError({
+    reason: "Write",
+    message: `${refused.method} ${refused.url} was redirected, and the client does not follow: ${why}`,
+    cause: refused
+  })
+
+const notSent = (message: string, cause: unknown): TransportError =>
+  new TransportError({ reason: "Write", message, cause })
+
+const noResponse = (request: Request, error: HttpClientError.HttpClientError): TransportError => {
+  const innermost = rootOf(error)
+  const wasSent = error._tag !== "RequestError" || (error.reason === "Transport" && !isUnreached(innermost))
+  const why = Refusal.redact(describe(innermost), request.headers)
+  return new TransportError({
+    reason: wasSent ? "Read" : "Write",
+    message: `${request.method} ${request.url} ${
+      wasSent ? "failed, and may have been served" : "was not sent"
+    }: ${why}`,
+    cause: PlatformError.withoutHeaders(error)
+  })
+}
+
+/** The innermost cause of an error. */
+const rootOf = (error: unknown): unknown => {
+  let inner = error
+  for (let depth = 0; depth < 8; depth++) {
+    const cause: unknown = (inner as { readonly cause?: unknown } | undefined)?.cause
+    if (cause === undefined || cause === null) return inner
+    inner = cause
+  }
+  return inner
+}
+
+const codeOf = (error: unknown): string | undefined => {
+  const code = (error as { readonly code?: unknown } | undefined)?.code
+  return typeof code === "string" ? code : undefined
+}
+
+const describe = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error)
+  // The error of a connection that was tried at several addresses has no message.
+  return message === "" ? codeOf(error) ?? "no reason given" : message
+}
+
+// A request is not written before there is a connection, nor on a connection that is not trusted.
+const unreachedCodes =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_INVALID_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
+
+const isUnreached = (error: unknown): boolean => unreachedCodes.test(codeOf(error) ?? "")

@@ -1,0 +1,186 @@
+/**
+ * Sends the messages of a conversation, each on an HTTP request and a fiber of its own. No message waits for another,
+ * except that no request overtakes `initialized`. A request that is cancelled before it is sent is never sent; one that is
+ * cancelled later is interrupted. The call that sent a request holds the fiber of its POST, as its `exchange`.
+ *
+ * A `Sender` knows how a message travels: `legacy/Http`, `legacy/Sse` and `modern/Http`. `HttpTransport` chooses.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import { closed, type OpenCall, type SendOptions, type Transport, Undelivered } from "../../jsonrpc/Transport.js"
+import * as Edition from "../../kit/Edition.js"
+import { raceFirst } from "../../kit/Race.js"
+import { neverWaits } from "../../protocol/rules/NeverWaits.js"
+import type { HttpConnection } from "./HttpConnection.js"
+import * as ResumptionToken from "./ResumptionToken.js"
+
+export interface Sender {
+  /** Sends a request and delivers what becomes of it, once. */
+  readonly request: (request: Message.Request, text: string, options?: SendOptions) => Effect.Effect<void>
+  /** Sends a notification or a response; fails when the server does not accept it. */
+  readonly send: (message: Message.Message, text: string) => Effect.Effect<void, TransportError>
+  /** Whether the server takes the end of a request's connection as its cancel. If not, it gets a notification. */
+  readonly cancelsByClosing: boolean
+  /** Whether it can resume a request that was sent before. */
+  readonly canResume: boolean
+}
+
+/** The exchange of an open call. */
+interface Exchange {
+  readonly fiber: Fiber.RuntimeFiber<void>
+  isSent: boolean
+  /** Whether its cancel is sent to the server. */
+  sendsCancel: boolean
+  /** The id that the server knows it by. */
+  readonly sentAs: Message.RequestId
+}
+
+type OnFailure = (message: Message.Message, error: TransportError) => Effect.Effect<void>
+
+/** The outgoing half of a transport. `senderOf` runs when the turn of a message has come. */
+export class Outgoing {
+  constructor(
+    private readonly connection: HttpConnection,
+    private readonly senderOf: (message: Message.Message) => Effect.Effect<Sender>
+  ) {}
+
+  readonly unsafeSend: Transport["unsafeSend"] = (message, options, call) =>
+    this.take(message, this.log, options, call) !== undefined
+
+  // Messages that one caller sends one after another arrive in order: each waits until the last was accepted.
+  readonly send: Transport["send"] = (message) =>
+    Effect.zipRight(
+      Message.isRequest(message) ? this.connection.requests.awaitSpace : this.connection.messages.awaitSpace,
+      Effect.suspend(() => this.take(message, () => Effect.void) ?? Effect.fail(closed))
+    )
+
+  /**
+   * Takes a message. Gives what its sender can wait for; `undefined` when the message cannot be sent any more, or at all.
+   */
+  private take(
+    message: Message.Message,
+    onFailure: OnFailure,
+    options?: SendOptions,
+    call: OpenCall = {}
+  ): Effect.Effect<void, TransportError> | undefined {
+    const text = this.connection.isOpen() ? Json.stringify(message) : undefined
+    if (text === undefined) return undefined
+    if (Message.isRequest(message)) {
+      this.connection.fork(this.request(message, text, options, call))
+      return Effect.void
+    }
+    const cancelled = call.exchange as Exchange | undefined
+    if (cancelled === undefined) return this.other(message, text, onFailure)
+    const accepted = cancelled.isSent && cancelled.sendsCancel
+      ? this.other(message, cancelOf(message, cancelled.sentAs), onFailure)
+      : Effect.void
+    // The server is notified of a cancel before the client stops reading.
+    Edition.interrupt(cancelled.fiber)
+    return accepted
+  }
+
+  private request(
+    message: Message.Request,
+    text: string,
+    options: SendOptions | undefined,
+    call: OpenCall
+  ): Effect.Effect<void> {
+    const { reader, requests } = this.connection
+    return Effect.withFiberRuntime<void>((fiber) => {
+      const { id } = message
+      const exchange: Exchange = { fiber, isSent: false, sendsCancel: true, sentAs: sentAs(id, options) }
+      call.exchange = exchange
+      const sending = Effect.flatMap(this.senderOf(message), (sender) => {
+        exchange.isSent = true
+        exchange.sendsCancel = !sender.cancelsByClosing
+        return options?.resumptionToken !== undefined && !sender.canResume
+          ? reader.deliver(new Undelivered(id, cannotResume(message.method)))
+          : sender.request(message, text, options)
+      })
+      // A request about a task takes no place from others. The client requests the result of a task while it asks the user, and waits for
+      // the result until another request about the task ends the task.
+      const takesNoPlace = neverWaits(message.method) || message.method.startsWith("tasks/")
+      // The caller of an interrupted request waits no longer. The caller of a request that died still waits.
+      return Effect.catchAllCause(
+        takesNoPlace ? requests.pass(sending) : requests.run(sending),
+        (cause) =>
+          Cause.isInterruptedOnly(cause)
+            ? Effect.failCause(cause)
+            : reader.deliver(new Undelivered(id, died("Read", "The request died", cause)))
+      )
+    })
+  }
+
+  /** Gives what waits until the server accepts the message. The deadline counts the wait for its turn, too. */
+  private other(
+    message: Message.Message,
+    text: string,
+    onFailure: OnFailure
+  ): Effect.Effect<void, TransportError> {
+    const { forkMessage, messages, requests } = this.connection
+    const sending = messages.run(Effect.flatMap(this.senderOf(message), (sender) => sender.send(message, text)))
+    const isInitialized = Message.isNotification(message) && message.method === INITIALIZED
+    // Started here and not by the fiber that waits for it: messages start in the order in which they are taken.
+    const fiber = forkMessage(Effect.catchAllDefect(
+      isInitialized ? requests.hold(sending) : sending,
+      (defect) => Effect.fail(died("Write", "Sending died", Cause.die(defect)))
+    ))
+    const accepting = Effect.onError(raceFirst(Fiber.join(fiber), this.expired), () => Fiber.interruptFork(fiber))
+    return Effect.flatMap(
+      Fiber.await(forkMessage(Effect.tapError(accepting, (error) => onFailure(message, error)))),
+      (exit) => exit._tag === "Failure" && Cause.isInterruptedOnly(exit.cause) ? Effect.fail(closed) : exit
+    )
+  }
+
+  /** Fails when the time to accept a message is over. It begins anew when the user may have logged in meanwhile. */
+  private readonly expired: Effect.Effect<never, TransportError> = Effect.suspend(() => {
+    const { authorizing, settings: { acceptTimeout } } = this.connection
+    const before = authorizing.ended
+    return Effect.flatMap(
+      Effect.sleep(acceptTimeout),
+      () =>
+        authorizing.running > 0 || authorizing.ended !== before
+          ? this.expired
+          : Effect.fail(notAccepted(acceptTimeout))
+    )
+  })
+
+  /** The log alone says that the message was lost, because no caller waits for it. */
+  private readonly log: OnFailure = (message, error) =>
+    Effect.suspend(() => {
+      if (!this.connection.isOpen()) return Effect.void
+      const what = Message.isResponse(message) ? "A response" : `"${message.method}"`
+      return Effect.logDebug(`${what} did not reach the server`, error)
+    })
+}
+
+const INITIALIZED = "notifications/initialized"
+
+const CANCELLED = "notifications/cancelled"
+
+const sentAs = (id: Message.RequestId, options: SendOptions | undefined): Message.RequestId =>
+  options?.resumptionToken === undefined
+    ? id
+    : Either.getOrUndefined(ResumptionToken.parse(options.resumptionToken))?.requestId ?? id
+
+const cancelOf = (message: Message.Message, requestId: Message.RequestId): string => {
+  const { params } = message as Message.Notification
+  return Json.stringify(Message.notification(CANCELLED, { ...params, requestId }))!
+}
+
+const cannotResume = (method: string): TransportError =>
+  new TransportError({
+    reason: "Write",
+    message: `"${method}" was not sent: requests can be resumed over Streamable HTTP up to 2025-11-25 only`
+  })
+
+const died = (reason: "Read" | "Write", message: string, cause: Cause.Cause<unknown>): TransportError =>
+  new TransportError({ reason, message, cause })
+
+const notAccepted = (millis: number): TransportError =>
+  new TransportError({ reason: "Write", message: `The server did not accept the message within ${millis} ms` })

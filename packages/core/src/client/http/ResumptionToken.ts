@@ -1,0 +1,24 @@
+/**
+ * The text that names where the stream of a request can be resumed, also by a later connection: the id under which the
+ * request was sent, and the last event. Applications store it and do not look into it.
+ */
+import * as Either from "effect/Either"
+import { TransportError } from "../../jsonrpc/LocalError.js"
+
+/** The id under which a request was sent, and the last event of its stream. */
+export interface LastEvent {
+  readonly requestId: number
+  readonly eventId: string
+}
+
+export const make = (requestId: unknown, eventId: string): string => `${String(requestId)} ${eventId}`
+
+const pattern = /^(\d{1,15}) ([\x20-\x7e]{1,4096})$/
+
+/** Fails with reason `Write`, because nothing is sent for it. */
+export const parse = (token: string): Either.Either<LastEvent, TransportError> => {
+  const [, requestId, eventId] = pattern.exec(token) ?? []
+  return requestId === undefined || eventId === undefined
+    ? Either.left(new TransportError({ reason: "Write", message: "The resumption token is not one of this client's" }))
+    : Either.right({ requestId: Number(requestId), eventId })
+}

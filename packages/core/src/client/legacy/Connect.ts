@@ -1,0 +1,221 @@
+/**
+ * Makes a session of the legacy era when `Negotiation` has chosen that era: sends `initialize`, or goes on with a session that an earlier
+ * connection began, answers the server's requests with the client's features, and calls tools as tasks of 2025-11-25.
+ * `modern/Connect` is its counterpart.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import type { Params } from "../../jsonrpc/Message.js"
+import type { Outbound } from "../../jsonrpc/Outbound.js"
+import * as SingleFlight from "../../kit/SingleFlight.js"
+import { type ClientCapabilities, declares } from "../../protocol/Capabilities.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
+import * as TaskMethods from "../../protocol/legacy/TaskMethods.js"
+import { getTaskPayload } from "../../protocol/legacy/TaskMethods.js"
+import type * as Method from "../../protocol/Method.js"
+import * as Mend from "../../protocol/schema/Mend.js"
+import * as Tasks from "../../protocol/Tasks.js"
+import * as TaskPoll from "../../protocol/tasks/TaskPoll.js"
+import type { CallToolResult } from "../../protocol/Tools.js"
+import type { LegacyVersion } from "../../protocol/Version.js"
+import * as Version from "../../protocol/Version.js"
+import { type ClientError, type ConnectError, fromCall, NoCommonVersion, TaskEnded } from "../ClientError.js"
+import type { CallOptions } from "../ClientSession.js"
+import * as EraEvidence from "../http/EraEvidence.js"
+import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
+import * as Decoding from "../session/Decoding.js"
+import { type EraTasks, goneOr } from "../session/EraTasks.js"
+import * as ExtensionMethods from "../session/ExtensionMethods.js"
+import * as ListPages from "../session/ListPages.js"
+import * as Calls from "../session/MethodCalls.js"
+import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
+import type { EraHandlers, Opening } from "../session/Opening.js"
+import * as Spans from "../session/Spans.js"
+import * as InboundHandlers from "./InboundHandlers.js"
+import * as InboundTasks from "./InboundTasks.js"
+import * as MethodTable from "./MethodTable.js"
+
+export const connect = (
+  { conversation, hub, scope, setEra, transport }: Opening,
+  options: Options<LegacyVersion>
+): Effect.Effect<NegotiatedSession, ConnectError> =>
+  Effect.gen(function*() {
+    const { enforceCapabilities, extensions, features, prior, timeouts, versions } = options
+    const resumed = transport.isResumed === true && prior !== undefined && isSpoken(prior, versions) ? prior : undefined
+    const tasks = features.tasks === undefined ? undefined : yield* Scope.extend(
+      InboundTasks.make(features.tasks, conversation, hub.report, options.closeTimeout),
+      scope
+    )
+    // Requests that arrive before the handshake is over are answered in the requested revision.
+    let version = resumed?.version ?? requestedOf(versions)
+    const handlers: EraHandlers = {
+      onRequest: InboundHandlers.make(conversation, options, hub.report, tasks, () => version),
+      ownLimit: ({ method }) => method === getTaskPayload.name ? tasks?.resultLimit : undefined
+    }
+    setEra(handlers)
+    const outbound = options.telemetry
+      ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
+      : conversation
+    const capabilities = DeclaredCapabilities.of(features, extensions.declared(version))
+    const facts = resumed ?? (yield* initialize(outbound, options, capabilities, hub.report))
+    version = facts.version
+    // A server that still starts would count as gone.
+    setEra({ ...handlers, ping: Methods.ping.name })
+    const declared = { client: capabilities, server: facts.serverCapabilities }
+    const calls = Calls.make({
+      outbound,
+      version,
+      timeouts,
+      report: hub.report,
+      table: MethodTable.calls,
+      refusal: Calls.refusals(Methods.table, version, declared, enforceCapabilities, extensions)
+    })
+    return {
+      facts,
+      ...calls,
+      extended: ExtensionMethods.make(options, hub, facts, { request: calls.request, notify: outbound.notify }, {
+        call: calls.request,
+        // No result of this era has a type.
+        either: ({ method }, params, options) => Effect.map(calls.call(method, params as never, options), Either.right),
+        subscribe: undefined
+      }),
+      tasks: eraTasks(calls, facts, hub.report),
+      notify: outbound.notify,
+      notifications: hub.streams,
+      report: hub.report,
+      awaitSubscription: Effect.void,
+      ended: conversation.ended
+    }
+  })
+
+const isSpoken = (prior: ServerFacts, versions: ReadonlyArray<LegacyVersion>): prior is ServerFacts<LegacyVersion> =>
+  (versions as ReadonlyArray<string>).includes(prior.version)
+
+const eraTasks = (
+  calls: Calls.Calls,
+  { serverCapabilities, version }: ServerFacts<LegacyVersion>,
+  report: Decoding.Report
+): EraTasks => {
+  const request = <A>(
+    { name }: Pick<Method.Request, "name">,
+    decode: Method.Decode<A>,
+    params: Params | undefined,
+    options: CallOptions | undefined
+  ): Effect.Effect<A, ClientError> =>
+    Effect.flatMap(calls.request(name, params, options), (result) => decoded(name, decode, result))
+
+  const decoded = <A>(name: string, decode: Method.Decode<A>, result: Params): Effect.Effect<A, ClientError> =>
+    Decoding.decodeOrFail(name, decode, result, report)
+
+  return {
+    // MUST NOT send `task` to a server that does not declare it.
+    decides: version === "2025-11-25" && declares(serverCapabilities, "tasks.requests.tools.call")
+      ? "client"
+      : undefined,
+    call: (params, options, task) =>
+      task === undefined
+        ? Effect.map(calls.call("tools/call", params, options), Either.right)
+        : Effect.flatMap(
+          calls.request(
+            Methods.callTool.name,
+            Methods.callTool.narrowParams(version)({ ...params, task }) as Params,
+            options
+          ),
+          (result): Effect.Effect<Either.Either<any, Tasks.Task>, ClientError> =>
+            result["task"] === undefined
+              ? Effect.map(decoded(Methods.callTool.name, Methods.callTool.decodeResult, result), Either.right)
+              : Effect.map(decoded(Methods.callTool.name, decodeCreated, result), ({ task }) => Either.left(task))
+        ),
+    open: (taskId, first, options) => {
+      const params = { taskId }
+      const limits = { timeout: options?.timeout }
+      const get = Effect.mapError(
+        request(TaskMethods.getTask, TaskMethods.getTask.decodeResult, params, limits),
+        goneOr(taskId)
+      )
+      const fetch = (isWaiting: boolean) =>
+        // The result has the type of that of the call.
+        request(
+          TaskMethods.getTaskPayload,
+          Methods.callTool.decodeResult,
+          params,
+          isWaiting ? { timeout: Duration.infinity } : limits
+        ).pipe(
+          // The server may have refused the parameters of the call, or it has the task no longer.
+          Effect.tapErrorTag("InvalidParams", () => get)
+        )
+      return Effect.map(TaskPoll.make<Tasks.Task, ClientError>(get, first), (poll) => ({
+        poll,
+        result: SingleFlight.make<CallToolResult, ClientError>().join(TaskPoll.result(
+          poll,
+          fetch,
+          ({ statusMessage }) => new TaskEnded({ taskId, reason: "Cancelled", statusMessage })
+        )),
+        cancel: TaskPoll.cancel(poll, get, calls.request(TaskMethods.cancelTask.name, params, limits)),
+        // The server notifies the session that has begun the task, if it notifies at all.
+        listen: Effect.void
+      }))
+    },
+    list: (options) =>
+      ListPages.stream(
+        TaskMethods.listTasks.name,
+        (cursor) =>
+          request(
+            TaskMethods.listTasks,
+            TaskMethods.listTasks.decodeResult,
+            cursor === undefined ? undefined : { cursor },
+            options
+          ),
+        ({ tasks }) => tasks
+      )
+  }
+}
+
+const decodeCreated = Mend.decoder(Tasks.CreateTaskResult, "client")
+
+/** The revision that the client requests: the latest that it may speak. */
+const requestedOf = (versions: ReadonlyArray<LegacyVersion>): LegacyVersion =>
+  versions.reduce((latest, version) => version > latest ? version : latest)
+
+/** The request is never cancelled at the server: the client MUST NOT cancel `initialize`. */
+const initialize = (
+  outbound: Outbound,
+  { clientInfo, timeouts, versions }: Options<LegacyVersion>,
+  capabilities: ClientCapabilities,
+  report: Decoding.Report
+): Effect.Effect<ServerFacts<LegacyVersion>, ConnectError> =>
+  Effect.gen(function*() {
+    const requested = requestedOf(versions)
+    const { name } = Methods.initialize
+    const answered = yield* Effect.mapError(
+      EraEvidence.patiently(outbound.request(
+        name,
+        // A server that knows no later revision gets what the requested one has.
+        Methods.initialize.narrowParams(requested)({
+          protocolVersion: requested,
+          capabilities,
+          clientInfo
+        }) as JsonObject,
+        { cancelOnAbandon: false, timeout: timeouts.get(name) }
+      )),
+      fromCall
+    )
+    const result = yield* Decoding.decodeOrFail(name, Methods.initialize.decodeResult, answered, report)
+    const agreed = Version.agreed(result.protocolVersion, versions)
+    if (Option.isNone(agreed)) {
+      return yield* new NoCommonVersion({ offered: result.protocolVersion, supported: versions })
+    }
+    yield* outbound.notify(Methods.initialized.name)
+    return {
+      version: agreed.value,
+      serverInfo: result.serverInfo,
+      serverCapabilities: result.capabilities,
+      instructions: result.instructions
+    }
+  })

@@ -1,0 +1,110 @@
+/**
+ * The events that one GET brings, as a stream. It ends with the body of the response. A failure says whether another attempt
+ * makes sense: after a `TransportError` it does, after `NoEventStream` it does not.
+ *
+ * `listen` reads the standalone stream, which brings what the server sends outside of requests. When it ends, the client
+ * opens it again, as long as the server offers one; a conversation goes on without it.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import type { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Body from "../http/Body.js"
+import * as Events from "../http/Events.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import * as HttpSession from "./HttpSession.js"
+import * as Incoming from "./Incoming.js"
+import * as ResumePoint from "./ResumePoint.js"
+
+/** The server does not offer the stream. */
+export class NoEventStream extends Data.TaggedError("NoEventStream")<{
+  readonly status: number
+  readonly message: string
+}> {}
+
+/** 409 means that the server has not yet noticed the end of an earlier stream of this client. */
+const passing = new Set([408, 409, 425, 429])
+
+/** Opens a stream of the session, from its beginning or after an event. */
+export const open = (
+  { settings, stream }: HttpConnection,
+  session: Ref.Ref<HttpSession.HttpSession>,
+  lastEventId: string | undefined
+): Stream.Stream<Events.Event, TransportError | NoEventStream> =>
+  Stream.unwrap(Effect.map(Ref.get(session), (current) =>
+    stream(HttpSession.get(current, lastEventId), (response) => {
+      const { request, status } = response
+      if (!Refusal.isOk(response)) {
+        return Stream.fromEffect(Effect.flatMap(Refusal.fromResponse(response), (refused) =>
+          Effect.fail(
+            status >= 500 || passing.has(status)
+              ? Refusal.toError(refused)
+              : new NoEventStream({ status, message: refused.message })
+          )))
+      }
+      if (MediaType.of(response.headers["content-type"]) === MediaType.EVENTS) {
+        return Events.fromResponse(response, settings)
+      }
+      const message = `GET ${request.url} was answered with ${status} and no stream of events`
+      return Stream.fromEffect(
+        Effect.zipRight(Body.discard(response), Effect.fail(new NoEventStream({ status, message })))
+      )
+    })))
+
+/** A stream that was open this long has worked, even if it brought no event. In milliseconds. */
+const LONG_OPEN = 10_000
+
+/** How often the client looks for other credentials, when the server accepts those of an open session no more. */
+const RECHECK = "30 seconds"
+
+/** Reads the standalone stream until the server offers none any more. */
+export const listen = (
+  connection: HttpConnection,
+  session: Ref.Ref<HttpSession.HttpSession>
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const point = yield* Ref.make(ResumePoint.initial)
+    const pause = yield* ResumePoint.pauses(point, connection.settings.reconnect)
+    let wasOpen = false
+
+    const onEvent = (event: Events.Event) =>
+      Effect.zipRight(
+        Ref.update(point, ResumePoint.after(event)),
+        Effect.flatMap(Ref.get(session), (current) => Incoming.deliver(current, Incoming.fromEvent(current, event)))
+      )
+
+    /** Fails when the stream cannot be opened any more. */
+    const attempt = Effect.gen(function*() {
+      const start = yield* Clock.currentTimeMillis
+      const refused = connection.credentials?.last()
+      const { lastEventId } = yield* Ref.get(point)
+      const reading = Stream.runForEach(open(connection, session, lastEventId), onEvent)
+      const error = yield* Effect.catchAll(reading, Effect.succeed)
+      const lasted = (yield* Clock.currentTimeMillis) - start >= LONG_OPEN
+      if (lasted) yield* Ref.update(point, (now) => ({ ...now, attempts: 0 }))
+      // A stream that was cut off after a while was open, too.
+      wasOpen ||= error === undefined || (lasted && error._tag !== "NoEventStream")
+      if (error?._tag !== "NoEventStream") return
+      // The server has ended the stream with its token. The application may have another token later.
+      const { credentials } = connection
+      if (error.status === 401 && wasOpen && credentials !== undefined) {
+        const count = Effect.delay(Effect.orElseSucceed(credentials.now, () => refused), RECHECK)
+        return yield* Effect.asVoid(Effect.repeat(count, { until: (now) => now !== refused }))
+      }
+      // The server may have deleted the events of before, and have others.
+      if ((yield* Ref.get(point)).lastEventId === undefined || isFinal.has(error.status)) {
+        return yield* Effect.fail(error)
+      }
+      yield* Ref.update(point, (now) => ({ ...now, lastEventId: undefined }))
+    })
+
+    yield* Effect.ignore(Effect.forever(Effect.zipRight(attempt, pause)))
+  })
+
+const isFinal = new Set([401, 403, 405])

@@ -1,0 +1,218 @@
+/**
+ * Streamable HTTP as a client of the legacy era speaks it: each message is a POST, the response of a request brings its
+ * answer, and one standalone stream brings what belongs to no request.
+ *
+ * A session that the server has lost is begun anew. `Post` carries requests, `EventStream` reads the stream.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Ref from "effect/Ref"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import { type LocalError, TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import { closed, Undelivered } from "../../jsonrpc/Transport.js"
+import * as SingleFlight from "../../kit/SingleFlight.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
+import * as Body from "../http/Body.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import type { Sender } from "../http/Outgoing.js"
+import * as Refusal from "../http/Refusal.js"
+import type { HttpRefused } from "../HttpRefused.js"
+import * as EventStream from "./EventStream.js"
+import * as HttpSession from "./HttpSession.js"
+import { type Fallback, type Options, Post } from "./Post.js"
+
+export interface Http extends Sender {
+  /** Ends the session, if there is one. */
+  readonly terminate: Effect.Effect<void, TransportError>
+}
+
+export const make = (connection: HttpConnection, fallback: Fallback | undefined): Effect.Effect<Http> =>
+  Effect.gen(function*() {
+    const { fork, isOpen, reader, settings } = connection
+    const earlier = settings.session
+    const session = yield* Ref.make(
+      earlier === undefined ? HttpSession.initial(connection) : HttpSession.resumed(connection, earlier)
+    )
+    const opening = yield* Ref.make<Message.Request | undefined>(undefined)
+    const standalone = yield* Ref.make<Fiber.RuntimeFiber<void> | undefined>(undefined)
+
+    const send: Sender["send"] = (message, text) =>
+      Effect.flatMap(Ref.get(session), (current) =>
+        connection.send(HttpSession.post(current, text), (response) => {
+          if (Refusal.isOk(response)) return Effect.zipRight(Body.discard(response), accepted(message))
+          return Effect.flatMap(Refusal.fromResponse(response), (refused) => {
+            // The message belonged to the lost session. The next session begins without it.
+            if (current.id !== undefined && HttpSession.isLost(refused)) fork(Effect.ignore(renewal.renew(current.id)))
+            return Effect.fail(Refusal.toError(refused))
+          })
+        }))
+
+    const renewal: Renewal = renewals(connection, session, Ref.get(opening), send)
+
+    const accepted = (message: Message.Message): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const isInitialized = Message.isNotification(message) && message.method === Methods.initialized.name
+        return isInitialized && isOpen() ? Effect.zipRight(Effect.map(Ref.get(session), announce), listen) : Effect.void
+      })
+
+    const listen: Effect.Effect<void> = Effect.suspend(() => {
+      if (!settings.standalone) return Effect.void
+      const fiber = fork(EventStream.listen(connection, session))
+      return Effect.flatMap(
+        Ref.getAndSet(standalone, fiber),
+        (last) => last === undefined ? Effect.void : Fiber.interruptFork(last)
+      )
+    })
+
+    if (earlier !== undefined) yield* listen
+
+    const options: Options = { connection, session, fallback, ...renewal }
+    return {
+      cancelsByClosing: false,
+      canResume: true,
+      send,
+      request: (request, text, resumption) => {
+        const post = new Post(options, request, text, reader.deliver, resumption).run
+        return Effect.catchAll(
+          HttpSession.isInitialize(request) ? Effect.zipRight(Ref.set(opening, request), post) : post,
+          (error) => reader.deliver(new Undelivered(request.id, error))
+        )
+      },
+      terminate: Effect.flatMap(Ref.get(session), terminate)
+    }
+  })
+
+/** Tells the application which session has begun. */
+const announce = ({ connection, id, version }: HttpSession.HttpSession): void => {
+  const { onSession } = connection.settings
+  if (onSession === undefined || id === undefined || version === undefined) return
+  connection.fork(Effect.catchAllCause(
+    Effect.suspend(() => onSession({ id, version })),
+    (cause) => Effect.logWarning("onSession failed", cause)
+  ))
+}
+
+// SHOULD end the session that is not needed any more (2025-11-25 basic/transports#session-management)
+const terminate = (session: HttpSession.HttpSession): Effect.Effect<void, TransportError> =>
+  session.id === undefined || !session.connection.settings.terminateOnClose
+    ? Effect.void
+    : session.connection.send(HttpSession.terminate(session), Body.discard)
+
+interface Renewal {
+  /**
+   * Waits for a session in place of the one of this id. When the server does not go on with the conversation, the
+   * connection ends; when it cannot be reached now, this fails, and the next call tries again.
+   */
+  readonly renew: (lost: string) => Effect.Effect<void, TransportError>
+  /** Runs an effect, and `onExpired` when the server loses the session meanwhile. */
+  readonly watchSession: <A, E>(effect: Effect.Effect<A, E>, onExpired: Effect.Effect<unknown>) => Effect.Effect<A, E>
+}
+
+/**
+ * Begins a new session when the server has lost one.
+ *
+ * @param opening The request that began the first session; `undefined` when an earlier connection sent it.
+ * @param send Sends `initialized`.
+ */
+const renewals = (
+  connection: HttpConnection,
+  session: Ref.Ref<HttpSession.HttpSession>,
+  opening: Effect.Effect<Message.Request | undefined>,
+  send: Sender["send"]
+): Renewal => {
+  const flight = SingleFlight.make<void, TransportError>()
+  let count = 0
+  const watching = new Set<Effect.Effect<unknown>>()
+
+  const renew: Renewal["renew"] = (lost) =>
+    Effect.suspend(() => {
+      if (!connection.isOpen()) return Effect.fail(closed)
+      return flight.join(Effect.suspend(() => {
+        // The renewal goes on when the requests that wait for it are interrupted.
+        connection.fork(Effect.ignore(flight.join(Effect.void)))
+        return replace(lost)
+      }))
+    })
+
+  /** Ends the requests whose streams the server has lost. */
+  const expire = Effect.suspend(() => Effect.all([...watching], { discard: true }))
+
+  const watchSession: Renewal["watchSession"] = (effect, onExpired) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => watching.add(onExpired)),
+      () => effect,
+      () => Effect.sync(() => watching.delete(onExpired))
+    )
+
+  const replace = (lost: string): Effect.Effect<void, TransportError> =>
+    Effect.flatMap(Ref.get(session), ({ id }) =>
+      // Another request was faster.
+      id !== lost ? Effect.void : connection.requests.hold(Effect.zipRight(
+        expire,
+        Effect.tapErrorCause(begin, () => Ref.update(session, (now) => HttpSession.withId(now, lost)))
+      )))
+
+  const begin: Effect.Effect<void, TransportError> = Effect.gen(function*() {
+    const { version } = yield* Ref.get(session)
+    const first = yield* opening
+    if (first === undefined) return yield* end(undefined, "an earlier connection had begun it")
+    const answer = yield* Effect.catchAll(initialize(first), failed)
+    if (!Message.isSuccess(answer)) {
+      const error = new JsonRpcError.JsonRpcError(JsonRpcError.toObject(answer.error))
+      return yield* end(error, `the server answered: ${error.message}`)
+    }
+    const offered = HttpSession.versionOf(answer)
+    if (offered !== version) {
+      return yield* end(undefined, `the server speaks ${String(offered)} now, and not ${version}`)
+    }
+    const initialized = Message.notification(Methods.initialized.name)
+    yield* Effect.catchAll(send(initialized, Json.stringify(initialized)!), failed)
+    const { onRenewed } = connection.settings
+    if (onRenewed === undefined) return
+    connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
+  })
+
+  /** Gives the answer when it comes; the rest of its response is read in the background. */
+  const initialize = Effect.fnUntraced(function*(first: Message.Request) {
+    const answer = yield* Deferred.make<Message.Response, LocalError>()
+    const request = { ...first, id: `effect-mcp-renewal-${++count}` }
+    const post = new Post(
+      { connection, session, renew: () => Effect.void, watchSession: (effect) => effect },
+      request,
+      Json.stringify(request)!,
+      (response) => Effect.asVoid(Deferred.succeed(answer, response))
+    )
+    connection.fork(Effect.catchAllCause(post.run, (cause) => Effect.asVoid(Deferred.failCause(answer, cause))))
+    return yield* Deferred.await(answer)
+  })
+
+  /** Ends the connection: the server could answer nothing on it. */
+  const end = (cause: LocalError | JsonRpcError.JsonRpcError | undefined, why?: string) =>
+    Effect.tapError(notBegun(cause, why), (error) => connection.end(Exit.fail(error)))
+
+  const failed = (error: LocalError) => isPassing(error) ? notBegun(error) : end(error)
+
+  return { renew, watchSession }
+}
+
+const notBegun = (
+  cause: LocalError | JsonRpcError.JsonRpcError | undefined,
+  why: string = cause?.message ?? ""
+): Effect.Effect<never, TransportError> => {
+  const message = `The session has expired, and no other could be begun: ${why}`
+  return Effect.fail(new TransportError({ reason: "Write", message, cause }))
+}
+
+/** Whether the server may answer the next time: it was not reachable, or it had too much to do. */
+const isPassing = (error: LocalError): boolean => {
+  if (error._tag !== "TransportError") return true
+  const cause = error.cause as Partial<HttpRefused> | undefined
+  if (cause?._tag !== "HttpRefused") return error.reason !== "Decode"
+  return cause.status! >= 500 || cause.status === 408 || cause.status === 429
+}

@@ -1,0 +1,132 @@
+/**
+ * A session over HTTP as a value: its id, its revision, and the requests that name them. The two transports of the legacy
+ * era keep the current one in a `Ref`; a new session is a new value.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
+import type * as Headers from "@effect/platform/Headers"
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Message from "../../jsonrpc/Message.js"
+import * as ErrorCodes from "../../protocol/ErrorCodes.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import * as HttpConnections from "../http/HttpConnection.js"
+import * as MediaType from "../http/MediaType.js"
+import type { Settings } from "../http/Settings.js"
+import type { HttpRefused } from "../HttpRefused.js"
+
+/** How many characters a session id may have: servers put what they know of the session into it, signed. */
+const MAX_ID = 8192
+
+// MUST only contain visible ASCII characters (2025-11-25 basic/transports#session-management); some have spaces.
+const printable = /^[\x20-\x7e]+$/
+
+const visible = /^[\x21-\x7e]+$/
+
+export interface HttpSession {
+  readonly connection: HttpConnection
+  readonly url: URL
+  readonly id: string | undefined
+  readonly version: string | undefined
+  /** A POST without its body. It is made once for a session, not once for a message. */
+  readonly template: HttpClientRequest.HttpClientRequest
+}
+
+/** The session before `initialize`: it has neither id nor revision. */
+export const initial = (connection: HttpConnection, url: URL = connection.url): HttpSession =>
+  make(connection, url, undefined, undefined)
+
+/** A session that an earlier connection has begun. */
+export const resumed = (connection: HttpConnection, { id, version }: NonNullable<Settings["session"]>): HttpSession =>
+  make(connection, connection.url, id, version)
+
+const make = (
+  connection: HttpConnection,
+  url: URL,
+  id: string | undefined,
+  version: string | undefined
+): HttpSession => ({
+  connection,
+  url,
+  id,
+  version,
+  template: HttpConnections.request(connection, "POST", url, headersOf(id, version, both))
+})
+
+const headersOf = (id: string | undefined, version: string | undefined, more: Record<string, string>) => ({
+  ...more,
+  // MUST be included in all requests of the session (2025-11-25 basic/transports#session-management)
+  ...(id === undefined ? undefined : { "mcp-session-id": id }),
+  // MUST be included in all requests after initialize (2025-11-25 basic/transports#protocol-version-header)
+  ...(version === undefined ? undefined : { "mcp-protocol-version": version })
+})
+
+// MUST list both as supported (2025-11-25 basic/transports#sending-messages-to-the-server)
+const both = { accept: `${MediaType.JSON}, ${MediaType.EVENTS}` }
+
+export const withId = (session: HttpSession, id: string | undefined): HttpSession =>
+  make(session.connection, session.url, id, session.version)
+
+/** The request that carries a message. */
+export const post = ({ template }: HttpSession, text: string): HttpClientRequest.HttpClientRequest =>
+  HttpClientRequest.setBody(template, HttpBody.text(text, MediaType.JSON))
+
+/** The request for a stream of events, from its beginning or after an event. */
+export const get = (
+  { connection, id, url, version }: HttpSession,
+  lastEventId: string | undefined
+): HttpClientRequest.HttpClientRequest => {
+  const last = lastEventId === undefined ? undefined : { "last-event-id": lastEventId }
+  return HttpConnections.request(connection, "GET", url, headersOf(id, version, { accept: MediaType.EVENTS, ...last }))
+}
+
+/** The request that ends the session. */
+export const terminate = ({ connection, id, url, version }: HttpSession): HttpClientRequest.HttpClientRequest =>
+  HttpConnections.request(connection, "DELETE", url, headersOf(id, version, {}))
+
+/**
+ * The id that the response to `initialize` gives the session; `undefined` when it gives none or an empty one, and `false`
+ * when it is not valid.
+ */
+export const idOf = (headers: Headers.Headers): string | undefined | false => {
+  const id = headers["mcp-session-id"]
+  if (id === undefined || id.trim() === "") return undefined
+  return id.length > MAX_ID || !printable.test(id) ? false : id
+}
+
+/** The session with the revision that the server answers `initialize` with. */
+export const agree = (session: HttpSession, response: Message.Response): HttpSession => {
+  const version = versionOf(response)
+  return version === undefined ? session : make(session.connection, session.url, session.id, version)
+}
+
+/** The revision that an answer to `initialize` names, if a header can name it. */
+export const versionOf = (response: Message.Response): string | undefined => {
+  const version = Message.isSuccess(response) ? response.result.protocolVersion : undefined
+  return typeof version === "string" && version.length <= 64 && visible.test(version) ? version : undefined
+}
+
+export const isInitialize = (message: Message.Message): boolean =>
+  Message.isRequest(message) && message.method === Methods.initialize.name
+
+/**
+ * Whether a refusal says that the server does not know the session that the request named. `answer` is the body as an answer
+ * to the request, under whose id some servers say so. Many servers answer with 400 after a restart, and name the session in
+ * the text only.
+ */
+export const isLost = ({ body, status }: HttpRefused, answer?: Message.Response): boolean => {
+  if (status === 404 && (answer === undefined || codeOf(answer) === UNNAMED)) return true
+  if (status !== 404 && status !== 400) return false
+  return noSession.test(body) ||
+    (answer !== undefined && codeOf(answer) === ErrorCodes.SESSION_NOT_FOUND)
+}
+
+/** The code of servers that have none of their own for the error. */
+const UNNAMED = -32000
+
+const codeOf = (answer: Message.Response): number | undefined =>
+  Message.isSuccess(answer) ? undefined : answer.error.code
+
+const noSession =
+  /\b(no|missing|invalid|unknown|expired) (valid |or \w+ )?session\b|\bsession( id)?\b[^.]{0,40}\b(not found|missing|required|invalid|expired|terminated|unknown)\b|\bserver not initialized\b/i

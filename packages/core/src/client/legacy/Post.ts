@@ -1,0 +1,372 @@
+/**
+ * One request over Streamable HTTP, from its POST to its answer: a JSON body, or a stream of events. The request is sent
+ * once, and a second time only when the server refused it because it had lost the session.
+ *
+ * After the answer a stream is read for a moment longer: when the server ends it, its connection can be used again. Where a stream
+ * is cut off, it is resumed. A token names the last event: a later connection reads the rest with it, as the answer to a request of its own.
+ *
+ * `Http` sends the requests of the application so, and the `initialize` of a new session.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+ */
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import { MAX_IN_FLIGHT } from "../../jsonrpc/Conversation.js"
+import { type LocalError, SessionExpired, TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as Progress from "../../jsonrpc/Progress.js"
+import * as Sse from "../../jsonrpc/Sse.js"
+import type { SendOptions } from "../../jsonrpc/Transport.js"
+import { raceFirst } from "../../kit/Race.js"
+import * as ErrorCodes from "../../protocol/ErrorCodes.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
+import * as Answer from "../http/Answer.js"
+import * as Body from "../http/Body.js"
+import * as Events from "../http/Events.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import * as ResumptionToken from "../http/ResumptionToken.js"
+import type { HttpRefused } from "../HttpRefused.js"
+import * as EventStream from "./EventStream.js"
+import * as HttpSession from "./HttpSession.js"
+import * as Incoming from "./Incoming.js"
+import * as ResumePoint from "./ResumePoint.js"
+
+/** The other transport for a refused `initialize`; `undefined` when there is none. */
+export type Fallback = (
+  refused: HttpRefused,
+  request: Message.Request,
+  text: string
+) => Effect.Effect<void, LocalError> | undefined
+
+export interface Options {
+  readonly connection: HttpConnection
+  readonly session: Ref.Ref<HttpSession.HttpSession>
+  /** Runs an effect, and `onExpired` when the server loses the session meanwhile. */
+  readonly watchSession: <A, E>(effect: Effect.Effect<A, E>, onExpired: Effect.Effect<unknown>) => Effect.Effect<A, E>
+  /** Begins a new session in place of the lost one of this id. */
+  readonly renew: (lost: string) => Effect.Effect<void, TransportError>
+  readonly fallback?: Fallback | undefined
+}
+
+type Sending = Effect.Effect<void, LocalError>
+
+/** A request that is sent. `text` is its JSON form. */
+export class Post {
+  private readonly opens: boolean
+  private readonly onAnswer: Answer.OnAnswer
+
+  constructor(
+    private readonly options: Options,
+    private readonly request: Message.Request,
+    private readonly text: string,
+    onAnswer: Answer.OnAnswer,
+    private readonly resumption?: SendOptions
+  ) {
+    this.opens = HttpSession.isInitialize(request)
+    this.onAnswer = this.opens
+      ? (answer) =>
+        Effect.zipRight(Ref.update(options.session, (now) => HttpSession.agree(now, answer)), onAnswer(answer))
+      : onAnswer
+  }
+
+  /** Sends the request and waits for its end. Succeeds after `onAnswer`, or fails when no answer will come. */
+  get run(): Sending {
+    const token = this.resumption?.resumptionToken
+    return token === undefined ? this.attempt(true) : resumeFrom(this.options, { ...this.reading, token })
+  }
+
+  private get reading(): Reading {
+    return { request: this.request, onAnswer: this.onAnswer, onToken: this.resumption?.onResumptionToken }
+  }
+
+  private attempt(isFirst: boolean): Sending {
+    const { connection, session } = this.options
+    return Effect.flatMap(Ref.get(session), (current) =>
+      connection.send(
+        // `initialize` begins a session and names none.
+        HttpSession.post(this.opens ? HttpSession.initial(connection) : current, this.text),
+        (response) => {
+          if (Refusal.isOk(response)) return this.opens ? this.opened(response) : this.answered(response)
+          return Effect.flatMap(Refusal.fromResponse(response), (refused) =>
+            this.refuse(refused, isFirst && !this.opens ? current.id : undefined))
+        }
+      ))
+  }
+
+  private opened(response: HttpClientResponse): Sending {
+    const given = HttpSession.idOf(response.headers)
+    if (given === false) {
+      return Effect.fail(new TransportError({ reason: "Decode", message: "The server's session id is not valid" }))
+    }
+    return Effect.zipRight(
+      Ref.update(this.options.session, (now) => HttpSession.withId(now, given)),
+      this.answered(response)
+    )
+  }
+
+  private answered(response: HttpClientResponse): Sending {
+    const { connection: { settings }, session } = this.options
+    const { headers } = response
+    const type = MediaType.of(headers["content-type"])
+    if (type === MediaType.EVENTS) {
+      return readAnswer(this.options, { ...this.reading, body: Events.fromResponse(response, settings) })
+    }
+    if (type === MediaType.JSON) {
+      return Effect.flatMap(
+        Effect.zip(Body.text(response, settings.maxBodyBytes, headers), Ref.get(session)),
+        ([body, current]) => this.take(current, Incoming.fromText(current, body))
+      )
+    }
+    const what = type === "" ? "without an answer" : `with ${type}`
+    const advice = this.opens ? `; is ${response.request.url} the endpoint of an MCP server?` : ""
+    return Effect.zipRight(
+      Body.discard(response),
+      Effect.fail(Answer.lost(this.request.method, `it was answered with ${response.status}, ${what}${advice}`))
+    )
+  }
+
+  /** Takes what a body of JSON holds. */
+  private take(current: HttpSession.HttpSession, messages: ReadonlyArray<Message.Incoming>): Sending {
+    const { id, method } = this.request
+    const answer = messages.find((message) => Answer.isAnswer(message, id))
+    if (answer !== undefined) {
+      return messages.length === 1 ? this.onAnswer(answer) : Effect.forEach(
+        messages,
+        (message) => message === answer ? this.onAnswer(answer) : Incoming.deliver(current, [message]),
+        { discard: true }
+      )
+    }
+    const malformed = messages.find((message) => Answer.isMalformed(message, id)) ?? messages[0]
+    return malformed !== undefined && Message.isMalformed(malformed)
+      ? Effect.fail(Answer.malformed(method, malformed, this.options.connection.url))
+      : Effect.zipRight(
+        Incoming.deliver(current, messages),
+        Effect.fail(Answer.unreadable(method, "it answers something else"))
+      )
+  }
+
+  /** `named` is the id of the session that the request named, if it may be sent again. */
+  private refuse(refused: HttpRefused, named: string | undefined): Sending {
+    const { fallback, renew } = this.options
+    const { id } = this.request
+    const body = Refusal.messageOf(refused)
+    const answer = Answer.isAnswer(body, id) ? body : undefined
+    // MUST begin a new session (2025-11-25 basic/transports#session-management)
+    if (named !== undefined && HttpSession.isLost(refused, answer)) {
+      return Effect.zipRight(renew(named), this.attempt(false))
+    }
+    if (answer !== undefined) return this.onAnswer(answer)
+    const error = Answer.errorOf(body)
+    // A modern server has no older transport.
+    if (error !== undefined && ErrorCodes.isModernOnly(error.code)) return this.onAnswer(Message.failure(id, error))
+    return (this.opens ? fallback?.(refused, this.request, this.text) : undefined) ??
+      Effect.fail(Refusal.toError(refused))
+  }
+}
+
+/** How long the server may take to end the stream after the answer. */
+const END_WAIT = "1 second"
+
+interface Reading {
+  readonly request: Message.Request
+  readonly onAnswer: Answer.OnAnswer
+  /** Receives a token whenever the request can be resumed after a later event. */
+  readonly onToken: ((token: string) => Effect.Effect<void>) | undefined
+}
+
+/** Reads the rest of a stream that a token names. The first attempt is made at once. */
+const resumeFrom = (
+  options: Options,
+  { token, ...reading }: Reading & { readonly token: string }
+): Effect.Effect<void, LocalError> =>
+  Effect.flatMap(
+    ResumptionToken.parse(token),
+    (earlier) =>
+      readAnswer(options, {
+        ...reading,
+        earlier,
+        body: EventStream.open(options.connection, options.session, earlier.eventId)
+      })
+  )
+
+/** Reads the events of a body. Succeeds after the answer; fails when the answer will not come. */
+const readAnswer = (
+  options: Options,
+  { body, earlier, onAnswer, onToken, request }: Reading & {
+    readonly body: Stream.Stream<Events.Event, TransportError | EventStream.NoEventStream>
+    /** Where the body begins, when an earlier connection has sent the request, under an id of its own. */
+    readonly earlier?: ResumptionToken.LastEvent
+  }
+): Effect.Effect<void, LocalError> =>
+  Effect.gen(function*() {
+    const { connection, session, watchSession } = options
+    const { method } = request
+    const id = earlier?.requestId ?? request.id
+    const outcome = yield* Deferred.make<void, LocalError>()
+    const point = yield* Ref.make<ResumePoint.ResumePoint>({ ...ResumePoint.initial, lastEventId: earlier?.eventId })
+    const oversized = yield* Ref.make<number | undefined>(undefined)
+    const questions = yield* Ref.make<ReadonlyArray<Message.RequestId>>([])
+
+    const onMessage = (current: HttpSession.HttpSession) => (message: Message.Incoming): Effect.Effect<unknown> =>
+      Effect.flatMap(Deferred.isDone(outcome), (isOver) => {
+        if (isOver) return Incoming.deliver(current, [message])
+        if (Answer.isMalformed(message, id)) {
+          return Deferred.fail(outcome, Answer.unreadable(method, message.message))
+        }
+        if (Answer.isAnswer(message, id)) {
+          return Effect.zipRight(
+            onAnswer(earlier === undefined ? message : { ...message, id: request.id }),
+            Deferred.succeed(outcome, undefined)
+          )
+        }
+        const deliver = Incoming.deliver(current, [
+          earlier === undefined ? message : translated(message, id, request.id)
+        ])
+        if (Message.isMalformed(message) || !Message.isRequest(message)) return deliver
+        // Older questions were answered long ago.
+        const remember = Ref.update(questions, (ids) => [...ids, message.id].slice(-MAX_IN_FLIGHT))
+        return Effect.zipRight(remember, deliver)
+      })
+
+    const onEvent = (event: Events.Event): Effect.Effect<void> =>
+      Effect.zipRight(
+        Ref.update(point, ResumePoint.after(event)),
+        Effect.flatMap(Ref.get(session), (current) => {
+          const messages = Incoming.fromEvent(current, event)
+          const handling = Effect.forEach(messages, onMessage(current), { discard: true })
+          if (!(event instanceof Sse.TooLarge)) return handling
+          const { maxEventBytes } = event
+          if (messages.some((dropped) => Answer.isMalformed(dropped, id))) {
+            return Deferred.fail(outcome, tooLarge(method, maxEventBytes))
+          }
+          const isUnidentified = messages.every((dropped) => Message.isMalformed(dropped) && dropped.id === undefined)
+          return isUnidentified ? Effect.zipRight(Ref.set(oversized, maxEventBytes), handling) : handling
+        })
+      ).pipe(onToken === undefined ? identity : Effect.zipRight(giveToken(event, onToken)))
+
+    /** A request that is answered needs no token. */
+    const giveToken = (event: Events.Event, give: (token: string) => Effect.Effect<void>): Effect.Effect<void> =>
+      event instanceof Sse.TooLarge || event.id === undefined ? Effect.void : Effect.gen(function*() {
+        const { lastEventId } = yield* Ref.get(point)
+        if (lastEventId === undefined || (yield* Deferred.isDone(outcome))) return
+        yield* Effect.catchAllCause(
+          Effect.suspend(() => give(ResumptionToken.make(id, lastEventId))),
+          (cause) => Effect.logWarning("onResumptionToken failed", cause)
+        )
+      })
+
+    const isComplete = Effect.flatMap(Deferred.isDone(outcome), (isOver) =>
+      isOver ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
+        bytes === undefined
+          ? Effect.succeed(false)
+          // Most likely it was the answer.
+          : Effect.fail(tooLarge(method, bytes))))
+
+    /** Reads the rest, when the body has ended without the answer. */
+    const resume = (cutBy: TransportError | undefined): Effect.Effect<void, TransportError> =>
+      Effect.flatMap(isComplete, (isOver) =>
+        isOver ? Effect.void : Stream.runForEach(resumed(options, method, point, cutBy, isComplete), onEvent))
+
+    const reading = Effect.matchEffect(Stream.runForEach(body, onEvent), {
+      onFailure: (error): Effect.Effect<void, LocalError> =>
+        error._tag === "TransportError" ? resume(error) : Effect.fail(
+          error.status === 404
+            ? new SessionExpired({ method })
+            : Answer.lost(method, `the stream cannot be resumed: ${error.message}`)
+        ),
+      onSuccess: () =>
+        resume(undefined)
+    })
+    const ending = Effect.zipRight(Deferred.await(outcome), Effect.sleep(END_WAIT))
+
+    /** The server cannot cancel its questions on a stream that is not read any more. */
+    const cancelQuestions = Effect.flatMap(Ref.get(questions), (ids) =>
+      Effect.sync(() =>
+        connection.fork(Effect.forEach(
+          ids,
+          (requestId) =>
+            connection.reader.deliver(Message.notification(Methods.cancelled.name, { requestId })),
+          { discard: true }
+        ))
+      ))
+
+    yield* raceFirst(
+      Effect.catchAll(reading, (error) =>
+        Deferred.fail(outcome, error)),
+      ending
+    ).pipe(
+      // What fails here is the outcome, which is next.
+      Effect.ignore,
+      Effect.onInterrupt(() =>
+        Effect.flatMap(Deferred.isDone(outcome), (isOver) =>
+          isOver ? Effect.void : cancelQuestions)
+      ),
+      (racing) => watchSession(racing, Deferred.fail(outcome, new SessionExpired({ method })))
+    )
+    return yield* Deferred.await(outcome)
+  })
+
+const tooLarge = (method: string, bytes: number): TransportError =>
+  Answer.lost(method, `an event has more than ${bytes} bytes`)
+
+/** Progress of the request under its earlier id is progress of the request that resumes it. */
+const translated = (message: Message.Incoming, from: Message.RequestId, to: Message.RequestId): Message.Incoming =>
+  !Message.isMalformed(message) && Message.isNotification(message) && message.method === Progress.METHOD &&
+    message.params?.progressToken === from
+    ? Message.notification(message.method, { ...message.params, progressToken: to })
+    : message
+
+/**
+ * The events after the point where a stream was cut off; the consumer moves the point on with each event. Fails when the stream
+ * cannot be resumed, or when too many attempts brought nothing.
+ *
+ * @param firstCut What the stream was cut off by, if it did not end by itself.
+ * @param isComplete Whether nothing more is expected; fails when resuming cannot help.
+ */
+const resumed = (
+  { connection, session }: Options,
+  method: string,
+  point: Ref.Ref<ResumePoint.ResumePoint>,
+  firstCut: TransportError | undefined,
+  isComplete: Effect.Effect<boolean, TransportError>
+): Stream.Stream<Events.Event, TransportError> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const { maxResumes, reconnect } = connection.settings
+    const cutBy = yield* Ref.make(firstCut)
+    const pause = yield* ResumePoint.pauses(point, reconnect)
+
+    const fail = (why: string) =>
+      Effect.flatMap(Ref.get(cutBy), (cause) => Effect.fail(Answer.lost(method, why, cause)))
+
+    /** Waits and gives the point to resume from; ends with the answer. */
+    const next: Effect.Effect<ResumePoint.ResumePoint, Option.Option<TransportError>> = Effect.gen(function*() {
+      if (yield* Effect.mapError(isComplete, Option.some)) return yield* Effect.fail(Option.none())
+      const { attempts, lastEventId } = yield* Ref.get(point)
+      const why = (yield* Ref.get(cutBy))?.message ?? "it has ended"
+      const giveUp = (what: string) => Effect.mapError(fail(`${what}: ${why}`), Option.some)
+      if (lastEventId === undefined) return yield* giveUp("the stream cannot be resumed")
+      if (attempts >= maxResumes) return yield* giveUp(`${maxResumes} attempts to resume the stream brought nothing`)
+      yield* Effect.catchAll(pause, () => giveUp("the stream was not resumed"))
+      return yield* Ref.get(point)
+    })
+
+    const resume = ({ lastEventId }: ResumePoint.ResumePoint) =>
+      Stream.catchAll(EventStream.open(connection, session, lastEventId), (error) =>
+        error._tag === "TransportError"
+          ? Stream.execute(Ref.set(cutBy, error))
+          : Stream.execute(
+            Effect.flatMap(
+              isComplete,
+              (isOver) => isOver ? Effect.void : fail(`the stream cannot be resumed: ${error.message}`)
+            )
+          ))
+
+    return Stream.flatMap(Stream.repeatEffectOption(next), resume)
+  }))

@@ -1,0 +1,127 @@
+/**
+ * HTTP+SSE, the transport of 2024-11-05, as a client speaks it: a GET opens a stream, its first event names the URL for
+ * POSTs, and all messages of the server come on the stream. When the stream ends, the connection ends.
+ *
+ * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ */
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Url from "@effect/platform/Url"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import { TransportError } from "../../jsonrpc/LocalError.js"
+import type * as Message from "../../jsonrpc/Message.js"
+import * as Events from "../../jsonrpc/Sse.js"
+import { Undelivered } from "../../jsonrpc/Transport.js"
+import * as TimeLimit from "../../kit/TimeLimit.js"
+import * as Answer from "../http/Answer.js"
+import { type Event, fromResponse } from "../http/Events.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import * as MediaType from "../http/MediaType.js"
+import type { Sender } from "../http/Outgoing.js"
+import * as Refusal from "../http/Refusal.js"
+import * as HttpSession from "./HttpSession.js"
+import * as Incoming from "./Incoming.js"
+
+/** Opens the stream and waits for the URL for POSTs. Fails with reason `Open`. */
+export const open = (connection: HttpConnection): Effect.Effect<Sender, TransportError> =>
+  Effect.gen(function*() {
+    const { reader, settings, url } = connection
+    const session = yield* Ref.make(HttpSession.initial(connection))
+    const endpoint = yield* Deferred.make<void, TransportError>()
+    // The answer to this request names the revision.
+    const initialize = yield* Ref.make<Message.RequestId | undefined>(undefined)
+
+    const onEndpoint = ({ data }: Events.Event): Effect.Effect<unknown> => {
+      const target = Either.getOrUndefined(Url.fromString(data ?? "", url))
+      // Messages, and credentials with them, go to the origin of the URL only.
+      return target?.origin !== url.origin || target.username !== "" || target.password !== ""
+        ? Deferred.fail(endpoint, notOpened("it sends messages to another origin"))
+        : Effect.zipRight(
+          Ref.set(session, HttpSession.initial(connection, target)),
+          Deferred.succeed(endpoint, undefined)
+        )
+    }
+
+    const onEvent = (event: Event): Effect.Effect<void> => {
+      if (!(event instanceof Events.TooLarge) && event.event === "endpoint") {
+        // Only the first one counts.
+        return Effect.flatMap(Deferred.isDone(endpoint), (isKnown) => isKnown ? Effect.void : onEndpoint(event))
+      }
+      return Effect.gen(function*() {
+        const opening = yield* Ref.get(initialize)
+        const messages = Incoming.fromEvent(yield* Ref.get(session), event)
+        const answer = opening === undefined ? undefined : messages.find((one) => Answer.isAnswer(one, opening))
+        if (answer !== undefined) yield* Ref.update(session, (now) => HttpSession.agree(now, answer))
+        yield* Incoming.deliver(yield* Ref.get(session), messages)
+      })
+    }
+
+    const reading = Effect.flatMap(Ref.get(session), (current) =>
+      connection.send(HttpSession.get(current, undefined), (response) =>
+        Effect.zipRight(
+          check(response),
+          Stream.runForEach(fromResponse(response, settings), onEvent)
+        )))
+
+    const listener = connection.fork(Effect.flatMap(Effect.exit(reading), (exit) =>
+      // Before the endpoint `open` waits for it; after it the whole connection does.
+      Effect.flatMap(Deferred.fail(endpoint, neverOpened(exit)), (isFirst) =>
+        isFirst ? Effect.void : connection.end(exit))))
+
+    const send: Sender["send"] = (_, text) =>
+      Effect.flatMap(Ref.get(session), (current) =>
+        connection.send(HttpSession.post(current, text), Refusal.accepted))
+
+    yield* Effect.onError(
+      TimeLimit.call(
+        Deferred.await(endpoint),
+        settings.acceptTimeout,
+        () =>
+          Effect.fail(notOpened("it did not name the URL for messages in time"))
+      ),
+      () =>
+        Fiber.interruptFork(listener)
+    )
+    return {
+      cancelsByClosing: false,
+      canResume: false,
+      send,
+      request: (request, text) =>
+        Effect.catchAll(
+          Effect.zipRight(
+            HttpSession.isInitialize(request) ? Ref.set(initialize, request.id) : Effect.void,
+            send(request, text)
+          ),
+          (error) =>
+            reader.deliver(new Undelivered(request.id, error))
+        )
+    }
+  })
+
+const check = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void, TransportError> => {
+  const type = MediaType.of(response.headers["content-type"])
+  if (Refusal.isOk(response) && type === MediaType.EVENTS) return Effect.void
+  return Effect.flatMap(Refusal.fromResponse(response), (refused) =>
+    Effect.fail(
+      Refusal.isOk(response)
+        ? notOpened(`it is no stream of events but ${type}`, refused)
+        : notOpened(refused.message, refused)
+    ))
+}
+
+/** Why a stream ended that had named no URL. */
+const neverOpened = (exit: Exit.Exit<void, TransportError>): TransportError => {
+  const error = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
+  if (error === undefined) return notOpened("it ended")
+  return error.reason === "Open" ? error : notOpened(error.message, error.cause)
+}
+
+const notOpened = (why: string, cause?: unknown): TransportError =>
+  new TransportError({ reason: "Open", message: `The stream of HTTP+SSE cannot be opened: ${why}`, cause })

@@ -1,0 +1,263 @@
+/**
+ * Makes a session of the modern era over an open conversation with a server whose description is known. No message is
+ * exchanged for it. The subscription for changes of the server's lists opens in the background.
+ *
+ * `enveloped` writes what every request of this era carries: the revision, the capabilities and the name of the client, and
+ * the log level once the application has set one. `inputAnswers` answers the questions of the server.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { MAX_IN_FLIGHT } from "../../jsonrpc/Conversation.js"
+import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
+import type { Params } from "../../jsonrpc/Message.js"
+import type { Outbound } from "../../jsonrpc/Outbound.js"
+import { ClientCapabilities } from "../../protocol/Capabilities.js"
+import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import type { LoggingLevel } from "../../protocol/Logging.js"
+import * as McpError from "../../protocol/McpError.js"
+import type { RequestMeta } from "../../protocol/Meta.js"
+import type * as Method from "../../protocol/Method.js"
+import * as Envelope from "../../protocol/modern/Envelope.js"
+import * as InputRequired from "../../protocol/modern/InputRequired.js"
+import * as Methods from "../../protocol/modern/Methods.js"
+import * as Projection from "../../protocol/schema/Projection.js"
+import type { ModernVersion } from "../../protocol/Version.js"
+import { fromCall } from "../ClientError.js"
+import type { CallOptions } from "../ClientSession.js"
+import { FeatureContext, type FeatureContextService } from "../FeatureContext.js"
+import type { FeatureHandler, FeaturesService } from "../Features.js"
+import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
+import type { Report } from "../session/Decoding.js"
+import * as ExtensionMethods from "../session/ExtensionMethods.js"
+import * as FeatureAnswers from "../session/FeatureAnswers.js"
+import * as Calls from "../session/MethodCalls.js"
+import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
+import type { Opening } from "../session/Opening.js"
+import * as Spans from "../session/Spans.js"
+import { ModernCalls } from "./Calls.js"
+import * as InputRounds from "./InputRounds.js"
+import * as Listen from "./Listen.js"
+import { ResponseCache } from "./ResponseCache.js"
+import * as ResultReaders from "./ResultReaders.js"
+import * as Tasks from "./TaskExtension.js"
+import * as ToolHeaders from "./ToolHeaders.js"
+
+export interface Enveloped extends Outbound {
+  /** Later requests ask for log messages from this level on. Without a level the server sends none. */
+  readonly setLogLevel: (level: LoggingLevel) => void
+}
+
+/**
+ * An `Outbound` whose requests and notifications carry the envelope of a client in a revision. A client that reads log
+ * messages asks for messages of level `info` and above.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ */
+export const enveloped = ({ conversation }: Opening, options: Options, version: ModernVersion): Enveloped => {
+  const { clientInfo, extensions, features, telemetry } = options
+  const outbound = telemetry
+    ? Spans.traced(conversation, () => version, Spans.methodsOf(Methods.table, extensions))
+    : conversation
+  const capabilities = declaredBy(options, version)
+  // A new level is a new writer, so that a request pays for one comparison at most.
+  let current = {
+    version,
+    clientInfo,
+    capabilities,
+    logLevel: features.logging === undefined ? undefined : "info" as LoggingLevel
+  }
+  let write = Envelope.writer(current)
+  return {
+    setLogLevel: (logLevel) => {
+      current = { ...current, logLevel }
+      write = Envelope.writer(current)
+    },
+    request: (method, params, options?: CallOptions) => {
+      const { capabilities, logLevel } = options ?? noOptions
+      const writing = capabilities === undefined && logLevel === undefined ? write : Envelope.writer({
+        ...current,
+        capabilities: capabilities ?? current.capabilities,
+        logLevel: logLevel ?? current.logLevel
+      })
+      return outbound.request(method, writing(params ?? noParams) as Params, options)
+    },
+    // This era has no notification of changed roots: the server asks for them again with the next call. The envelope of
+    // others tells a server of both eras which of them they belong to.
+    notify: (method, params) =>
+      method === ROOTS_CHANGED ? Effect.void : outbound.notify(method, write(params ?? noParams) as Params)
+  }
+}
+
+const noParams: Params = {}
+
+const noOptions: CallOptions = {}
+
+const ROOTS_CHANGED = "notifications/roots/list_changed"
+
+/** The capabilities of a client, as this revision knows them. */
+const declaredBy = ({ extensions, features }: Options, version: ModernVersion): ClientCapabilities =>
+  Projection.compile(ClientCapabilities, version)(
+    DeclaredCapabilities.of(features, extensions.declared(version))
+  ) as ClientCapabilities
+
+/** The types of results that the extensions add which both sides have declared. */
+const resultTypes = (
+  { enforceCapabilities, extensions }: Options,
+  { serverCapabilities, version }: ServerFacts<ModernVersion>
+): InputRounds.Options["resultTypes"] =>
+  new Map([...extensions.resultTypes].map(([method, types]) => [
+    method,
+    new Map(
+      [...types].filter(([, one]) =>
+        ExtensionTable.isIn(one, version) &&
+        (!enforceCapabilities || serverCapabilities.extensions?.[one.extension] !== undefined)
+      )
+    )
+  ]))
+
+/** The subscription ends with the scope. */
+export const connect = (
+  opening: Opening,
+  outbound: Enveloped,
+  facts: ServerFacts<ModernVersion>,
+  options: Options
+): Effect.Effect<NegotiatedSession, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { conversation, hub, setEra, transport } = opening
+    const { version } = facts
+    const cache = new ResponseCache({ credentials: transport.credentials, timeout: options.timeout })
+    const publish: Options["onNotification"] = (notification) => {
+      cache.onNotification(notification)
+      options.onNotification(notification)
+      hub.publish(notification)
+    }
+    const listen = yield* Listen.make(outbound, facts, publish, hub.report)
+    // Without a handler of requests: a modern server MUST NOT send any.
+    setEra({
+      onNotification: (notification) => {
+        cache.onNotification(notification)
+        switch (notification.method) {
+          case Methods.acknowledged.name:
+            return listen.acknowledge(notification.params)
+          case Methods.cancelled.name:
+            return listen.cancelled(notification.params)
+          default:
+            return undefined
+        }
+      }
+    })
+    yield* listen.open
+    const client = declaredBy(options, version)
+    const rounds: InputRounds.Options = {
+      answer: inputAnswers(options.features, client, version, hub.report),
+      maxInFlight: options.limits?.maxInFlight ?? MAX_IN_FLIGHT,
+      maxRounds: options.limits?.maxRounds ?? InputRounds.MAX_ROUNDS,
+      resultTypes: resultTypes(options, facts),
+      report: hub.report
+    }
+    const declared = { client, server: facts.serverCapabilities }
+    const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities, options.extensions)
+    const readers = ResultReaders.make(options.features, () => extended)
+    const modern = new ModernCalls({
+      ...options,
+      serverCapabilities: facts.serverCapabilities,
+      version,
+      setLogLevel: outbound.setLogLevel,
+      request: Calls.requests({ outbound, refusal, timeouts: options.timeouts }),
+      toolHeaders: ToolHeaders.ofTransport(transport),
+      listen,
+      responses: cache,
+      rounds,
+      readers,
+      report: hub.report
+    })
+    const era: ExtensionMethods.EraCalls = {
+      ...modern.extended,
+      subscribe: (filter, keys, onReopened) => Effect.mapError(listen.include(filter, keys, onReopened), fromCall)
+    }
+    const [{ notify }, { request }] = [outbound, modern]
+    const extended = ExtensionMethods.make(options, hub, facts, { request, notify }, era)
+    return {
+      facts,
+      call: modern.call,
+      extended,
+      tasks: Tasks.make(options, modern.call, era, rounds, version),
+      request,
+      refusal,
+      notify,
+      notifications: hub.streams,
+      report: hub.report,
+      awaitSubscription: listen.opened,
+      ended: conversation.ended
+    }
+  })
+
+/** `declared` are the capabilities that the client has declared to the server. */
+const inputAnswers = (
+  features: FeaturesService,
+  declared: ClientCapabilities,
+  version: ModernVersion,
+  report: Report
+): InputRounds.Options["answer"] => {
+  const { roots, sampling } = features
+  const died = (method: string, cause: Cause.Cause<never>): Effect.Effect<never, McpError.McpError> =>
+    Effect.zipRight(
+      report(Diagnostic.HandlerDied({ method, cause })),
+      Effect.fail(
+        new McpError.InternalError({ message: "its handler died, and `diagnostics` or the log has the cause" })
+      )
+    )
+  return (key, request) => {
+    const answered = (
+      method: Method.Request,
+      feature: Pick<FeatureHandler<unknown>, "context"> | undefined,
+      answer: Effect.Effect<any, McpError.McpError, any>
+    ): Effect.Effect<unknown, McpError.McpError> =>
+      Effect.mapInputContext(
+        Effect.scoped(answer) as Effect.Effect<unknown, McpError.McpError>,
+        (caller: Context.Context<never>) =>
+          Context.add(
+            feature === undefined ? caller : Context.merge(caller, feature.context),
+            FeatureContext,
+            featureContext(key, request)
+          )
+      ).pipe(
+        Effect.flatMap((value) =>
+          method.isResult(value)
+            ? Effect.succeed(method.narrowResult(version)(value))
+            : Effect.dieMessage(`The handler of "${method.name}" returned an invalid result`)
+        ),
+        Effect.catchAllCause((cause) =>
+          Cause.isDie(cause) && !Cause.isInterrupted(cause)
+            ? died(method.name, cause as Cause.Cause<never>)
+            : Effect.failCause(cause)
+        )
+      )
+    switch (request.method) {
+      case "sampling/createMessage":
+        return sampling === undefined
+          ? unsupported(request.method)
+          : answered(InputRequired.createMessage, sampling, FeatureAnswers.sample(sampling, declared, request.params))
+      case "elicitation/create":
+        return answered(InputRequired.elicit, undefined, FeatureAnswers.elicit(features, declared, request.params))
+      case "roots/list":
+        return roots === undefined
+          ? unsupported(request.method)
+          : answered(InputRequired.listRoots, roots, FeatureAnswers.listRoots(roots))
+    }
+  }
+}
+
+const unsupported = (method: string) => Effect.fail(new McpError.MethodNotFound({ method }))
+
+const featureContext = (id: string, { method, params }: InputRequired.InputRequest): FeatureContextService => ({
+  id,
+  method,
+  meta: ((params as JsonObject | undefined)?._meta ?? {}) as RequestMeta,
+  cancelReason: Effect.succeedNone,
+  progress: () => Effect.void,
+  notify: () => Effect.void
+})

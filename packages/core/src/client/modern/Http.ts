@@ -1,0 +1,211 @@
+/**
+ * Streamable HTTP in the modern era: each request is a POST that repeats parts of its body in headers, and the response
+ * brings the answer, as JSON or at the end of a stream of events. There is no session. Closing the connection cancels the
+ * request; a stream that breaks has lost its request. `Calls` decides whether it is sent again.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
+ */
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { type LocalError, TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import * as Batch from "../../jsonrpc/runtime/Batch.js"
+import * as Sse from "../../jsonrpc/Sse.js"
+import { Undelivered } from "../../jsonrpc/Transport.js"
+import * as ErrorCodes from "../../protocol/ErrorCodes.js"
+import * as Headers from "../../protocol/modern/Headers.js"
+import * as Methods from "../../protocol/modern/Methods.js"
+import * as Answer from "../http/Answer.js"
+import * as Body from "../http/Body.js"
+import * as EraEvidence from "../http/EraEvidence.js"
+import * as Events from "../http/Events.js"
+import type { HttpConnection } from "../http/HttpConnection.js"
+import * as HttpConnections from "../http/HttpConnection.js"
+import * as MediaType from "../http/MediaType.js"
+import type { Sender } from "../http/Outgoing.js"
+import * as Refusal from "../http/Refusal.js"
+import * as ToolHeaders from "./ToolHeaders.js"
+
+type Response = HttpClientResponse.HttpClientResponse
+
+export class ModernHttp implements Sender {
+  readonly cancelsByClosing = true
+  readonly canResume = false
+  private readonly nameParameters: ReadonlyMap<string, string>
+  private readonly template: HttpClientRequest.HttpClientRequest
+
+  /**
+   * @param extended The parameter that `Mcp-Name` repeats, by method of extensions.
+   * @param headers By the name of a tool, the headers that repeat its arguments.
+   */
+  constructor(
+    private readonly connection: HttpConnection,
+    extended: ReadonlyMap<string, string>,
+    private readonly headers: ToolHeaders.ToolHeaders
+  ) {
+    this.nameParameters = new Map([...Headers.nameParameters, ...extended])
+    // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
+    this.template = HttpConnections.request(connection, "POST", connection.url, {
+      accept: `${MediaType.JSON}, ${MediaType.EVENTS}`
+    })
+  }
+
+  request(request: Message.Request, text: string): ReturnType<Sender["request"]> {
+    const { reader } = this.connection
+    return Effect.matchEffect(this.exchange(request, text), {
+      onFailure: (error) => reader.deliver(new Undelivered(request.id, error)),
+      onSuccess: (answer) => reader.deliver(answer)
+    })
+  }
+
+  send(message: Parameters<Sender["send"]>[0], text: string): ReturnType<Sender["send"]> {
+    return Message.isResponse(message)
+      ? Effect.void
+      : this.connection.send(this.post(message, text), Refusal.accepted)
+  }
+
+  private post(message: Message.Request | Message.Notification, text: string): HttpClientRequest.HttpClientRequest {
+    return this.template.pipe(
+      HttpClientRequest.setHeaders({
+        ...Headers.make(message, this.nameParameters),
+        ...(message.method === Methods.callTool.name ? ToolHeaders.of(this.headers, message.params) : undefined)
+      }),
+      HttpClientRequest.setBody(HttpBody.text(text, MediaType.JSON))
+    )
+  }
+
+  /** Sends a request and gives its answer. What comes before the answer is delivered to the reader. */
+  private exchange(request: Message.Request, text: string): Effect.Effect<Message.Response, LocalError> {
+    return Effect.mapError(
+      // The headers of tools may become known while the request waits to be sent.
+      Effect.suspend(() =>
+        this.connection.send(
+          this.post(request, text),
+          (response) => Refusal.isOk(response) ? this.answerOf(request, response) : this.refused(request, response)
+        )
+      ),
+      (error) =>
+        error._tag === "TransportError" && error.reason === "Read"
+          ? request.method === Methods.discover.name
+            // The probe changes nothing at the server.
+            ? Answer.lost(request.method, error.message, error.cause)
+            : lost(request.method, error)
+          : error
+    )
+  }
+
+  private answerOf(request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> {
+    const { headers } = response
+    const type = MediaType.of(headers["content-type"])
+    if (type === MediaType.EVENTS) {
+      return this.fromEvents(request, response)
+    }
+    if (type === MediaType.JSON) {
+      return Effect.flatMap(Body.text(response, this.connection.settings.maxBodyBytes, headers), (body) => {
+        const given = MessageText.parse(body, this.connection.settings)
+        if (Answer.isAnswer(given, request.id)) {
+          return Effect.succeed(given)
+        }
+        const messages = Batch.flattened(given)
+        const answer = messages.find((message) => Answer.isAnswer(message, request.id))
+        if (answer !== undefined) {
+          return Effect.as(this.deliver(messages, answer), answer)
+        }
+        const incoming = messages.find((one) => Answer.isMalformed(one, request.id) || Answer.isWithoutId(one)) ??
+          messages[0]!
+        const error = Answer.isWithoutId(incoming) ? Answer.errorOf(incoming) : undefined
+        return Effect.zipRight(
+          this.deliver(messages, incoming),
+          error === undefined
+            ? Effect.fail(
+              Message.isMalformed(incoming)
+                ? Answer.malformed(request.method, incoming, this.connection.url)
+                : Answer.unreadable(request.method, "it answers something else")
+            )
+            : Effect.succeed(Message.failure(request.id, error))
+        )
+      })
+    }
+    const what = `it was answered with ${response.status}, ${type === "" ? "without an answer" : `with ${type}`}`
+    return Effect.zipRight(
+      Body.discard(response),
+      Effect.fail(
+        request.method === Methods.discover.name
+          // To the probe, this is the answer of a server that does not know the method.
+          ? Answer.unreadable(request.method, what)
+          : broken(what)
+      )
+    )
+  }
+
+  /** The answer on a stream of events. Fails when the stream ends without it. */
+  private fromEvents(
+    { id, method }: Message.Request,
+    response: Response
+  ): Effect.Effect<Message.Response, LocalError> {
+    return Events.fromResponse(response, this.connection.settings).pipe(
+      Stream.mapConcatEffect((event) => {
+        if (event instanceof Sse.TooLarge) {
+          return Effect.fail(broken(`an event has more than ${event.maxEventBytes} bytes`))
+        }
+        if (event.data === undefined || event.data === "") {
+          return Effect.succeed([])
+        }
+        const given = MessageText.parse(event.data, this.connection.settings)
+        if (Answer.isMalformed(given, id)) {
+          return Effect.fail(Answer.unreadable(method, given.message))
+        }
+        const messages = Batch.flattened(given)
+        const answer = messages.find((message) => Answer.isAnswer(message, id))
+        return Effect.as(this.deliver(messages, answer), answer === undefined ? [] : [answer])
+      }),
+      Stream.runHead,
+      Effect.flatMap(Option.match({
+        onNone: () => Effect.fail(broken("the stream ended before it")),
+        onSome: Effect.succeed
+      }))
+    )
+  }
+
+  /** Delivers all messages but the one that ends the request. */
+  private deliver(messages: ReadonlyArray<Message.Incoming>, answer?: Message.Incoming): Effect.Effect<void> {
+    const { reader } = this.connection
+    return Effect.forEach(messages, (one) => one === answer ? Effect.void : reader.deliver(one), { discard: true })
+  }
+
+  /**
+   * An error in the body answers the request. Without an id, it may be of a proxy that denies access. It does not answer
+   * the probe where the status shows no era.
+   */
+  private refused(request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> {
+    return Effect.flatMap(Refusal.fromResponse(response), (refusal) => {
+      const incoming = Refusal.messageOf(refusal)
+      const error = Answer.errorOf(incoming)
+      if (error !== undefined) {
+        const isDenied = refusal.status === 401 || refusal.status === 403
+        const isMine = Answer.isAnswer(incoming, request.id) || (Answer.isWithoutId(incoming) && !isDenied)
+        const counts = request.method !== Methods.discover.name || EraEvidence.showsEra(refusal)
+        if (ErrorCodes.isModernOnly(error.code) || (isMine && counts)) {
+          return Effect.succeed(Message.failure(request.id, error))
+        }
+      }
+      return Effect.fail(Refusal.toError(refusal))
+    })
+  }
+}
+
+/** The response ends without the answer. */
+const broken = (message: string): TransportError => new TransportError({ reason: "Read", message })
+
+/** The error of the caller: a server that has read a request may have run it, whatever became of the response. */
+const lost = (method: string, { cause, message }: TransportError): TransportError =>
+  new TransportError({
+    reason: "Read",
+    message: `The answer to "${method}" was lost, and the server may have run the request: ${message}`,
+    cause
+  })

@@ -1,0 +1,44 @@
+/**
+ * Reads the results that extensions add to methods of the core: decodes them by their schemas, and has the client's features
+ * make results of the core of them.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as SchemaParser from "../../definition/schema/SchemaParser.js"
+import { TransportError } from "../../jsonrpc/LocalError.js"
+import type { Params } from "../../jsonrpc/Message.js"
+import type * as Extension from "../../protocol/Extension.js"
+import { type ClientError, invalidResult } from "../ClientError.js"
+import type { ExtensionCalls } from "../ClientSession.js"
+import type { FeaturesService } from "../Features.js"
+
+export interface ResultReaders {
+  readonly decode: (resultType: Extension.ResultType, result: Params) => Effect.Effect<any, ClientError>
+  /** The result of the core; fails when no feature makes one. */
+  readonly read: (resultType: Extension.ResultType, result: Params) => Effect.Effect<any, ClientError>
+}
+
+/** `calls` gives the calls of the session, which exists when the first result arrives. */
+export const make = ({ results }: FeaturesService, calls: () => ExtensionCalls): ResultReaders => {
+  const decode: ResultReaders["decode"] = ({ method, value }, result) =>
+    Effect.mapError(SchemaParser.decodeUnknown(value)(result), (issue) => invalidResult(`"${method}"`, issue))
+  return {
+    decode,
+    read: (resultType, result) => {
+      const feature = results.get(resultType)
+      return feature === undefined ? Effect.fail(unread(resultType)) : Effect.mapInputContext(
+        Effect.scoped(
+          Effect.flatMap(decode(resultType, result), (value) => feature.handler(value, calls()))
+        ) as Effect.Effect<any, ClientError>,
+        (caller: Context.Context<never>) => Context.merge(caller, feature.context)
+      )
+    }
+  }
+}
+
+const unread = ({ method, type }: Extension.ResultType): TransportError =>
+  new TransportError({
+    reason: "Decode",
+    message: `The server answered "${method}" with the type "${type}" of results, which nothing reads: ` +
+      "call it with callEither, or add the feature Features.result"
+  })

@@ -1,0 +1,120 @@
+/**
+ * The headers that repeat arguments of tools over HTTP. The session learns them from each list of tools that the server sends, and the
+ * transport, `modern/Http`, holds and sends them. A tool whose marks are not valid is left out of the list and reported, as the
+ * specification demands of clients over HTTP.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
+ */
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Stream from "effect/Stream"
+import type { Params } from "../../jsonrpc/Message.js"
+import type { Transport } from "../../jsonrpc/Transport.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as Methods from "../../protocol/modern/Methods.js"
+import * as ParamHeaders from "../../protocol/modern/ParamHeaders.js"
+import type * as Tools from "../../protocol/Tools.js"
+import type { ClientError } from "../ClientError.js"
+import type { Calls } from "../session/MethodCalls.js"
+import type { ServerToolsService } from "../session/ServerTools.js"
+import * as TimeLeft from "../session/TimeLeft.js"
+
+/** How many characters the names of one tool's headers and properties may have: HTTP servers take no more. */
+const MAX_TEXT = 16 * 1024
+
+/** For how many tools the headers are kept: the oldest go first. Most tools have none and are not counted. */
+const MAX_TOOLS = 1000
+
+/** The headers of a call with these arguments, by the name of a tool that has some. They stay until the tool is listed again. */
+export type ToolHeaders = Map<string, (args: JsonObject | undefined) => Record<string, string>>
+
+/** Where a transport keeps the headers of tools; `undefined` for a transport whose requests have no headers. */
+export const ofTransport = (
+  { hasExchanges, toolHeaders }: Transport & { readonly toolHeaders?: ToolHeaders }
+): ToolHeaders | undefined => toolHeaders ?? (hasExchanges === true ? new Map() : undefined)
+
+/** The headers of a call. A tool that was never listed has none. */
+export const of = (known: ToolHeaders, params: JsonObject | undefined): Record<string, string> => {
+  const make = known.get(params?.name as string)
+  return make === undefined ? {} : make(params?.arguments as JsonObject | undefined)
+}
+
+/** Learns the headers of a page of `tools/list`. Gives the page without the invalid tools, and why they are left out. */
+export const learn = (
+  known: ToolHeaders,
+  page: JsonObject
+): { readonly page: JsonObject; readonly problems: ReadonlyArray<string> } => {
+  if (!Array.isArray(page.tools)) return { page, problems: [] }
+  const problems: Array<string> = []
+  const valid = page.tools.filter((tool) => {
+    const { inputSchema, name } = (tool ?? {}) as { readonly inputSchema?: unknown; readonly name?: unknown }
+    if (typeof name !== "string" || typeof inputSchema !== "object" || inputSchema === null) return true
+    const headers = headersOf(inputSchema as JsonObject)
+    known.delete(name)
+    if (Either.isLeft(headers)) problems.push(`"${onOneLine(name, 128)}" (${onOneLine(headers.left, 200)})`)
+    else if (headers.right !== undefined) known.set(name, headers.right)
+    if (known.size > MAX_TOOLS) known.delete(known.keys().next().value!)
+    return Either.isRight(headers)
+  })
+  return problems.length === 0 ? { page, problems } : { page: { ...page, tools: valid }, problems }
+}
+
+const headersOf = (inputSchema: JsonObject): Either.Either<
+  ((args: JsonObject | undefined) => Record<string, string>) | undefined,
+  string
+> =>
+  Either.flatMap(ParamHeaders.of(inputSchema), (headers) => {
+    const text = headers.reduce((sum, { header, path }) => sum + header.length + path.join(".").length, 0)
+    if (text > MAX_TEXT) return Either.left(`the names of its headers have more than ${MAX_TEXT} characters`)
+    return Either.right(headers.length === 0 ? undefined : (args) => ParamHeaders.make(headers, args))
+  })
+
+/** A text of the server, shortened and without control characters: it goes into the log. */
+const onOneLine = (text: string, max: number): string => text.slice(0, max).replace(/[\p{Cc}\u2028\u2029]/gu, " ")
+
+/** How many tools a warning names. */
+const MAX_NAMED = 10
+
+/** The warning about the tools that are left out. */
+export const sentence = (problems: ReadonlyArray<string>): string => {
+  const named = problems.slice(0, MAX_NAMED).join(", ")
+  const more = problems.length > MAX_NAMED ? `, and ${problems.length - MAX_NAMED} more` : ""
+  return `Tools are left out of the list, because they name invalid headers: ${named}${more}`
+}
+
+/**
+ * Sends requests over HTTP: learns the headers of each list of tools, and when the server refuses the headers of a call, lists the
+ * tools and sends the call again. The call, the list and the second call together have the time of one call.
+ */
+export const requests = (
+  request: Calls["request"],
+  headers: ToolHeaders,
+  tools: ServerToolsService,
+  list: Stream.Stream<Tools.Tool, ClientError>,
+  timeout: Duration.DurationInput
+): Calls["request"] =>
+(method, params, options) => {
+  const sent = request(method, params, options)
+  if (method === Methods.listTools.name) {
+    return Effect.flatMap(sent, (result) => {
+      const { page, problems } = learn(headers, result)
+      return Effect.as(problems.length === 0 ? Effect.void : Effect.logWarning(sentence(problems)), page as Params)
+    })
+  }
+  if (method !== Methods.callTool.name) return sent
+  return Effect.flatMap(Clock.currentTimeMillis, (began) => {
+    const { listings } = tools
+    // SHOULD list the tools and try again (2026-07-28 basic/transports#custom-headers-from-tool-parameters)
+    return Effect.catchTag(sent, "HeaderMismatch", (refusal) => {
+      const left = TimeLeft.since(began, method, options, timeout)
+      return Effect.flatMap(tools.find(String(params?.name), list, left.after, listings), () => {
+        // Without a new list, the refusal is the answer: the server has not run the call.
+        if (tools.listings === listings) return Effect.fail(refusal)
+        const rest = Effect.flatMap(Clock.currentTimeMillis, left.call)
+        return Effect.flatMap(rest, (options) => request(method, params, options))
+      })
+    })
+  })
+}

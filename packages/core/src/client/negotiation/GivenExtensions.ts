@@ -1,0 +1,11 @@
+/**
+ * The extensions that a client was given, for the transport that its connector opens: over HTTP, headers repeat parameters of their
+ * methods. The client itself has them as an `ExtensionTable`.
+ */
+import * as Context from "effect/Context"
+import type * as Extension from "../../protocol/Extension.js"
+
+/** A transport that is opened without a client has none. */
+export class GivenExtensions extends Context.Reference<GivenExtensions>()("@effect-mcp/core/client/GivenExtensions", {
+  defaultValue: (): ReadonlyArray<Extension.Extension.Any> => []
+}) {}

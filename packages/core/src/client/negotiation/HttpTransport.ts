@@ -1,0 +1,125 @@
+/**
+ * Opens a transport over HTTP that speaks both eras. The era of each request decides how it travels: a modern one by
+ * `modern/Http`, any other by one of the two legacy transports. Other messages travel as the last request did.
+ *
+ * A client that does not know which legacy transport a server implements sends `initialize` over Streamable HTTP first; when
+ * the server refuses that, it tries HTTP+SSE of 2024-11-05.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility
+ */
+import { HttpClient } from "@effect/platform/HttpClient"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import type * as Scope from "effect/Scope"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import type { Transport } from "../../jsonrpc/Transport.js"
+import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
+import * as Version from "../../protocol/Version.js"
+import * as EraEvidence from "../http/EraEvidence.js"
+import * as HttpConnection from "../http/HttpConnection.js"
+import { Outgoing, type Sender } from "../http/Outgoing.js"
+import * as PlatformClient from "../http/PlatformClient.js"
+import type { Reader } from "../http/Reader.js"
+import * as Refusal from "../http/Refusal.js"
+import type { Settings } from "../http/Settings.js"
+import type { HttpRefused } from "../HttpRefused.js"
+import * as Legacy from "../legacy/Http.js"
+import type { Fallback } from "../legacy/Post.js"
+import * as Sse from "../legacy/Sse.js"
+import { ModernHttp } from "../modern/Http.js"
+import type { ToolHeaders } from "../modern/ToolHeaders.js"
+import { GivenExtensions } from "./GivenExtensions.js"
+
+/** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */
+export const open = (
+  url: URL,
+  settings: Settings
+): Effect.Effect<
+  Transport & { readonly toolHeaders: ToolHeaders; readonly canLogIn: boolean },
+  TransportError,
+  HttpClient | Scope.Scope
+> =>
+  PlatformClient.configure(settings.tracing)(Effect.gen(function*() {
+    const connection = yield* HttpConnection.make(url, settings, yield* HttpClient)
+    const { sender, terminate } = yield* legacy(connection)
+    yield* Effect.addFinalizer(() => connection.finish(terminate))
+    const { incoming, run } = connection.reader
+    const toolHeaders: ToolHeaders = new Map()
+    const modern = settings.transport === "sse"
+      ? withoutModern(connection.reader)
+      : new ModernHttp(connection, ExtensionTable.nameParameters(yield* GivenExtensions), toolHeaders)
+    let isModern = false
+    const { send, unsafeSend } = new Outgoing(connection, (message) => {
+      if (Message.isRequest(message)) isModern = Version.eraOfMessage(message) === "modern"
+      return isModern ? Effect.succeed(modern) : Ref.get(sender)
+    })
+    return {
+      incoming,
+      run,
+      canResume: true,
+      hasExchanges: true,
+      isResumed: settings.session !== undefined,
+      credentials: connection.credentials,
+      toolHeaders,
+      canLogIn: settings.authorizer !== undefined || settings.authorize !== undefined,
+      onConversation: connection.authorizing.onConversation,
+      send,
+      unsafeSend
+    }
+  }))
+
+/** HTTP+SSE is legacy, so no modern request needs to be sent in order to know that the server refuses it. */
+const withoutModern = ({ deliver }: Reader): Sender => ({
+  cancelsByClosing: true,
+  canResume: false,
+  request: ({ id, method }) =>
+    deliver(Message.failure(id, {
+      code: JsonRpcError.METHOD_NOT_FOUND,
+      message: `"${method}" was not sent: HTTP+SSE has only legacy revisions`
+    })),
+  send: () => Effect.void
+})
+
+/**
+ * SHOULD then try the older transport (2025-03-26 basic/transports#backwards-compatibility): at any 4xx. A server that asks
+ * for authorization or for time is of any age, and its older transport asks for the same.
+ */
+const mayBeOlder = (refused: HttpRefused): boolean =>
+  refused.status >= 400 && refused.status < 500 && !EraEvidence.asksForLogin(refused) &&
+  refused.headers["retry-after"] === undefined
+
+interface LegacyTransport {
+  /** The current transport. It changes once, when the server implements only the older one. */
+  readonly sender: Ref.Ref<Sender>
+  /** Ends the session, if there is one. */
+  readonly terminate: Effect.Effect<void, TransportError>
+}
+
+/** Takes the transport that the settings name. Fails when HTTP+SSE is wanted and cannot be opened. */
+const legacy = (connection: HttpConnection.HttpConnection): Effect.Effect<LegacyTransport, TransportError> =>
+  Effect.gen(function*() {
+    const { transport } = connection.settings
+    if (transport === "sse") {
+      return { sender: yield* Ref.make(yield* Sse.open(connection)), terminate: Effect.void }
+    }
+    const fallback: Fallback = (refused, request, text) =>
+      mayBeOlder(refused)
+        ? Effect.matchEffect(Sse.open(connection), {
+          onFailure: (error) => Effect.fail(neither(refused, error)),
+          onSuccess: (sse) => Effect.zipRight(Ref.set(sender, sse), sse.request(request, text))
+        })
+        : undefined
+    const http = yield* Legacy.make(connection, transport === "auto" ? fallback : undefined)
+    const sender = yield* Ref.make<Sender>(http)
+    return { sender, terminate: http.terminate }
+  })
+
+const neither = (refused: HttpRefused, error: TransportError): TransportError =>
+  new TransportError({
+    reason: Refusal.toError(refused).reason,
+    message: `${refused.message}. The server does not implement HTTP+SSE of 2024-11-05 either: ${error.message}` +
+      (refused.status === 404 ? ". Look at the path of the URL: that of a server is often \"/mcp\"" : ""),
+    cause: refused
+  })

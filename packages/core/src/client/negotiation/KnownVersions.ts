@@ -1,0 +1,78 @@
+/**
+ * The revisions that clients have agreed on with servers of unknown era, so that the next connection need not look for the
+ * era again. A remembered revision is a hint: the client probes a server again that refuses the hint, and a server that has
+ * ended, unless the server has ended because of the probe.
+ *
+ * A group remembers by origin, and so do all clients of one `HttpClient`. Other clients remember by connector.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
+ */
+import { HttpClient } from "@effect/platform/HttpClient"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { Connector } from "../../jsonrpc/Connector.js"
+import type { Version } from "../../protocol/Version.js"
+
+export interface KnownVersionsService {
+  readonly of: (connector: Connector<unknown>) => Version | undefined
+  /** `isKept` remembers it also after the server has ended. */
+  readonly remember: (connector: Connector<unknown>, version: Version, isKept: boolean) => void
+  readonly forget: (connector: Connector<unknown>) => void
+}
+
+interface Known {
+  readonly version: Version
+  readonly isKept: boolean
+}
+
+type Memory = Pick<Map<unknown, Known>, "delete" | "get" | "set">
+
+const make = (memoryOf: (connector: Connector<unknown>) => readonly [Memory, unknown]): KnownVersionsService => ({
+  of: (connector) => {
+    const [known, key] = memoryOf(connector)
+    return known.get(key)?.version
+  },
+  remember: (connector, version, isKept) => {
+    const [known, key] = memoryOf(connector)
+    const before = known.get(key)
+    known.set(key, { version, isKept: isKept || (before?.isKept === true && before.version === version) })
+  },
+  forget: (connector) => {
+    const [known, key] = memoryOf(connector)
+    if (known.get(key)?.isKept !== true) known.delete(key)
+  }
+})
+
+/** How many origins are remembered. */
+const MAX_ORIGINS = 1000
+
+/** Connectors of one origin share what is known. */
+export const byOrigin = (): KnownVersionsService => {
+  const known = new Map<string, Known>()
+  return make((connector) => {
+    if (connector.origin === undefined) return [ofConnectors, connector]
+    if (known.size > MAX_ORIGINS) known.delete(known.keys().next().value!)
+    return [known as Memory, connector.origin]
+  })
+}
+
+const ofConnectors = new WeakMap<object, Known>() as unknown as Memory
+const byConnector = make((connector) => [ofConnectors, connector])
+const byClient = new WeakMap<HttpClient, KnownVersionsService>()
+
+/** What a client remembers that connects in this context. */
+export const current: Effect.Effect<KnownVersionsService> = Effect.gen(function*() {
+  const ofGroup = yield* Effect.serviceOption(KnownVersions)
+  const http = yield* Effect.serviceOption(HttpClient)
+  if (Option.isSome(ofGroup)) return ofGroup.value
+  if (Option.isNone(http)) return byConnector
+  const known = byClient.get(http.value) ?? byOrigin()
+  byClient.set(http.value, known)
+  return known
+})
+
+export class KnownVersions extends Context.Tag("@effect-mcp/core/client/negotiation/KnownVersions")<
+  KnownVersions,
+  KnownVersionsService
+>() {}

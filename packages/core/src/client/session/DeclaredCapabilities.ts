@@ -1,0 +1,36 @@
+/**
+ * What a client declares: the capabilities of its features, in the words of the newest revision. Each era narrows them to the
+ * revision that it speaks.
+ */
+import type { ClientCapabilities } from "../../protocol/Capabilities.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import type { FeaturesService } from "../Features.js"
+
+/** The capabilities that a client with these features, and with these extensions by identifier, declares. */
+export const of = (
+  { declared, form, roots, sampling, tasks, url }: FeaturesService,
+  extensions: { readonly [id: string]: JsonObject } = {}
+): ClientCapabilities => ({
+  ...(declared.experimental.size === 0 ? undefined : { experimental: Object.fromEntries(declared.experimental) }),
+  ...(sampling === undefined ? undefined : { sampling: sampling.settings }),
+  ...(form === undefined && url === undefined ? undefined : {
+    elicitation: {
+      ...(form === undefined ? undefined : { form: form.settings }),
+      ...(url === undefined ? undefined : { url: url.settings })
+    }
+  }),
+  ...(roots === undefined ? undefined : { roots: roots.changes === undefined ? {} : { listChanged: true } }),
+  ...(tasks === undefined || (sampling ?? form ?? url) === undefined ? undefined : {
+    tasks: {
+      list: {},
+      cancel: {},
+      requests: {
+        ...(sampling === undefined ? undefined : { sampling: { createMessage: {} } }),
+        ...((form ?? url) === undefined ? undefined : { elicitation: { create: {} } })
+      }
+    }
+  }),
+  ...(declared.extensions.size === 0 && Object.keys(extensions).length === 0
+    ? undefined
+    : { extensions: { ...Object.fromEntries(declared.extensions), ...extensions } })
+})

@@ -1,0 +1,175 @@
+/**
+ * Calls what extensions add, by their schemas, in either era. An extension that the client was not given, that the server has
+ * not declared or that the revision does not have is refused before anything is sent.
+ */
+import * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as SchemaParser from "../../definition/schema/SchemaParser.js"
+import { TransportError } from "../../jsonrpc/LocalError.js"
+import type { Notification } from "../../jsonrpc/Message.js"
+import * as Message from "../../jsonrpc/Message.js"
+import type { Outbound } from "../../jsonrpc/Outbound.js"
+import type { ServerCapabilities } from "../../protocol/Capabilities.js"
+import type * as Extension from "../../protocol/Extension.js"
+import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
+import * as Issue from "../../protocol/Issue.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import type { Version } from "../../protocol/Version.js"
+import { type ClientError, invalidResult, NotNegotiated } from "../ClientError.js"
+import type { CallOptions, ExtensionCalls, ListenOptions } from "../ClientSession.js"
+import * as Decoding from "./Decoding.js"
+import type { Calls } from "./MethodCalls.js"
+import type { NotificationHub } from "./NotificationHub.js"
+
+/** What the era of a session does for extensions. */
+export interface EraCalls {
+  /** Calls a method, and gives its result without the members of the era. */
+  readonly call: (
+    method: string,
+    params: JsonObject,
+    options: CallOptions | undefined
+  ) => Effect.Effect<JsonObject, ClientError>
+  readonly either: (
+    resultType: Extension.ResultType,
+    params: JsonObject,
+    options: CallOptions | undefined
+  ) => Effect.Effect<Either.Either<any, any>, ClientError>
+  /** Subscribes until the scope closes; `undefined` in an era without subscriptions. `onReopened` runs when one opens again. */
+  readonly subscribe:
+    | ((
+      filter: string,
+      keys: ReadonlyArray<string> | undefined,
+      onReopened: () => void
+    ) => Effect.Effect<void, ClientError, Scope.Scope>)
+    | undefined
+}
+
+export interface ExtensionMethods extends ExtensionCalls {
+  readonly notify: (
+    notification: Extension.Notification<"client">,
+    params: unknown
+  ) => Effect.Effect<void, NotNegotiated>
+}
+
+export const make = (
+  { enforceCapabilities, extensions }: {
+    readonly enforceCapabilities: boolean
+    readonly extensions: ExtensionTable.ExtensionTable
+  },
+  { listen: notifications, report }: Pick<NotificationHub, "listen" | "report">,
+  { serverCapabilities, version }: { readonly serverCapabilities: ServerCapabilities; readonly version: Version },
+  outbound: Pick<Calls, "request"> & Pick<Outbound, "notify">,
+  era: EraCalls
+): ExtensionMethods => {
+  const refusal = (
+    method: string,
+    part: Extension.Revisions & { readonly extension: string }
+  ): NotNegotiated | undefined => {
+    const isIn = ExtensionTable.isIn(part, version)
+    const isGiven = extensions.byId.has(part.extension)
+    const isDeclared = !enforceCapabilities || serverCapabilities.extensions?.[part.extension] !== undefined
+    return isIn && isGiven && isDeclared ? undefined : new NotNegotiated({
+      method,
+      version,
+      capability: isIn ? `extensions.${part.extension}` : undefined,
+      declaredBy: isGiven ? "server" : "client"
+    })
+  }
+
+  const request = (
+    method: Extension.Request,
+    params: unknown,
+    options: CallOptions | undefined
+  ): Effect.Effect<any, ClientError> => {
+    const { name, result } = method
+    const refused = refusal(name, method)
+    return refused !== undefined ? Effect.fail(refused) : ExtensionTable.encodeParams(method, params).pipe(
+      Effect.flatMap((params) => era.call(name, params, options)),
+      Effect.flatMap((answer) =>
+        Effect.mapError(SchemaParser.decodeUnknown(result)(answer), (issue) => invalidResult(`"${name}"`, issue))
+      )
+    )
+  }
+
+  const listen = (
+    notification: Extension.Notification,
+    keys: ReadonlyArray<string> | undefined,
+    { current = Effect.succeed([]) }: ListenOptions<unknown> = {}
+  ): Stream.Stream<any, ClientError> =>
+    Stream.unwrapScoped(Effect.gen(function*() {
+      const { filter, key, name, params } = notification
+      // A notification without a filter comes without a subscription.
+      const subscribe = filter === undefined ? () => Effect.void : era.subscribe
+      if (subscribe === undefined) {
+        return yield* new NotNegotiated({ method: LISTEN, version, capability: undefined, declaredBy: "server" })
+      }
+      const refused = refusal(filter === undefined ? name : LISTEN, notification)
+      if (refused !== undefined) return yield* refused
+      // Before the server knows the subscription, so that no notification is lost.
+      const received = yield* notifications(name)
+      // Beside the marker, which a slow reader may lose.
+      let hasOpened = false
+      const opened = () => {
+        hasOpened = true
+        received.unsafeOffer(OPENED)
+      }
+      yield* subscribe(filter!, keys, opened)
+      opened()
+      const decode = SchemaParser.decodeUnknown(params)
+      const wanted = keys === undefined ? undefined : new Set(keys)
+      const values = (one: Notification): Effect.Effect<ReadonlyArray<unknown>> =>
+        one === OPENED ? Effect.succeed([]) : Effect.matchEffect(decode(one.params ?? {}), {
+          onFailure: (issue) => Effect.as(report(Decoding.invalidParams(name, issue)), []),
+          onSuccess: (value) => Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? [value] : [])
+        })
+      return Stream.mapConcatEffect(received.stream, (one) => {
+        if (!hasOpened) return values(one)
+        hasOpened = false
+        return Effect.zipWith(current, values(one), (first, rest) => [...first, ...rest])
+      })
+    }))
+
+  return {
+    extension: ({ id, settings, since, until }) =>
+      Effect.suspend(() => {
+        const declared = serverCapabilities.extensions?.[id]
+        return declared === undefined || !ExtensionTable.has(extensions, { extension: id, since, until }, version)
+          ? Effect.succeedNone
+          : Effect.mapBoth(SchemaParser.decodeUnknown(settings.server)(declared), {
+            onFailure: (issue) =>
+              new TransportError({
+                reason: "Decode",
+                message: `The server's settings of the extension "${id}" are not valid: ${Issue.sentence(issue)}`
+              }),
+            onSuccess: (server) => Option.some<any>({ client: extensions.own.get(id), server })
+          })
+      }),
+    request: (
+      method: string | Extension.Request,
+      params?: any,
+      options?: CallOptions
+    ): Effect.Effect<any, ClientError> =>
+      typeof method === "string" ? outbound.request(method, params, options) : request(method, params, options),
+    callEither: (resultType, params, options) => era.either(resultType, params as unknown as JsonObject, options),
+    listen: (notification: Extension.Notification, ...rest: ReadonlyArray<any>) =>
+      notification.subscribed === "keys"
+        ? listen(notification, rest[0], rest[1])
+        : listen(notification, undefined, rest[0]),
+    notify: (notification, params) =>
+      Effect.suspend(() =>
+        refusal(notification.name, notification) ??
+          Effect.flatMap(
+            ExtensionTable.encodeParams(notification, params),
+            (params) => outbound.notify(notification.name, params)
+          )
+      )
+  }
+}
+
+const LISTEN = "subscriptions/listen"
+
+/** Marks that the subscription is open. */
+const OPENED: Notification = Message.notification("")

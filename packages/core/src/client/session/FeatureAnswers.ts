@@ -1,0 +1,92 @@
+/**
+ * What a client's features answer to a server that asks for a sample, for input of the user, or for the roots: the same in
+ * both eras. A legacy server sends requests, which `legacy/InboundHandlers` answers; a modern server puts input requests into a
+ * result, which the client answers with its next request (`modern/InputRounds`).
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { type ClientCapabilities, declares } from "../../protocol/Capabilities.js"
+import type { ElicitFormParams, ElicitResult } from "../../protocol/Elicitation.js"
+import * as Elicitation from "../../protocol/Elicitation.js"
+import * as McpError from "../../protocol/McpError.js"
+import type { ListRootsResult } from "../../protocol/Roots.js"
+import * as ElicitationForm from "../../protocol/rules/ElicitationForm.js"
+import * as ToolUseRules from "../../protocol/rules/ToolUseRules.js"
+import * as Sampling from "../../protocol/Sampling.js"
+import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
+import type { Answer, FeatureHandler, FeaturesService, UrlElicitation } from "../Features.js"
+
+/** Samples from a model. `declared` are the client's capabilities. Dies when the answer breaks a rule for uses of tools. */
+export const sample = (
+  { handler }: NonNullable<FeaturesService["sampling"]>,
+  declared: ClientCapabilities,
+  params: Sampling.CreateMessageParams
+): Effect.Effect<Sampling.CreateMessageResult, McpError.McpError, any> => {
+  if (!declares(declared, Sampling.capability(params))) {
+    return invalidParams("This client does not support tools in sampling")
+  }
+  const problem = ToolUseRules.problem(params.messages)
+  if (problem !== undefined) return invalidParams(`Message ${problem.at}: ${problem.message}`)
+  return Effect.tap(handler(params), (answer) => {
+    // What is no message at all is refused with the other invalid results.
+    const broken = isMessage(answer)
+      ? ToolUseRules.problemOfAnswer(answer, params.toolChoice)
+      : undefined
+    return broken === undefined
+      ? Effect.void
+      : Effect.dieMessage(`The answer to "sampling/createMessage" breaks a rule for uses of tools: ${broken}`)
+  })
+}
+
+/** Shows a form or has the user open a page: one method with two handlers, each in the context of its own layer. */
+export const elicit = (
+  { form, url }: Pick<FeaturesService, "form" | "url">,
+  declared: ClientCapabilities,
+  params: ElicitFormParams | UrlElicitation
+): Effect.Effect<ElicitResult, McpError.McpError, any> => {
+  const capability = Elicitation.capability(params)
+  if (!declares(declared, capability)) return invalidParams(`This client does not declare "${capability}"`)
+  return isUrl(params)
+    ? inContext(url!, Effect.map(url!.handler(params), (action) => ({ action })))
+    : inContext(form!, Effect.flatMap(form!.handler(params), (answer) => elicitResult(params, answer)))
+}
+
+const isUrl = (params: ElicitFormParams | UrlElicitation): params is UrlElicitation => params.mode === "url"
+
+/** The roots of the client. */
+export const listRoots = (
+  { handler }: NonNullable<FeaturesService["roots"]>
+): Effect.Effect<ListRootsResult, McpError.McpError, any> => Effect.map(handler, (roots) => ({ roots }))
+
+/** Fills in the defaults of the form. Dies when the answer does not fit it. */
+const elicitResult = (
+  { requestedSchema }: ElicitFormParams,
+  answer: Answer
+): Effect.Effect<ElicitResult> => {
+  if (answer.action !== "accept") return Effect.succeed({ action: answer.action })
+  return Either.match(
+    ElicitationForm.check(requestedSchema, ElicitationForm.withDefaults(requestedSchema, answer.content)),
+    {
+      onLeft: (issues) =>
+        Effect.dieMessage(
+          `The answer to a form does not fit it: ${issues.map(({ message, path }) => `${path}: ${message}`).join("; ")}`
+        ),
+      onRight: (content) => Effect.succeed({ action: "accept", content })
+    }
+  )
+}
+
+const inContext = <A>(
+  { context }: FeatureHandler<unknown>,
+  effect: Effect.Effect<A, McpError.McpError, any>
+): Effect.Effect<A, McpError.McpError> =>
+  Effect.mapInputContext(
+    effect as Effect.Effect<A, McpError.McpError>,
+    (request: Context.Context<never>) => Context.merge(context, request)
+  )
+
+const invalidParams = (message: string): Effect.Effect<never, McpError.InvalidParams> =>
+  Effect.fail(new McpError.InvalidParams({ message }))
+
+const isMessage = SchemaCheck.compile(Sampling.CreateMessageResult)

@@ -1,0 +1,47 @@
+/**
+ * The two features that run by themselves while the client is connected: logging reads the server's log messages, and
+ * roots notifies the server when its list changes. `FeatureAnswers` has the features that answer the server.
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Release from "../../kit/Release.js"
+import * as ScopeEnd from "../../kit/ScopeEnd.js"
+import type { LoggingMessage } from "../../protocol/Logging.js"
+import type { FeaturesService } from "../Features.js"
+
+/**
+ * Runs the logging feature, if there is one. It listens from the moment this succeeds, so it misses no later message.
+ */
+export const handleLogs = (
+  { logging }: FeaturesService,
+  logs: Stream.Stream<LoggingMessage>,
+  closeTimeout: Duration.DurationInput | undefined
+): Effect.Effect<void, never, Scope.Scope> => {
+  if (logging === undefined) return Effect.void
+  const handling = Stream.runForEach(logs, (message) =>
+    Effect.catchAllCause(
+      ScopeEnd.scoped(Effect.mapInputContext(
+        Effect.suspend(() => logging.handler(message) as Effect.Effect<void>),
+        (own: Context.Context<never>) => Context.merge(own, logging.context)
+      )),
+      // Only this message is lost.
+      (cause) => Effect.logError("The handler of the server's log messages died", cause)
+    ))
+  return Effect.zipRight(
+    Release.fork(handling, "A handler of the server's log messages", closeTimeout),
+    Effect.yieldNow()
+  )
+}
+
+/** Runs `notify` for each change of the roots, if the roots feature reports changes. */
+export const announceRootChanges = (
+  { roots }: FeaturesService,
+  notify: Effect.Effect<void>,
+  closeTimeout: Duration.DurationInput | undefined
+): Effect.Effect<unknown, never, Scope.Scope> =>
+  roots?.changes === undefined
+    ? Effect.void
+    : Release.fork(Stream.runForEach(roots.changes, () => notify), "The changes of a client's roots", closeTimeout)

@@ -1,0 +1,34 @@
+/**
+ * How much of the lists of a server a client keeps: counts values and characters of entries. Its two fields only grow; they are mutable,
+ * because the class looks at each value.
+ */
+
+/** How many values the entries of one list may consist of, on all pages together. */
+export const MAX_VALUES = 500_000
+
+/** How many characters the entries of one list may have, on all pages together. */
+export const MAX_CHARACTERS = 16 * 1024 * 1024
+
+export class ListBudget {
+  private values = 0
+  private characters = 0
+
+  /** Whether this, too, is within the limits of a list. */
+  fits(entry: unknown): boolean {
+    const left = [entry]
+    while (left.length > 0) {
+      const value = left.pop()
+      if (++this.values > MAX_VALUES) return false
+      if (typeof value === "string") this.characters += value.length
+      else if (Array.isArray(value)) { for (const one of value) left.push(one) }
+      else if (typeof value === "object" && value !== null) {
+        for (const [key, one] of Object.entries(value)) {
+          this.characters += key.length
+          left.push(one)
+        }
+      }
+      if (this.characters > MAX_CHARACTERS) return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * Gives each notification and each diagnostic of a session to the listeners of the moment. The streams that listeners read
+ * are described in `ClientSession`; the era supplies how parameters are decoded. Parameters that cannot be decoded, and
+ * those that had to be mended, are reported when there is a listener.
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { type Diagnostic, logger } from "../../jsonrpc/Diagnostic.js"
+import type { Notification } from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as Outbox from "../../kit/Outbox.js"
+import type { LoggingMessage } from "../../protocol/Logging.js"
+import type * as Method from "../../protocol/Method.js"
+import type { Change, Notifications } from "../ClientSession.js"
+import * as Decoding from "./Decoding.js"
+
+/** How many values wait for a slow listener before it loses the oldest; fewer when they have more than 16 Mi characters. */
+const CAPACITY = 256
+
+/** How an era decodes the notifications that have a stream of their own. */
+export interface Decoders {
+  readonly "notifications/message": Decode<LoggingMessage>
+  readonly "notifications/resources/updated": Decode<{ readonly uri: string }>
+  readonly "notifications/elicitation/complete": Decode<{ readonly elicitationId: string }>
+}
+
+type Decode<A> = Method.Decode<A>
+
+const changes: ReadonlyMap<string, Change> = new Map([
+  ["notifications/tools/list_changed", "tools"],
+  ["notifications/resources/list_changed", "resources"],
+  ["notifications/prompts/list_changed", "prompts"]
+])
+
+export interface NotificationHub {
+  /** The effect, if there is one, reports the notification. */
+  readonly publish: (notification: Notification) => Effect.Effect<void> | undefined
+  /** Remembers the id of a URL elicitation that the server has sent. Only such ones can be completed, once each. */
+  readonly onElicitation: (id: unknown) => void
+  /** Gives a diagnostic to the listeners, or to the log when there is none. */
+  readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
+  readonly streams: Notifications
+  /** The notifications of this method from now on, until the scope closes. */
+  readonly listen: (method: string) => Effect.Effect<Outbox.Outbox<Notification>, never, Scope.Scope>
+  /** Ends all streams, after what was published before. */
+  readonly end: Effect.Effect<void>
+}
+
+/** Its streams end with the scope at the latest. */
+export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const notifications = new Broadcast<Notification>()
+      const byMethod = new Map<string, Broadcast<Notification>>()
+      let isOver = false
+      const diagnostics = new Broadcast<Diagnostic>()
+      const log = logger()
+      const report = (diagnostic: Diagnostic): Effect.Effect<void> =>
+        Effect.suspend(() =>
+          diagnostics.publish(diagnostic, () => Json.stringify(diagnostic)?.length) ? Effect.void : log(diagnostic)
+        )
+      const logs = new Decoded("notifications/message", decoders["notifications/message"])
+      const updates = new Decoded("notifications/resources/updated", decoders["notifications/resources/updated"])
+      const completed = new Decoded(
+        "notifications/elicitation/complete",
+        decoders["notifications/elicitation/complete"]
+      )
+      const decoded = new Map([logs, updates, completed].map((one) => [one.method, one as Decoded<unknown>]))
+      const open = new Set<unknown>()
+      return {
+        onElicitation: (id) => {
+          if (typeof id !== "string" || id.length > MAX_ID) return
+          open.add(id)
+          if (open.size > MAX_IDS) open.delete(open.values().next().value)
+        },
+        publish: (notification) => {
+          const id = notification.params?.elicitationId
+          // MUST ignore ids that are unknown, or completed already (2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation)
+          if (notification.method === completed.method && typeof id === "string" && !open.delete(id)) return undefined
+          const sizeOf = () => MessageText.lengthOf(notification)
+          notifications.publish(notification, sizeOf)
+          byMethod.get(notification.method)?.publish(notification, sizeOf)
+          const problem = decoded.get(notification.method)?.publishParams(notification.params, sizeOf)
+          return problem === undefined ? undefined : report(problem)
+        },
+        report,
+        listen: (method) =>
+          Effect.suspend(() => {
+            const own = byMethod.get(method) ?? new Broadcast<Notification>()
+            byMethod.set(method, own)
+            if (isOver) own.end()
+            return own.listener
+          }),
+        streams: {
+          notifications: notifications.stream,
+          logs: logs.stream,
+          listChanges: Stream.filterMap(
+            notifications.stream,
+            ({ method }) => Option.fromNullable(changes.get(method))
+          ),
+          resourceUpdates: Stream.map(updates.stream, ({ uri }) => uri),
+          elicitationsCompleted: Stream.map(completed.stream, ({ elicitationId }) => elicitationId),
+          diagnostics: diagnostics.stream
+        },
+        end: Effect.sync(() => {
+          isOver = true
+          notifications.end()
+          for (const one of byMethod.values()) one.end()
+          for (const one of decoded.values()) one.end()
+          diagnostics.end()
+        })
+      }
+    }),
+    ({ end }) => end
+  )
+
+/** How many elicitations may be open, and how long the id of one may be, in characters. Others are not remembered. */
+const MAX_IDS = 1024
+const MAX_ID = 1024
+
+/**
+ * An outbox for each listener. A `PubSub` would lose the newest value when it is offered to without a fiber, and on
+ * shutdown the values that listeners have not read yet. After `end`, no outbox is added and none gets a value.
+ */
+class Broadcast<A> {
+  private readonly listeners = new Set<Outbox.Outbox<A>>()
+  private ended = false
+
+  get hasListeners(): boolean {
+    return this.listeners.size > 0
+  }
+
+  /** Whether there is a listener. The size of the value, in characters, is asked for when values wait. */
+  publish(value: A, sizeOf: () => number | undefined): boolean {
+    for (const listener of this.listeners) listener.unsafeSlide(value, listener.size > 0 ? sizeOf() : 0)
+    return this.hasListeners
+  }
+
+  end(): void {
+    this.ended = true
+    for (const listener of this.listeners) listener.end(Exit.void)
+  }
+
+  readonly listener: Effect.Effect<Outbox.Outbox<A>, never, Scope.Scope> = Effect.acquireRelease(
+    Effect.sync(() => {
+      const listener = Outbox.make<A>(CAPACITY)
+      if (this.ended) listener.end(Exit.void)
+      else this.listeners.add(listener)
+      return listener
+    }),
+    (listener) =>
+      Effect.sync(() => {
+        this.listeners.delete(listener)
+        listener.end(Exit.void)
+      })
+  )
+
+  readonly stream: Stream.Stream<A> = Stream.unwrapScoped(Effect.map(this.listener, ({ stream }) => stream))
+}
+
+/** The parameters of one notification, for those who listen. */
+class Decoded<A> extends Broadcast<A> {
+  constructor(readonly method: string, private readonly decoder: Decode<A>) {
+    super()
+  }
+
+  /** The result is what is wrong with the parameters. */
+  publishParams(params: unknown, sizeOf: () => number): Diagnostic | undefined {
+    if (!this.hasListeners) return undefined
+    const { problem, value } = Decoding.decodeParams(this.method, this.decoder, params)
+    if (value !== undefined) this.publish(value, sizeOf)
+    return problem
+  }
+}

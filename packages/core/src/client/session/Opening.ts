@@ -1,0 +1,189 @@
+/**
+ * A conversation with a server while the client does not know yet which era the server speaks. `Negotiation` opens it and sends the first
+ * requests on it; the `Connect` of the era that was found sets with `setEra` how requests of the server are handled, and makes a
+ * session of it. Notifications reach their listeners from the beginning. `follow` gives a probe the errors that a server answers without
+ * an id.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Conversation from "../../jsonrpc/Conversation.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import * as Batch from "../../jsonrpc/runtime/Batch.js"
+import { otherForm } from "../../jsonrpc/runtime/RequestIds.js"
+import type { Side } from "../../jsonrpc/Side.js"
+import type { Transport } from "../../jsonrpc/Transport.js"
+import * as Transports from "../../jsonrpc/Transport.js"
+import { codes } from "../../protocol/ErrorCodes.js"
+import { isBrief, neverWaits } from "../../protocol/rules/NeverWaits.js"
+import * as FeatureFibers from "./FeatureFibers.js"
+import type { Options } from "./NegotiatedSession.js"
+import type { Decoders, NotificationHub } from "./NotificationHub.js"
+import * as NotificationHubs from "./NotificationHub.js"
+import * as Spans from "./Spans.js"
+
+/** How an era treats what the server sends. */
+export interface EraHandlers {
+  /** Without it, requests of the server are dropped. */
+  readonly onRequest?: Side["onRequest"]
+  /** The limit of a request of the server that takes no place from others. Default: none has one. */
+  readonly ownLimit?: Side["ownLimit"]
+  /** The method that a heartbeat sends. Default: no heartbeat. */
+  readonly ping?: string
+  /** Runs for each notification after the listeners got it. */
+  readonly onNotification?: (notification: Message.Notification) => Effect.Effect<void> | undefined
+}
+
+export interface Opening {
+  readonly conversation: Conversation.Conversation
+  readonly hub: NotificationHub
+  readonly transport: Transport
+  /** Whether the transport has ended by itself. */
+  readonly isOver: () => boolean
+  /** The input that was no message and was skipped. */
+  readonly skipped: Readonly<Skipped>
+  readonly setEra: (handlers: EraHandlers) => void
+  /**
+   * The `onId` of a probe. While the probe has no answer, an error without an id of ours is its answer. `onAnswer` gets the answer,
+   * also after the call has timed out.
+   */
+  readonly follow: (onAnswer: (answer: Message.Response) => void) => (id: Message.RequestId) => void
+  /** Follows no probe any more: the era is found, or the client looks for the era in another way. */
+  readonly unfollow: () => void
+  /** Its end ends the conversation. */
+  readonly scope: Scope.Scope
+}
+
+/** `decoders` fit both eras. Until an era is set, requests of the server are dropped. The scope ends the conversation. */
+export const open = (
+  transport: Transport,
+  decoders: Decoders,
+  options: Options
+): Effect.Effect<Opening, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { closeTimeout, features, heartbeat, limits, timeout } = options
+    let era: EraHandlers = {}
+    let isOver = false
+    const followed: Array<Followed> = []
+    const skipped: Skipped = { count: 0, first: undefined }
+    const hub = yield* NotificationHubs.make(decoders)
+    const conversation = yield* Conversation.make(
+      watched(transport, () => era.onRequest === undefined, hub.onElicitation, followed, skipped, () => {
+        isOver = true
+      }),
+      {
+        onRequest: (request, incoming) => era.onRequest!(request, incoming),
+        onNotification: (notification) => {
+          options.onNotification(notification)
+          const reporting = hub.publish(notification)
+          const handling = era.onNotification?.(notification)
+          return reporting === undefined || handling === undefined
+            ? reporting ?? handling
+            : Effect.zipRight(reporting, handling)
+        },
+        neverWaits: (method) => neverWaits(method) || isBrief(method),
+        ownLimit: (request, channel) => era.ownLimit?.(request, channel)
+      },
+      {
+        timeout,
+        ...limits,
+        maxPending: limits?.maxCalls,
+        closeTimeout,
+        report: hub.report,
+        reportOnly: true,
+        heartbeat: heartbeat === undefined ? undefined : { ...heartbeat, method: () => era.ping }
+      }
+    )
+    yield* Effect.forkScoped(Effect.interruptible(Effect.ensuring(Effect.ignore(conversation.ended), hub.end)))
+    // The server may log while the session is being opened.
+    yield* FeatureFibers.handleLogs(features, hub.streams.logs, closeTimeout)
+    if (options.telemetry) yield* Spans.session
+    return {
+      conversation,
+      hub,
+      transport,
+      isOver: () => isOver,
+      skipped,
+      scope: yield* Effect.scope,
+      follow: (onAnswer) => (id) => void followed.push({ id, onAnswer, isAnswered: false }),
+      unfollow: () => void followed.splice(0),
+      setEra: (handlers) => {
+        era = handlers
+      }
+    }
+  })
+
+/** How many inputs were skipped, and how the first of those begins whose text is known. */
+interface Skipped {
+  count: number
+  first: string | undefined
+}
+
+/** A probe. */
+interface Followed {
+  readonly id: Message.RequestId
+  readonly onAnswer: (answer: Message.Response) => void
+  isAnswered: boolean
+}
+
+/**
+ * The same transport; requests of the server are dropped while `areDropped`. `skipped` counts what is no message.
+ * `onElicitation` gets the ids of the URL elicitations in requests, and in errors that demand them, before any message that
+ * comes later. `onEnd` runs when the transport has ended.
+ */
+const watched = (
+  transport: Transport,
+  areDropped: () => boolean,
+  onElicitation: NotificationHub["onElicitation"],
+  followed: Array<Followed>,
+  skipped: Skipped,
+  onEnd: () => void
+): Transport => ({
+  ...transport,
+  run: (receive) => {
+    const take = (incoming: Message.Incoming): void => {
+      const delivery = followed.length === 0 ? incoming : answerOf(followed, incoming)
+      if (Message.isMalformed(delivery)) {
+        skipped.count++
+        skipped.first ??= MessageText.beginningOf(delivery)
+      } else {
+        if (Message.isRequest(delivery)) {
+          if (areDropped()) return
+          onElicitation(delivery.params?.elicitationId)
+        } else if ("error" in delivery && delivery.error.code === codes.legacy.UrlElicitationRequired) {
+          const { elicitations } = (delivery.error.data ?? {}) as { readonly elicitations?: unknown }
+          if (Array.isArray(elicitations)) { for (const one of elicitations) onElicitation(one?.elicitationId) }
+        }
+      }
+      receive(delivery)
+    }
+    return Effect.ensuring(
+      Transports.run(transport, (given) => {
+        if (given instanceof Transports.Undelivered) receive(given)
+        else if (Message.isMalformed(given)) Batch.flattened(given).forEach(take)
+        else take(given)
+      }),
+      Effect.sync(onEnd)
+    )
+  }
+})
+
+/** The same message; an error without an id of ours gets the id of the first probe that has no answer. */
+const answerOf = (followed: ReadonlyArray<Followed>, incoming: Message.Incoming): Message.Incoming => {
+  const isMalformed = Message.isMalformed(incoming)
+  if (isMalformed ? incoming.kind !== "response" && incoming.kind !== "unknown" : !Message.isResponse(incoming)) {
+    return incoming
+  }
+  const { id } = incoming as Message.Response
+  const own = followed.find((one) => one.id === id || (Message.isRequestId(id) && one.id === otherForm(id)))
+  const isSuccess = !isMalformed && Message.isSuccess(incoming as Message.Response)
+  // A conversation counts its requests from 1.
+  const isOurs = Number(id) >= 1
+  const answered = own ?? (isSuccess || isOurs ? undefined : followed.find(({ isAnswered }) => !isAnswered))
+  if (answered === undefined) return incoming
+  answered.isAnswered = true
+  if (isMalformed) return own === undefined ? Message.failure(answered.id, incoming) : incoming
+  const answer = { ...incoming as Message.Response, id: answered.id }
+  answered.onAnswer(answer)
+  return answer
+}

@@ -1,0 +1,172 @@
+/**
+ * What a client knows of the tools of its server, from the lists that the server has sent: their output schemas, and whether they run
+ * as tasks. The session lists tools through this module. `OutputCheck`, `RemoteTasks` and `modern/ToolHeaders` look for a tool here,
+ * which is then listed once for all calls that wait for the tool. `modern/ToolHeaders` keeps the headers of tools.
+ */
+import * as Chunk from "effect/Chunk"
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Stream from "effect/Stream"
+import * as Edition from "../../kit/Edition.js"
+import * as Semaphore from "../../kit/Semaphore.js"
+import * as TimeLimit from "../../kit/TimeLimit.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import type * as Tools from "../../protocol/Tools.js"
+import type { ClientError } from "../ClientError.js"
+import type { CallOptions, ListOptions } from "../ClientSession.js"
+import { ListBudget } from "./ListBudget.js"
+import * as ListPages from "./ListPages.js"
+import type { Call } from "./MethodCalls.js"
+import type { TimeLeft } from "./TimeLeft.js"
+
+/** What is known of a tool. Each time that the server lists the tool, this is another object. */
+export interface ServerTool {
+  readonly outputSchema: JsonObject | undefined
+  readonly taskSupport: "forbidden" | "optional" | "required" | undefined
+}
+
+/** For how many milliseconds the tools are not listed again after that has failed. */
+const FAILED_FOR = 60_000
+
+const NOT_LISTED = "the server does not list the tool"
+
+const OVER = "the time of the call was over before the tools were listed"
+
+export class ServerToolsService {
+  /** How many times `find` has listed the tools. Only this class sets it. */
+  listings = 0
+  /** The tools whose results could not be checked, which is reported once for each until the tools change. */
+  readonly unchecked = new Set<string>()
+  private readonly known = new Map<string, ServerTool>()
+  // Counts what `known` holds: no more than one list may hold.
+  private budget = new ListBudget()
+  private isListed = false
+  private changes = 0
+  /** Why the list does not help, for searches that need a new list and for all others: one must not hold up the other. */
+  private readonly failures = new Map<boolean, { readonly why: string; readonly until: number }>()
+  private readonly listing = Semaphore.make()
+
+  /** One page of the list. Its tools are remembered, unless the tools change before the page arrives. */
+  page(call: Call, options: ListOptions | undefined): Effect.Effect<Tools.ListToolsResult, ClientError> {
+    return Effect.suspend(() => {
+      const learn = this.learning()
+      return Effect.tap(page(call, options?.cursor, options), ({ tools }) => Effect.sync(() => learn(tools)))
+    })
+  }
+
+  /** The whole list, page after page. Its tools are remembered, unless the tools change meanwhile. */
+  list(call: Call, options?: CallOptions): Stream.Stream<Tools.Tool, ClientError> {
+    return Stream.suspend(() => {
+      const learn = this.learning()
+      const tools = ListPages.stream("tools/list", (cursor) => page(call, cursor, options), ({ tools }) => tools)
+      return Stream.mapChunks(tools, (chunk) => {
+        learn(Chunk.toReadonlyArray(chunk))
+        return chunk
+      })
+    })
+  }
+
+  /** Forgets all tools, because they have changed. */
+  forget(): void {
+    this.changes++
+    this.failures.clear()
+    this.unchecked.clear()
+    this.clear()
+  }
+
+  /**
+   * The tool of this name. When the tool is not known, `list` is read until it has the tool, for at most the time that is left. The
+   * failure says why the tool is not known. A list that could not be read is not read again for a minute. A tool that a whole list does not
+   * have is not looked for again until the tools change.
+   *
+   * With `listings`, what was known before the tools were listed for that many times is not enough.
+   */
+  find(
+    name: string,
+    list: Stream.Stream<Tools.Tool, ClientError>,
+    left: TimeLeft["after"],
+    listings = -1
+  ): Effect.Effect<Either.Either<ServerTool, string>> {
+    return Effect.suspend(() => {
+      const needsNew = listings >= 0
+      const isKnown = () => this.listings > listings && (this.known.has(name) || this.isListed)
+      if (isKnown()) return Effect.succeed(this.now(name))
+      return Effect.flatMap(Effect.clock, (clock) => {
+        let hasBegun = false
+        const looking = Effect.suspend(() => {
+          if (isKnown()) return Effect.succeed(this.now(name))
+          const failure = this.failures.get(needsNew)
+          if (failure !== undefined && Edition.millis(clock) < failure.until) {
+            return Effect.succeed(Either.left(failure.why))
+          }
+          hasBegun = true
+          return this.look(name, list, clock, needsNew)
+        })
+        const millis = left(Edition.millis(clock))
+        if (millis <= 0) return Effect.succeed(Either.left(OVER))
+        return millis === Infinity ? this.listing.run(looking) : TimeLimit.call(
+          this.listing.run(looking),
+          millis,
+          // A call that only waited for the list of another call knows nothing of the server.
+          () => Effect.sync(() => hasBegun ? this.failed(clock, needsNew, OVER) : Either.left(OVER))
+        )
+      })
+    })
+  }
+
+  /** Reads the list until it has the tool of this name. */
+  private look(
+    name: string,
+    list: Stream.Stream<Tools.Tool, ClientError>,
+    clock: Clock.Clock,
+    needsNew: boolean
+  ): Effect.Effect<Either.Either<ServerTool, string>> {
+    this.clear()
+    const before = this.changes
+    const reading = Stream.runForEachWhile(
+      Stream.chunks(list),
+      () => Effect.sync(() => !this.known.has(name) && this.changes === before)
+    )
+    return Effect.match(reading, {
+      onFailure: (error) => this.failed(clock, needsNew, `the tools could not be listed: ${error.message}`),
+      onSuccess: () => {
+        // The headers of the pages are learnt, also when the tools have changed meanwhile.
+        this.listings++
+        if (this.changes !== before) return Either.left("the tools changed while they were listed")
+        this.isListed = !this.known.has(name)
+        return this.isListed ? this.failed(clock, needsNew, NOT_LISTED) : this.now(name)
+      }
+    })
+  }
+
+  /** Remembers the tools of a list that is requested now, unless the tools change before the list arrives. */
+  private learning(): (tools: ReadonlyArray<Tools.Tool>) => void {
+    const before = this.changes
+    return (tools) => {
+      if (this.changes !== before) return
+      for (const { execution, name, outputSchema } of tools) {
+        if (!this.budget.fits([name, outputSchema])) this.clear()
+        else this.known.set(name, { outputSchema, taskSupport: execution?.taskSupport })
+      }
+    }
+  }
+
+  private now(name: string): Either.Either<ServerTool, string> {
+    return Either.fromNullable(this.known.get(name), () => NOT_LISTED)
+  }
+
+  private failed(clock: Clock.Clock, needsNew: boolean, why: string): Either.Either<never, string> {
+    this.failures.set(needsNew, { why, until: Edition.millis(clock) + FAILED_FOR })
+    return Either.left(why)
+  }
+
+  private clear(): void {
+    this.known.clear()
+    this.budget = new ListBudget()
+    this.isListed = false
+  }
+}
+
+const page = (call: Call, cursor: string | undefined, options: CallOptions | undefined) =>
+  call("tools/list", cursor === undefined ? undefined : { cursor }, options)

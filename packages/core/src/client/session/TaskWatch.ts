@@ -1,0 +1,51 @@
+/**
+ * Passes each notification about a task to the listeners of that task, by the id of the task or the progress token of its call. A
+ * notification costs two look-ups, however many tasks there are.
+ */
+import type { Notification, Params } from "../../jsonrpc/Message.js"
+import * as Progress from "../../jsonrpc/Progress.js"
+
+/** Stops a listener. */
+export type Stop = () => void
+
+export interface TaskWatch {
+  readonly onNotification: (notification: Notification) => void
+  /** Runs the listener when the server notifies of a change of the task. */
+  readonly onChange: (taskId: string, listener: () => void) => Stop
+  /** Runs the listener for the progress with this token that no pending call takes. */
+  readonly onProgress: (token: unknown, listener: (progress: Progress.Progress) => void) => Stop
+}
+
+/** The notifications of both eras, whose parameters have the id of the task. */
+const CHANGES: ReadonlySet<string> = new Set(["notifications/tasks", "notifications/tasks/status"])
+
+type Listeners = Map<unknown, Set<(params: Params | undefined) => void>>
+
+export const make = (): TaskWatch => {
+  const changes: Listeners = new Map()
+  const progress: Listeners = new Map()
+  const add = (to: Listeners, key: unknown, listener: (params: Params | undefined) => void): Stop => {
+    const listeners = to.get(key) ?? new Set()
+    to.set(key, listeners.add(listener))
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && to.get(key) === listeners) to.delete(key)
+    }
+  }
+  return {
+    onNotification: ({ method, params }) => {
+      const listeners = CHANGES.has(method)
+        ? changes.get(params?.taskId)
+        : method === Progress.METHOD
+        ? progress.get(Progress.token(params))
+        : undefined
+      if (listeners !== undefined) { for (const listener of listeners) listener(params) }
+    },
+    onChange: (taskId, listener) => add(changes, taskId, () => listener()),
+    onProgress: (token, listener) =>
+      add(progress, token, (params) => {
+        const one = Progress.fromParams(params)
+        if (one !== undefined) listener(one)
+      })
+  }
+}

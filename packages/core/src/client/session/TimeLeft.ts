@@ -1,0 +1,63 @@
+/**
+ * How long a verb may still take when it needs other requests beside its call, such as the list of tools: what is left of its `timeout`
+ * and of its `maxTotalTimeout`. A call that progress or a question has made longer than its `timeout` has that time anew for them.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { RequestTimeout } from "../../jsonrpc/LocalError.js"
+import * as TimeLimit from "../../kit/TimeLimit.js"
+import type { CallOptions } from "../ClientSession.js"
+
+export interface TimeLeft {
+  /** The milliseconds that are left for another request, once the call was answered. */
+  readonly after: (now: number) => number
+  /** The options of the call when other requests went before. Fails when they have taken all of its time. */
+  readonly call: (now: number) => Effect.Effect<CallOptions | undefined, RequestTimeout>
+}
+
+/** What is left for a verb that began at that time; `timeout` is for options that have none. Computed only when it is needed. */
+export const since = (
+  began: number,
+  method: string,
+  options: CallOptions | undefined,
+  timeout: Duration.DurationInput
+): TimeLeft => {
+  const limit = (): number => Duration.toMillis(options?.timeout ?? timeout)
+  return {
+    after: (now) => {
+      const passed = now - began
+      const millis = limit()
+      return Math.min(passed < millis ? millis - passed : millis, totalOf(options) - passed)
+    },
+    call: (now) => {
+      const passed = now - began
+      if (passed === 0) return Effect.succeed(options)
+      const [millis, total] = [limit(), totalOf(options)]
+      return passed < Math.min(millis, total)
+        ? Effect.succeed({
+          ...options,
+          timeout: millis - passed,
+          maxTotalTimeout: total === Infinity ? options?.maxTotalTimeout : total - passed
+        })
+        : Effect.fail(new RequestTimeout({ method, millis: Math.min(millis, total) }))
+    }
+  }
+}
+
+const totalOf = (options: CallOptions | undefined): number =>
+  options?.maxTotalTimeout === undefined ? Infinity : Duration.toMillis(options.maxTotalTimeout)
+
+/**
+ * Limits a verb of several requests by its `maxTotalTimeout`. Its first request has the same limit, and ends before: it tells the
+ * server why.
+ */
+export const limited = <A, E, R>(
+  method: string,
+  options: CallOptions | undefined,
+  verb: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | RequestTimeout, R> => {
+  const millis = totalOf(options)
+  return millis === Infinity
+    ? verb
+    : TimeLimit.call(verb, millis + 1, () => Effect.fail(new RequestTimeout({ method, millis })))
+}

@@ -1,0 +1,284 @@
+/**
+ * A tool as a value: its name, the schemas of its parameters, its success and its failure, and a description. The
+ * server implements it, the client calls it, and the compiler checks both against it.
+ *
+ * What `tools/list` advertises and the functions of `codec` are prepared once, here. `RawTool` declares a tool with
+ * JSON Schemas, `StandardTool` with the schemas of another library.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Json from "../jsonrpc/runtime/Json.js"
+import type { Icon } from "../protocol/Implementation.js"
+import type { JsonObject } from "../protocol/Json.js"
+import type { ParseIssue } from "../protocol/McpError.js"
+import type * as Tools from "../protocol/Tools.js"
+import * as JsonSchema from "./schema/JsonSchema.js"
+import * as SchemaShape from "./schema/SchemaShape.js"
+import * as AdvertisedSchema from "./tool/AdvertisedSchema.js"
+import * as ToolCodec from "./tool/ToolCodec.js"
+import type { ToolResult } from "./ToolResult.js"
+
+/** @category symbols */
+export const TypeId: unique symbol = Symbol.for("@effect-mcp/core/Tool")
+
+/** @category models */
+export type TypeId = typeof TypeId
+
+/** @category models */
+export interface Tool<Name extends string, Parameters, Arguments, Success, Failure> {
+  readonly [TypeId]: TypeId
+  readonly _tag: "Tool"
+  readonly name: Name
+  /** The entry of `tools/list`, for the latest revision; the server leaves out what older clients do not know. */
+  readonly advertised: Tools.Tool
+  readonly parameters: Schema.Schema.All
+  /** `undefined` for a tool that returns content only. */
+  readonly success: Schema.Schema.All | undefined
+  readonly failure: Schema.Schema.All
+  readonly codec: Codec<Parameters, Arguments, Success, Failure>
+  /** The scopes that a user needs for each use, all of them. Clients do not see them here. */
+  readonly requires?: ReadonlyArray<string> | undefined
+  /** See `Description`. */
+  readonly mendArguments?: boolean | undefined
+}
+
+/**
+ * Converts between the typed values of a tool and the JSON of `tools/call`.
+ *
+ * @category models
+ */
+export interface Codec<Parameters, Arguments, Success, Failure> {
+  /** What the handler receives. An issue lists every argument that is wrong, unless the arguments are large. */
+  decodeArguments(args: unknown): Effect.Effect<Parameters, ParseIssue>
+  encodeArguments(args: Arguments): Effect.Effect<JsonObject, ParseIssue>
+  /** Dies when the value does not conform to `success`, which is a bug of the handler. */
+  encodeSuccess(value: Returns<Success>): Effect.Effect<Tools.CallToolResult>
+  /** A result with `isError`. Dies when the value does not conform to `failure`. */
+  encodeFailure(failure: Failure): Effect.Effect<Tools.CallToolResult>
+  /** Reads the structured content, or else the first text. A tool without `success` gives the result itself. */
+  decodeSuccess(result: Tools.CallToolResult): Effect.Effect<Success, ParseIssue>
+  decodeFailure(result: Tools.CallToolResult): Effect.Effect<Failure, ParseIssue>
+}
+
+/**
+ * What a handler may return: the success value, or a `ToolResult` with that value and content of its own. The handler
+ * of a tool without `success` returns a text, a `ToolResult` or nothing.
+ *
+ * @category models
+ */
+export type Returns<Success> = 0 extends 1 & Success ? any // `any` itself
+  : [Success] extends [void] ? void | string | ToolResult<unknown>
+  : Success | ToolResult<Success>
+
+/** @category constants */
+export declare namespace Tool {
+  export type Any = Tool<string, any, any, any, any>
+
+  /** What a handler receives: decoded arguments, with defaults filled in. */
+  export type Parameters<T> = T extends Tool<any, infer P, any, any, any> ? P : never
+
+  /** What a caller passes: the same values, but parameters that have a default are optional. */
+  export type Arguments<T> = T extends Tool<any, any, infer A, any, any> ? A : never
+
+  export type Success<T> = T extends Tool<any, any, any, infer S, any> ? S : never
+
+  export type Failure<T> = T extends Tool<any, any, any, any, infer F> ? F : never
+}
+
+/**
+ * What a tool advertises in addition to its schemas.
+ *
+ * @category models
+ */
+export interface Description {
+  /** What the tool does, for the model that chooses among tools. */
+  readonly description?: string | undefined
+  /** The name to show to people; default: the `name`. */
+  readonly title?: string | undefined
+  readonly annotations?: Tools.ToolAnnotations | undefined
+  readonly icons?: ReadonlyArray<Icon> | undefined
+  /**
+   * Whether calls may run as tasks, on servers with tasks: at 2025-11-25 when the client requests a task, from 2026-07-28 on
+   * whenever the client supports tasks. `required`: at these revisions, clients without tasks cannot call the tool. Default:
+   * never.
+   */
+  readonly task?: "optional" | "required" | undefined
+  /** The scopes that a user needs to call the tool, all of them; see `Feature.requires` of the server. Default: none. */
+  readonly requires?: ReadonlyArray<string> | undefined
+  /** Whether a server mends arguments that the tool does not accept: see `mendArguments` of the server. Default: true. */
+  readonly mendArguments?: boolean | undefined
+  /** The `_meta` of the advertised tool. */
+  readonly meta?: JsonObject | undefined
+}
+
+/** @category models */
+export interface Options<Parameters, Success, Failure> extends Description {
+  /** The fields of the arguments, or a schema of an object. Default: no parameters. */
+  readonly parameters?: Parameters | undefined
+  /**
+   * The value of a successful call, advertised as the output schema and sent as `structuredContent`. Up to revision
+   * 2025-11-25 structured content must be an object: clients of those revisions get any other value as text.
+   * Default, and for `Schema.Void`: the tool returns content only.
+   */
+  readonly success?: Success | undefined
+  /** The failures of the tool, sent to the model with `isError`. Default: the tool cannot fail. */
+  readonly failure?: Failure | undefined
+}
+
+// The schemas of these fields require no services: encoding and decoding happen outside the application's layers.
+type Fields = {
+  readonly [name: PropertyKey]:
+    | AnySchema
+    | Schema.Schema<never, any>
+    | Schema.Schema<any, never>
+    | Schema.Schema<never, never>
+    | Property<any, any>
+    | Property<never, any>
+    | Property<any, never>
+    | Property<never, never>
+}
+type Property<A, I> = Schema.PropertySignature<
+  Schema.PropertySignature.Token,
+  A,
+  any,
+  Schema.PropertySignature.Token,
+  I,
+  boolean,
+  never
+>
+type AnySchema = Schema.Schema<any, any>
+// `Simplify` lets an editor show one object instead of an intersection.
+type ParametersOf<P> = P extends AnySchema ? Schema.Schema.Type<P>
+  : P extends Fields ? Schema.Simplify<Schema.Struct.Type<P>>
+  : never
+type ArgumentsOf<P> = P extends { readonly fields: infer F extends Fields } ?
+  Schema.Simplify<Schema.Struct.Constructor<F>>
+  : P extends AnySchema ? Schema.Schema.Type<P>
+  : P extends Fields ? Schema.Simplify<Schema.Struct.Constructor<P>>
+  : never
+
+/** Accepts parameters that are an object in JSON. For all others the type is a sentence that the compiler shows. */
+type AnObject<P> = P extends Schema.Schema<any, infer Encoded> ? [Encoded] extends [object] ? unknown
+  : "The parameters of a tool are an object in JSON: pass fields, as in { name: Schema.String }, or a Schema.Struct"
+  : unknown
+
+/**
+ * Declares a tool.
+ *
+ * Throws when a schema cannot be advertised: parameters that are not an object, a type without a JSON Schema, or a
+ * recursive type without an `identifier` annotation.
+ *
+ * @example
+ * ```ts
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Schema } from "effect"
+ *
+ * class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { q: Schema.String }) {}
+ *
+ * export const Search = Tool.make("search", {
+ *   description: "Full-text search over the notes.",
+ *   parameters: { q: Schema.String, limit: Schema.optionalWith(Schema.Int, { default: () => 10 }) },
+ *   success: Schema.Struct({ hits: Schema.Array(Schema.String) }),
+ *   failure: NotFound,
+ *   annotations: { readOnlyHint: true }
+ * })
+ * ```
+ * @category constructors
+ */
+export const make = <
+  const Name extends string,
+  Parameters extends Fields | AnySchema = {},
+  Success extends AnySchema = Schema.Schema<void>,
+  Failure extends AnySchema | typeof Schema.Never = typeof Schema.Never
+>(
+  name: Name,
+  options: Options<Parameters, Success, Failure> & { readonly parameters?: AnObject<NoInfer<Parameters>> } = {}
+): Tool<
+  Name,
+  ParametersOf<Parameters>,
+  ArgumentsOf<Parameters>,
+  Schema.Schema.Type<Success>,
+  Schema.Schema.Type<Failure>
+> => {
+  const parameters: AnySchema = Schema.isSchema(options.parameters)
+    ? options.parameters as AnySchema
+    : Schema.Struct((options.parameters ?? {}) as Fields) as unknown as AnySchema
+  const success: AnySchema | undefined = options.success === undefined || SchemaShape.isVoid(options.success)
+    ? undefined
+    : options.success
+  const advertised = AdvertisedSchema.make(name, "parameters", parameters)
+  return fromSchemas(name, options, {
+    parameters,
+    success,
+    failure: options.failure ?? Schema.Never,
+    input: AdvertisedSchema.input(
+      name,
+      "parameters",
+      SchemaShape.isEmpty(parameters) ? { ...advertised, ...JsonSchema.noParameters } : advertised,
+      "must be an object: pass fields, or a schema that encodes to an object"
+    ),
+    output: success === undefined ? undefined : AdvertisedSchema.make(name, "success", success)
+  })
+}
+
+/**
+ * The schemas of a tool, and the JSON Schemas to advertise for them.
+ *
+ * @category models
+ */
+export interface Schemas {
+  readonly parameters: Schema.Schema<any, any>
+  /** `undefined` for a tool that returns content only. */
+  readonly success: Schema.Schema<any, any> | undefined
+  readonly failure: Schema.Schema<any, any> | typeof Schema.Never
+  /** The JSON Schema of the encoded parameters. */
+  readonly input: Tools.Tool["inputSchema"]
+  /** The JSON Schema of the encoded success. */
+  readonly output: JsonObject | undefined
+}
+
+/**
+ * Declares a tool from schemas and the JSON Schemas to advertise for them, as `RawTool` and `StandardTool` do. The
+ * caller states the types, which the compiler does not check against the schemas. Throws when Effect's parser cannot
+ * use a schema.
+ *
+ * @category constructors
+ */
+export const fromSchemas = <const Name extends string, Parameters, Arguments, Success, Failure>(
+  name: Name,
+  { annotations, description, icons, mendArguments, meta, requires, task, title }: Description,
+  schemas: Schemas
+): Tool<Name, Parameters, Arguments, Success, Failure> => ({
+  [TypeId]: TypeId,
+  _tag: "Tool",
+  name,
+  advertised: Json.defined({
+    name,
+    title,
+    description,
+    inputSchema: schemas.input,
+    outputSchema: schemas.output,
+    annotations,
+    icons,
+    execution: task === undefined ? undefined : { taskSupport: task },
+    _meta: meta
+  }),
+  parameters: schemas.parameters,
+  success: schemas.success,
+  failure: schemas.failure,
+  requires,
+  mendArguments,
+  codec: AdvertisedSchema.attempt(
+    name,
+    "its schemas",
+    "cannot be used by Effect's parser",
+    () => ToolCodec.make(schemas)
+  )
+})
+
+/** @category guards */
+export const isTool = (u: unknown): u is Tool.Any => Predicate.hasProperty(u, TypeId)

@@ -1,0 +1,263 @@
+/**
+ * Mends arguments that a tool does not accept, by the JSON Schema that the tool advertises, where there is one reading: a text that is
+ * JSON becomes an array or an object, a text becomes a number or a boolean, and null in an optional member is left out.
+ *
+ * The walk knows the keywords that say of which type a value is and which branch of a union is meant. It takes every other keyword for
+ * satisfied, so its caller checks the mended arguments as it checks all arguments.
+ */
+import * as Arr from "effect/Array"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as Issue from "../../protocol/Issue.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as SchemaPointer from "./SchemaPointer.js"
+import * as WorkBudget from "./WorkBudget.js"
+
+/** The most work of one walk, in steps; how deep schemas may be nested in it; and how many of the mended places are named. */
+export const limits = { steps: 1_000_000, depth: 250, places: 10 } as const
+
+/** Mended arguments, and what was mended: the number of places, and the first of them, with nothing of the values. */
+export interface Mended {
+  readonly value: JsonObject
+  readonly count: number
+  readonly places: ReadonlyArray<{ readonly path: string; readonly message: string }>
+}
+
+/**
+ * The arguments as the schema wants them; `undefined` where there is nothing to mend, where a part has no reading or several, and where
+ * the work exceeds the limits. Members that the schema does not name stay. The given arguments are not changed.
+ */
+export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
+  if (!isObject(args)) return undefined
+  const walk: Walk = {
+    root: schema,
+    budget: WorkBudget.make(limits.steps),
+    path: [],
+    places: [],
+    depth: 0,
+    values: Json.MAX_NODES
+  }
+  const value = Either.getOrElse(
+    Either.try({ try: () => fix(walk, schema, args), catch: (cause) => cause }),
+    (cause) => {
+      if (cause instanceof WorkBudget.OverBudget) return unfit
+      throw cause
+    }
+  )
+  const { places } = walk
+  if (!isObject(value) || places.length === 0) return undefined
+  return {
+    value,
+    count: places.length,
+    places: places.slice(0, limits.places).map(({ message, path }) => ({
+      path: Issue.pathText(["arguments", ...path]),
+      message
+    }))
+  }
+}
+
+/** The result for a value that no reading makes fit. */
+const unfit: unique symbol = Symbol.for("@effect-mcp/core/definition/ArgumentRepair/unfit")
+
+interface Place {
+  readonly path: ReadonlyArray<string | number>
+  readonly message: string
+}
+
+interface Walk {
+  /** The schema of the arguments, which references lead into. */
+  readonly root: JsonObject
+  readonly budget: WorkBudget.Budget
+  /** Leads to the value that is visited now. */
+  readonly path: Array<string | number>
+  /** What was mended so far. */
+  readonly places: Array<Place>
+  /** How many schemas are visited now, each inside of the one before. */
+  depth: number
+  /** How many values may still come out of texts. */
+  values: number
+}
+
+/** The value as the schema wants it: the same value where the schema accepts it, or is not understood. */
+const fix = (walk: Walk, schema: unknown, value: unknown): unknown => {
+  walk.budget.spend(2)
+  if (schema === false) return unfit
+  if (!isObject(schema) || (schema !== walk.root && SchemaPointer.isResource(schema))) return value
+  if (walk.depth >= limits.depth) throw new WorkBudget.OverBudget("it is nested too deeply")
+  walk.depth++
+  const fixed = byAll(walk, schema, value)
+  walk.depth--
+  return fixed
+}
+
+/** All parts of a schema, one after the other. */
+const byAll = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
+  let value = given
+  if (typeof schema.$ref === "string") {
+    walk.budget.spend(schema.$ref.length / 2)
+    value = fix(walk, SchemaPointer.find(walk.root, schema.$ref), value)
+  }
+  if (value !== unfit) value = byOwn(walk, schema, value)
+  for (const one of listOf(schema.allOf)) if (value !== unfit) value = fix(walk, one, value)
+  for (const branches of [schema.anyOf, schema.oneOf]) {
+    if (value !== unfit && Array.isArray(branches)) value = byOne(walk, branches, value)
+  }
+  // The parts before the one that has read the text as an object have not seen the object.
+  return typeof given === "string" && typeof value === "object" ? byAll(walk, schema, value) : value
+}
+
+/** The value as it is where a branch accepts it; else what the only branch makes of the value that has a reading. */
+const byOne = (walk: Walk, branches: ReadonlyArray<unknown>, value: unknown): unknown => {
+  const before = walk.places.length
+  const found: Array<{ readonly fixed: unknown; readonly places: ReadonlyArray<Place> }> = []
+  for (const branch of branches) {
+    const fixed = fix(walk, branch, value)
+    const places = walk.places.splice(before)
+    if (fixed === unfit) continue
+    if (places.length === 0) return value
+    found.push({ fixed, places })
+  }
+  const [one, other] = found
+  if (one === undefined || other !== undefined) return unfit
+  for (const place of one.places) walk.places.push(place)
+  return one.fixed
+}
+
+/** The keywords of the schema itself. */
+const byOwn = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
+  const value = byType(walk, schema, given)
+  return Array.isArray(value)
+    ? byItems(walk, schema, value)
+    : isObject(value)
+    ? byMembers(walk, schema, value)
+    : value
+}
+
+const byType = (walk: Walk, schema: JsonObject, given: unknown): unknown => {
+  walk.budget.spend(listOf(schema.enum).length / 4)
+  if (accepts(schema, given)) return given
+  const value = typeof given === "string" ? read(walk, given) : unfit
+  if (value === unfit || !accepts(schema, value)) return unfit
+  note(walk, `is a text, read as ${nouns[kindOf(value)]}`)
+  return value
+}
+
+/** What a text means besides itself. There is at most one such meaning. */
+const read = (walk: Walk, text: string): unknown => {
+  walk.budget.spend(text.length / 8)
+  if (text === "true" || text === "false") return text === "true"
+  if (text.length <= MAX_NUMBER) {
+    const number = Number(text)
+    const isExact = Number.isInteger(number) ? Number.isSafeInteger(number) : Number.isFinite(number)
+    if (isExact && String(number) === text) return number
+  }
+  return json.test(text) ? parse(walk, text) : unfit
+}
+
+/** The array or the object in a text, within the limits that it would have outside of the text. */
+const parse = (walk: Walk, text: string): unknown => {
+  const depth = Json.MAX_DEPTH - OUTSIDE - walk.path.length
+  if (depth <= 0 || Json.holdsMoreThan(text, walk.values)) return unfit
+  const value = Json.parse(text, depth)
+  if (value instanceof Json.Refused) return unfit
+  walk.values -= countOf(value)
+  return walk.values < 0 ? unfit : value
+}
+
+const byItems = (walk: Walk, schema: JsonObject, given: ReadonlyArray<unknown>): unknown => {
+  const { additionalItems, items, prefixItems } = schema
+  // Up to draft 2019-09, an array in `items` has the schemas of the first items.
+  const [first, rest] = Array.isArray(items) ? [items, additionalItems] : [listOf(prefixItems), items]
+  const fixed: Array<unknown> = []
+  for (const [n, item] of given.entries()) {
+    const value = within(walk, n, () => fix(walk, n < first.length ? first[n] : rest, item))
+    if (value === unfit) return unfit
+    fixed.push(value)
+  }
+  return fixed.every((value, n) => value === given[n]) ? given : fixed
+}
+
+const byMembers = (walk: Walk, schema: JsonObject, given: JsonObject): unknown => {
+  const properties = isObject(schema.properties) ? schema.properties : {}
+  walk.budget.spend(listOf(schema.required).length)
+  const required = new Set(listOf(schema.required))
+  for (const name of required) if (!Object.hasOwn(given, String(name))) return unfit
+  // Which names a pattern matches is not looked at.
+  const rest = schema.patternProperties === undefined ? schema.additionalProperties : undefined
+  const fixed: Array<readonly [string, unknown]> = []
+  let isSame = true
+  for (const [name, member] of Object.entries(given)) {
+    const isNamed = Object.hasOwn(properties, name)
+    const value = within(walk, name, () => {
+      const value = fix(walk, isNamed ? properties[name] : rest, member)
+      if (value !== unfit || member !== null || !isNamed || required.has(name)) return value
+      note(walk, "is null, left out")
+      return undefined
+    })
+    if (value === unfit) return unfit
+    if (value !== member) isSame = false
+    if (value !== undefined) fixed.push([name, value])
+  }
+  return isSame ? given : Object.fromEntries(fixed)
+}
+
+const within = (walk: Walk, step: string | number, visit: () => unknown): unknown => {
+  walk.path.push(step)
+  const value = visit()
+  walk.path.pop()
+  return value
+}
+
+const note = ({ budget, path, places }: Walk, message: string): void => {
+  budget.spend(path.length)
+  places.push({ path: [...path], message })
+}
+
+/** No text that a number is written as is longer. */
+const MAX_NUMBER = 32
+
+/** How many objects of a message are around the arguments: the message, and its `params`. */
+const OUTSIDE = 2
+
+const json = /^\s*[[{]/
+
+const isObject = (u: unknown): u is JsonObject => Predicate.isRecord(u)
+
+const listOf = (u: unknown): ReadonlyArray<unknown> => Array.isArray(u) ? u : []
+
+type Kind = keyof typeof nouns
+
+const nouns = {
+  null: "null",
+  boolean: "a boolean",
+  number: "a number",
+  string: "a text",
+  array: "an array",
+  object: "an object"
+} as const
+
+const kindOf = (value: unknown): Kind =>
+  value === null ? "null" : Array.isArray(value) ? "array" : typeof value as Exclude<Kind, "null" | "array">
+
+/** Whether the value has a type of the schema, and is one of the values that the schema lists. */
+const accepts = ({ const: only, enum: listed, type }: JsonObject, value: unknown): boolean =>
+  (type === undefined || Arr.ensure(type).some((one) => isOf(one, value))) &&
+  (only === undefined || isLike(only, value)) &&
+  (!Array.isArray(listed) || listed.some((one) => isLike(one, value)))
+
+/** A type that JSON Schema does not have accepts every value. */
+const isOf = (type: unknown, value: unknown): boolean =>
+  type === "integer"
+    ? Number.isInteger(value)
+    : type === kindOf(value) || !(typeof type === "string" && Object.hasOwn(nouns, type))
+
+/** Arrays and objects are not compared further. */
+const isLike = (listed: unknown, value: unknown): boolean =>
+  listed === value || (typeof value === "object" && value !== null && kindOf(listed) === kindOf(value))
+
+/** How many values a value consists of. */
+const countOf = (value: unknown): number =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).reduce<number>((count, inner) => count + countOf(inner), 1)
+    : 1

@@ -1,0 +1,119 @@
+/**
+ * The JSON Schema (draft 2020-12) that a schema advertises: of its encoded side, without the text that Effect's filters
+ * add. Effect generates it; this module corrects empty structs and references, and adds the type `object` at the root
+ * where every value is an object.
+ *
+ * `SchemaAnnotations` generates, `FilterText` recognizes the text to remove.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
+ */
+import type * as JSONSchema from "effect/JSONSchema"
+import type * as Schema from "effect/Schema"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as FilterText from "./FilterText.js"
+import * as SchemaAnnotations from "./SchemaAnnotations.js"
+
+/**
+ * Members that the schema does not name stay allowed, because decoding ignores them. A recursive type becomes a `$defs`
+ * entry and needs an `identifier` annotation; without one this throws an error with its path.
+ */
+export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): JsonObject => {
+  const definitions: Record<string, JSONSchema.JsonSchema7> = {}
+  const generated = SchemaAnnotations.generate(schema.ast, definitions)
+  const names = Object.keys(definitions).sort()
+  const $defs = Object.fromEntries(names.map((name) => [name, clean(definitions[name])])) as Definitions
+  const root = clean(generated) as JsonObject
+  return {
+    ...(root.type === undefined && isAlways("object", root, $defs) ? { type: "object" } : undefined),
+    ...root,
+    ...(names.length > 0 ? { $defs } : undefined)
+  }
+}
+
+type Definitions = Readonly<Record<string, JsonObject | undefined>>
+
+/** Whether every value has this type: the schema has it, or each member of a union has. */
+const isAlways = (
+  type: string,
+  schema: JsonObject,
+  definitions: Definitions,
+  seen: ReadonlyArray<string> = []
+): boolean => {
+  const { $ref, anyOf } = schema
+  if (schema.type !== undefined) return schema.type === type
+  const name = typeof $ref === "string"
+    ? Object.keys(definitions).find((name) => SchemaAnnotations.reference(name) === $ref)
+    : undefined
+  if (name !== undefined) {
+    const definition = definitions[name]
+    return seen.includes(name) ||
+      (definition !== undefined && isAlways(type, definition, definitions, [...seen, name]))
+  }
+  return Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every((one) => isAlways(type, one, definitions, seen))
+}
+
+/** Whether every value is an object when encoded. */
+export const isObject = (schema: JsonObject): schema is { readonly type: "object"; readonly [key: string]: unknown } =>
+  schema.type === "object"
+
+/** Whether every value is a string when encoded. */
+export const isString = (schema: JsonObject): boolean => isAlways("string", schema, (schema.$defs ?? {}) as Definitions)
+
+/**
+ * The input schema of a tool without parameters.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool
+ */
+export const noParameters: { readonly type: "object"; readonly additionalProperties: false } = {
+  type: "object",
+  additionalProperties: false
+}
+
+// The values of these keywords are data, not schemas.
+const data = new Set(["const", "default", "enum", "examples", "required"])
+
+const clean = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(clean)
+  if (typeof node !== "object" || node === null) return node
+  const schema = node as Record<string, unknown>
+  const isEmptyStruct = schema.$id === EMPTY_STRUCT
+  const text = schema.title === undefined && schema.description === undefined
+    ? FilterText.none
+    : FilterText.make(schema)
+  const cleaned: Record<string, unknown> = isEmptyStruct ? { type: "object" } : {}
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === "$id" || key === "$comment" || isRedundant(key, value, text) || (isEmptyStruct && key === "anyOf")) {
+      continue
+    }
+    cleaned[key] = key === "properties" || key === "patternProperties"
+      // The names of properties are not keywords.
+      ? Object.fromEntries(Object.entries(value as object).map(([name, property]) => [name, clean(property)]))
+      : key === "pattern"
+      ? text.pattern ?? value
+      : key === "$ref"
+      ? toUri(value)
+      : data.has(key)
+      ? value
+      : clean(value)
+  }
+  return cleaned
+}
+
+const toUri = ($ref: unknown): unknown => {
+  const name = SchemaAnnotations.definitionOf($ref)
+  return name === undefined ? $ref : SchemaAnnotations.reference(name)
+}
+
+// How Effect marks an empty struct, which in Effect accepts everything but null and undefined.
+const EMPTY_STRUCT = "/schemas/%7B%7D"
+
+const isRedundant = (key: string, value: unknown, text: FilterText.FilterText): boolean =>
+  key === "additionalProperties"
+    ? value === true
+    : key === "required" || key === "properties"
+    ? Object.keys(value as object).length === 0
+    : key === "title"
+    ? text.titles.has(value)
+    : key === "description"
+    ? text.descriptions.has(value)
+    : false

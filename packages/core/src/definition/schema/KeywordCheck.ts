@@ -1,0 +1,173 @@
+/**
+ * What the checks of JSON Schema keywords are made of: the types of a check and of its run, functions that combine checks and
+ * note what they evaluated, functions that read the value of a keyword, and the text by which values are compared.
+ * `SchemaKeywords` has the keywords, `JsonSchemaValidator` runs their checks.
+ */
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import { shortened } from "../text/Quoted.js"
+import type { SchemaError } from "./ExternalSchema.js"
+import * as LinearPattern from "./LinearPattern.js"
+import type { Budget } from "./WorkBudget.js"
+
+export type Draft = "2020-12" | "2019-09" | "draft-07"
+
+/** What keywords have evaluated in one object or array: the keywords `unevaluated…` check the rest. */
+export interface Evaluated {
+  readonly properties: Set<string>
+  readonly items: Set<number>
+}
+
+/** The run of a check: its budget, its errors, and where in the value it is. */
+export interface Run {
+  readonly budget: Budget
+  readonly path: Array<string>
+  /** Adds an error at the path. */
+  readonly fail: (message: string) => false
+  readonly errors: Array<SchemaError>
+}
+
+export type Check = (value: unknown, run: Run, evaluated: Evaluated | undefined) => boolean
+
+/** How far the author of a schema is trusted. */
+export interface Trust {
+  /** Whether the application has written it; otherwise a peer has. */
+  readonly isOfApplication: boolean
+  /**
+   * Regular expressions run in time linear in the text, which refuses some expressions; or on JavaScript's engine, which can
+   * need exponential time.
+   */
+  readonly patterns: "linear" | "native"
+  /** Whether `format` is checked; otherwise it is an annotation. */
+  readonly formats: boolean
+}
+
+/** What the check of a keyword is made from: the schema that has the keyword, and the checks of other schemas. */
+export interface Source {
+  /** The work of reading the schema. */
+  readonly budget: Budget
+  readonly schema: JsonObject
+  readonly draft: Draft
+  readonly trust: Trust
+  readonly compile: (schema: unknown) => Check
+}
+
+/** Throws `Invalid` for a value that the keyword cannot have. */
+export type Keyword = (value: any, source: Source) => Check
+
+/** Why a schema cannot be used, as the end of a sentence whose subject is the schema. */
+export class Invalid extends Error {
+  /** Where in the schema. */
+  readonly path: Array<PropertyKey> = []
+}
+
+/** Adds a step to the path of an `Invalid` that `read` throws. */
+export const within = <A>(step: PropertyKey, read: () => A): A =>
+  Either.getOrThrowWith(
+    Either.try({ try: read, catch: (cause) => cause }),
+    (cause) => {
+      if (cause instanceof Invalid) cause.path.unshift(step)
+      return cause
+    }
+  )
+
+/** The check of a keyword that accepts every value. */
+export const nothing: Check = () => true
+
+export const all = (checks: ReadonlyArray<Check>): Check => (value, run, evaluated) => {
+  let valid = true
+  for (const check of checks) valid = check(value, run, evaluated) && valid
+  return valid
+}
+
+/** The check one level deeper in the value. */
+export const inside = (check: Check, value: unknown, key: string | number, run: Run): boolean => {
+  run.path.push(String(key))
+  const valid = check(value, run, undefined)
+  run.path.pop()
+  return valid
+}
+
+/** Runs a check; when it fails, its errors, and what it evaluated, do not count. */
+export const attempt = (check: Check, value: unknown, run: Run, evaluated: Evaluated | undefined): boolean => {
+  run.budget.spend(2)
+  const before = run.errors.length
+  const own = evaluated && { properties: new Set<string>(), items: new Set<number>() }
+  const valid = check(value, run, own)
+  if (!valid) run.errors.length = before
+  else if (own !== undefined) merge(own, evaluated!, run.budget)
+  return valid
+}
+
+/** Adds what was evaluated in a part to the whole. */
+export const merge = (part: Evaluated, whole: Evaluated, budget: Budget): void => {
+  budget.spend(3 * (part.properties.size + part.items.size))
+  for (const name of part.properties) whole.properties.add(name)
+  for (const index of part.items) whole.items.add(index)
+}
+
+export const mark = <A>(evaluated: Set<A> | undefined, one: A, budget: Budget): void => {
+  if (evaluated === undefined) return
+  budget.spend(2)
+  evaluated.add(one)
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> => Predicate.isRecord(value)
+
+/** Reads the value of a keyword; throws what it must be. */
+export const expect = <A>(is: (value: unknown) => value is A, what: string) => (value: unknown): A => {
+  if (is(value)) return value
+  throw new Invalid(`must be ${what}`)
+}
+export const count = expect((value): value is number => Number.isInteger(value) && Number(value) >= 0, "a whole number")
+export const number = expect(Predicate.isNumber, "a number")
+export const positive = expect((value): value is number => Predicate.isNumber(value) && value > 0, "a number above 0")
+export const text = expect(Predicate.isString, "a string")
+export const texts = expect(
+  (value): value is ReadonlyArray<string> => Array.isArray(value) && value.every(Predicate.isString),
+  "an array of strings"
+)
+export const list = expect((value): value is ReadonlyArray<unknown> => Array.isArray(value), "an array")
+export const record = expect(isObject, "an object")
+export const schemas = (value: unknown, { compile }: Source): ReadonlyArray<Check> =>
+  list(value).map((schema, n) => within(n, () => compile(schema)))
+export const checksOf = (value: unknown, { compile }: Source): ReadonlyMap<string, Check> =>
+  new Map(Object.entries(record(value)).map(([key, schema]) => [key, within(key, () => compile(schema))]))
+
+/** Compiles a regular expression as far as its author is trusted. */
+export const pattern = (source: string, { budget, trust }: Source): LinearPattern.LinearPattern => {
+  const advice = trust.isOfApplication && trust.patterns === "linear" ? "; `patterns: \"native\"` may run it" : ""
+  return Either.getOrThrowWith(
+    trust.patterns === "linear" ? LinearPattern.make(source, budget) : LinearPattern.native(source),
+    (why) => new Invalid(`has the regular expression ${Json.stringify(shortened(source))}, which ${why}${advice}`)
+  )
+}
+
+/** The expressions of `patternProperties` in the schema of the keyword. */
+export const patternsOf = (source: Source): ReadonlyArray<LinearPattern.LinearPattern> => {
+  const { patternProperties } = source.schema
+  return patternProperties === undefined
+    ? []
+    : Object.keys(record(patternProperties)).map((expression) => pattern(expression, source))
+}
+
+/**
+ * A text that equal JSON values have in common, whatever the order of their members. `enum`, `const` and `uniqueItems` compare
+ * these texts, which costs less than a comparison of each pair of values. Takes from the budget for each value and its text.
+ */
+export const canonicalText = (value: unknown, budget: Budget): string => {
+  budget.spend(4)
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item, budget)).join()}]`
+  if (isObject(value)) {
+    const members = Object.keys(value).sort().map((key) =>
+      `${Json.stringify(key)}:${canonicalText(value[key], budget)}`
+    )
+    return `{${members.join()}}`
+  }
+  // JSON would write `null` for Infinity, which is what a parser makes of 1e999.
+  const json = typeof value === "number" ? String(value) : String(Json.stringify(value))
+  budget.spend(json.length / 8)
+  return json
+}

@@ -1,0 +1,202 @@
+/**
+ * Generates JSON Schema with Effect, and adds what Effect leaves out: the title, description, examples and default of a
+ * filter that has no JSON Schema of its own, or that follows a transformation (as in `Schema.Date`), and the defaults of a
+ * struct's fields (`defaultsOf`). `StockText` replaces Effect's text about transformations.
+ *
+ * `JsonSchema` removes from the result what models do not need.
+ */
+import * as Either from "effect/Either"
+import * as JSONSchema from "effect/JSONSchema"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as FilterText from "./FilterText.js"
+import * as StockText from "./StockText.js"
+
+const PATH = "#/$defs/"
+
+/** The JSON Schema of the encoded side. Recursive types are put into `definitions`. */
+export const generate = (ast: AST.AST, definitions: Record<string, JSONSchema.JsonSchema7>): JsonObject => {
+  const fromEffect = (ast: AST.AST) =>
+    JSONSchema.fromAST(ast, {
+      definitions,
+      definitionPath: PATH,
+      target: "jsonSchema2020-12",
+      topLevelReferenceStrategy: "skip",
+      additionalPropertiesStrategy: "allow"
+    }) as unknown as JsonObject
+  const seen = new Set<string>()
+
+  const annotate = (ast: AST.AST, json: JsonObject): JsonObject => StockText.replace(annotated(ast, json))
+
+  const annotated = (ast: AST.AST, json: JsonObject): JsonObject => {
+    if ("$ref" in json) {
+      const name = definitionOf(json.$ref)
+      if (AST.isSuspend(ast) && name !== undefined && !seen.has(name)) {
+        seen.add(name)
+        const definition = definitions[name] as unknown as JsonObject
+        definitions[name] = annotate(ast.f(), definition) as unknown as JSONSchema.JsonSchema7
+      }
+      return json
+    }
+    switch (ast._tag) {
+      case "Refinement":
+        return { ...annotate(ast.from, json), ...annotationsOf(ast, fromEffect) }
+      case "Transformation":
+        return transformation(ast, annotate(ast.from, json))
+      case "TypeLiteral":
+        return struct(ast, json)
+      case "TupleType": {
+        const { items, prefixItems } = json
+        return {
+          ...json,
+          ...(Array.isArray(prefixItems)
+            ? { prefixItems: prefixItems.map((item, i) => annotate(ast.elements[i]!.type, item)) }
+            : undefined),
+          ...(isSchema(items) && ast.rest[0] !== undefined
+            ? { items: annotate(ast.rest[0].type, items) }
+            : undefined)
+        }
+      }
+      case "Union": {
+        const types = ast.types.filter((type) => !AST.isUndefinedKeyword(type))
+        if (types.length === 1) return annotate(types[0]!, json)
+        // Effect merges members that are equal; then the positions no longer correspond.
+        return Array.isArray(json.anyOf) && json.anyOf.length === types.length
+          ? { ...json, anyOf: json.anyOf.map((one, i) => annotate(types[i]!, one)) }
+          : json
+      }
+      default:
+        return json
+    }
+  }
+
+  const transformation = (ast: AST.Transformation, json: JsonObject): JsonObject => {
+    const text = Option.getOrUndefined(AST.getDescriptionAnnotation(ast.from))
+    const identifier = Option.getOrUndefined(AST.getIdentifierAnnotation(ast))
+    const plain = StockText.replace(json, text, identifier)
+    const { properties } = plain
+    const defaults = isSchema(properties) ? defaultsOf(ast) : undefined
+    return defaults === undefined || defaults.size === 0 ? plain : {
+      ...plain,
+      properties: Object.fromEntries(
+        Object.entries(properties as JsonObject).map(([name, property]) => [
+          name,
+          defaults.has(name) ? { default: defaults.get(name), ...property as JsonObject } : property
+        ])
+      )
+    }
+  }
+
+  const struct = (ast: AST.TypeLiteral, json: JsonObject): JsonObject => {
+    const { additionalProperties, properties } = json
+    const types = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
+    const rest = ast.indexSignatures[0]
+    return {
+      ...json,
+      ...(isSchema(properties)
+        ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, property]) => {
+              const type = types.get(name)
+              return [name, type === undefined ? property : annotate(type, property as JsonObject)]
+            })
+          )
+        }
+        : undefined),
+      ...(isSchema(additionalProperties) && rest !== undefined
+        ? { additionalProperties: annotate(rest.type, additionalProperties) }
+        : undefined)
+    }
+  }
+
+  return annotate(ast, fromEffect(ast))
+}
+
+const isSchema = (u: unknown): u is JsonObject => Predicate.isRecord(u)
+
+/** The name of the definition that a reference of Effect's points to: a JSON Pointer, not yet encoded as a URI. */
+export const definitionOf = ($ref: unknown): string | undefined =>
+  typeof $ref === "string" && $ref.startsWith(PATH)
+    ? $ref.slice(PATH.length).replace(/~1/g, "/").replace(/~0/g, "~")
+    : undefined
+
+/** The reference to a definition, as a URI. */
+export const reference = (name: string): string =>
+  PATH + encodeURIComponent(name.replace(/~/g, "~0").replace(/\//g, "~1"))
+
+const keywords = [
+  ["title", AST.TitleAnnotationId],
+  ["description", AST.DescriptionAnnotationId],
+  ["examples", AST.ExamplesAnnotationId],
+  ["default", AST.DefaultAnnotationId]
+] as const
+
+/**
+ * The annotations of a filter as keywords. Effect generates the keywords, because examples and defaults must be encoded.
+ */
+const annotationsOf = (ast: AST.Refinement, fromEffect: (ast: AST.AST) => JsonObject): JsonObject | undefined => {
+  const { annotations } = ast
+  const jsonSchema = (annotations[AST.JSONSchemaAnnotationId] ?? {}) as JsonObject
+  const given = keywords.filter(([, id]) => annotations[id] !== undefined)
+  const builtIn = given.length === 0 ? FilterText.none : FilterText.make(jsonSchema)
+  const own = given.filter(([, id]) =>
+    !builtIn.titles.has(annotations[id]) && !builtIn.descriptions.has(annotations[id])
+  )
+  if (own.length === 0) return undefined
+  const below = transformationBelow(ast)
+  const json = fromEffect(
+    below === undefined
+      ? new AST.Refinement(ast.from, ast.filter, { ...annotations, [AST.JSONSchemaAnnotationId]: jsonSchema })
+      : new AST.Transformation(below.from, below.to, below.transformation, {
+        ...below.annotations,
+        ...Object.fromEntries(own.map(([, id]) => [id, annotations[id]]))
+      })
+  )
+  return Object.fromEntries(own.flatMap(([keyword]) => json[keyword] === undefined ? [] : [[keyword, json[keyword]]]))
+}
+
+const transformationBelow = (ast: AST.AST): AST.Transformation | undefined =>
+  AST.isRefinement(ast) ? transformationBelow(ast.from) : AST.isTransformation(ast) ? ast : undefined
+
+/**
+ * The encoded defaults of a struct's fields, by the encoded names of the fields. A field with a default of
+ * `Schema.optionalWith` is advertised with the default, so that a model knows what happens when it leaves the field out.
+ *
+ * A default is a function. The function is run twice when the definition is made, and the default is advertised only when
+ * both values are equal.
+ */
+const defaultsOf = (ast: AST.Transformation): ReadonlyMap<string, unknown> => {
+  const { from, transformation } = ast
+  if (transformation._tag !== "TypeLiteralTransformation" || !AST.isTypeLiteral(from)) return new Map()
+  const fields = new Map(from.propertySignatures.map((property) => [property.name, property]))
+  return new Map(transformation.propertySignatureTransformations.flatMap(({ decode, from: name }) => {
+    const field = fields.get(name)
+    if (typeof name !== "string" || field?.isOptional !== true) return []
+    return Option.match(defaultOf(decode, field.type), {
+      onNone: () => [],
+      onSome: (value): Array<[string, unknown]> => [[name, value]]
+    })
+  }))
+}
+
+const defaultOf = (
+  decode: AST.PropertySignatureTransformation["decode"],
+  type: AST.AST
+): Option.Option<unknown> => {
+  const encode = ParseResult.encodeUnknownEither(Schema.make(type))
+  /** The JSON text of the default. */
+  const evaluate = (): string | undefined =>
+    Either.getOrUndefined(Either.try(() => {
+      const encoded = Option.map(decode(Option.none()), encode)
+      return Option.isSome(encoded) && Either.isRight(encoded.value) && encoded.value.right !== undefined
+        ? Json.stringify(encoded.value.right as {})
+        : undefined
+    }))
+  const text = evaluate()
+  return text !== undefined && text === evaluate() ? Option.some(Json.parse(text)) : Option.none()
+}

@@ -1,0 +1,240 @@
+/**
+ * Decoders and encoders of a schema, prepared once. Values of plain data pass one compiled function, which copies what it checks;
+ * everything else goes through Effect's parser, which also explains each mismatch.
+ */
+import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import type * as Schema from "effect/Schema"
+import * as AST from "effect/SchemaAST"
+
+export type Parser = (u: unknown) => Effect.Effect<any, ParseResult.ParseIssue>
+
+/** `all` reports every error of a small value; `first` stops at the first error. */
+export type Errors = "all" | "first"
+
+/** Throws the error of Effect's parser for a schema that it cannot use. */
+export const decoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
+  const parse = withErrors(errors, decodeUnknown(schema))
+  return plainOr(schema, () => parse)
+}
+
+type Parse = (u: unknown, options?: AST.ParseOptions) => Effect.Effect<any, ParseResult.ParseIssue>
+
+/**
+ * Effect's decoder, which also refuses values that make Effect throw: Effect makes a text of the member that discriminates a
+ * union, and an object whose `toString` a peer chose cannot become a text. Throws for a schema that Effect cannot use.
+ */
+export const decodeUnknown = (schema: Schema.Schema<any, any>): Parse => {
+  const parse = ParseResult.decodeUnknown(schema)
+  return (u, options) =>
+    Either.getOrElse(Either.try({ try: () => parse(u, options), catch: (error) => error }), (error) => {
+      if (!holdsToString(u, MAX_DEPTH)) throw error
+      return Either.left(new ParseResult.Type(schema.ast, u, "has an object in the place of a text"))
+    })
+}
+
+/** Effect's encoder. Throws for a schema that Effect cannot use. */
+export const encodeUnknown: (schema: Schema.Schema<any, any>) => Parse = ParseResult.encodeUnknown
+
+/** How deep JSON from a peer can be. */
+const MAX_DEPTH = 100
+
+const holdsToString = (value: unknown, depth: number): boolean =>
+  typeof value === "object" && value !== null && depth > 0 &&
+  (Object.hasOwn(value, "toString") || Object.values(value).some((inner) => holdsToString(inner, depth - 1)))
+
+/** Throws the error of Effect's parser for a schema that it cannot use. */
+export const encoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
+  const parse = withErrors(errors, encodeUnknown(schema))
+  return plainOr(schema, () => parse)
+}
+
+/**
+ * A decoder that prepares Effect's parser when a value first needs the parser: cheap for a schema that is used once.
+ */
+export const lazyDecoder = (schema: Schema.Schema<any, any>, errors: Errors): Parser => {
+  let parse: Parser | undefined
+  return plainOr(schema, () => parse ??= withErrors(errors, decodeUnknown(schema)))
+}
+
+const plainOr = (schema: Schema.Schema<any, any>, parser: () => Parser): Parser => {
+  const plain = compilePlain(schema)
+  if (plain === undefined) return (u) => parser()(u)
+  return (u) => {
+    const copy = plain(u)
+    return copy === mismatch ? parser()(u) : Either.right(copy)
+  }
+}
+
+const withErrors = (errors: Errors, parse: Parse): Parser =>
+  errors === "all" ? (u) => isSmall(u) ? parse(u, { errors }) : parse(u) : parse
+
+/** The result for a value that does not conform. */
+export const mismatch: unique symbol = Symbol.for("@effect-mcp/core/definition/PlainCodec/mismatch")
+
+/** A copy of the value without the members that the schema does not name, or `mismatch`. */
+export type PlainCodec = (u: unknown) => unknown
+
+/** `undefined` for a schema that is not plain data: transformations, classes, records, tuples, recursive types. */
+export const compilePlain = (schema: Schema.Schema.All): PlainCodec | undefined => make(schema.ast)
+
+/**
+ * Compiles plain data (no transformations) to one function that copies the members of a value that the schema names. The
+ * function gives the result of Effect's parser at a fraction of the cost, for decoding and for encoding, but no reason for a
+ * mismatch.
+ */
+const make = (ast: AST.AST): PlainCodec | undefined => {
+  if (changesParsing(ast)) return undefined
+  switch (ast._tag) {
+    case "StringKeyword":
+      return (u) => typeof u === "string" ? u : mismatch
+    case "NumberKeyword":
+      return (u) => typeof u === "number" ? u : mismatch
+    case "BooleanKeyword":
+      return (u) => typeof u === "boolean" ? u : mismatch
+    case "UndefinedKeyword":
+      return (u) => u === undefined ? u : mismatch
+    case "UnknownKeyword":
+    case "AnyKeyword":
+      return (u) => u
+    case "Literal": {
+      const { literal } = ast
+      return (u) => u === literal ? u : mismatch
+    }
+    case "Refinement":
+      return refinement(ast)
+    case "TupleType":
+      return array(ast)
+    case "TypeLiteral":
+      return struct(ast)
+    case "Union":
+      return union(ast)
+    default:
+      return undefined
+  }
+}
+
+// These annotations change how Effect parses a value.
+const changesParsing = ({ annotations }: AST.AST): boolean =>
+  annotations[AST.DecodingFallbackAnnotationId] !== undefined || annotations[AST.ParseOptionsAnnotationId] !== undefined
+
+const refinement = (ast: AST.Refinement): PlainCodec | undefined => {
+  const from = make(ast.from)
+  if (from === undefined) return undefined
+  return (u) => {
+    const copy = from(u)
+    return copy !== mismatch && Option.isNone(ast.filter(copy, AST.defaultParseOption, ast)) ? copy : mismatch
+  }
+}
+
+const array = (ast: AST.TupleType): PlainCodec | undefined => {
+  const item = ast.elements.length === 0 && ast.rest.length === 1 ? make(ast.rest[0]!.type) : undefined
+  if (item === undefined) return undefined
+  return (u) => {
+    if (!Array.isArray(u)) return mismatch
+    const copies = new Array<unknown>(u.length)
+    for (let i = 0; i < u.length; i++) {
+      const copy = item(u[i])
+      if (copy === mismatch) return mismatch
+      copies[i] = copy
+    }
+    return copies
+  }
+}
+
+const struct = (ast: AST.TypeLiteral): PlainCodec | undefined => {
+  // An empty struct accepts everything but null and undefined; Effect's parser handles it.
+  if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return undefined
+  const properties: Array<{ readonly name: string; readonly optional: boolean; readonly codec: PlainCodec }> = []
+  for (const { isOptional, name, type } of ast.propertySignatures) {
+    const codec = make(type)
+    if (codec === undefined || typeof name !== "string" || name === "__proto__") return undefined
+    properties.push({ name, optional: isOptional, codec })
+  }
+  return (u) => {
+    if (typeof u !== "object" || u === null || Array.isArray(u)) return mismatch
+    const object = u as Record<string, unknown>
+    const copies: Record<string, unknown> = {}
+    for (let i = 0; i < properties.length; i++) {
+      const { codec, name, optional } = properties[i]!
+      // As in Effect's parser, an optional member must be the object's own, and a missing one is undefined.
+      if (optional && !Object.hasOwn(object, name)) continue
+      const copy = codec(object[name])
+      if (copy === mismatch) return mismatch
+      copies[name] = copy
+    }
+    return copies
+  }
+}
+
+// As in Effect's parser, the member that a literal selects comes first, then the other members in order. Members that
+// share a literal, or that have several literals, are left to that parser.
+const union = (ast: AST.Union): PlainCodec | undefined => {
+  const others: Array<PlainCodec> = []
+  const byTag = new Map<AST.LiteralValue, PlainCodec>()
+  const seen = new Set<string>()
+  let key: PropertyKey | undefined
+  for (const type of ast.types) {
+    const codec = make(type)
+    if (codec === undefined) return undefined
+    const tag = tagOf(type)
+    if (tag === undefined) {
+      others.push(codec)
+      continue
+    }
+    if (!AST.isLiteral(tag.type) || tag.name !== (key ??= tag.name)) return undefined
+    const { literal } = tag.type
+    if (seen.has(String(literal))) return undefined
+    seen.add(String(literal))
+    byTag.set(literal, codec)
+  }
+  const first = (u: unknown): unknown => {
+    for (let i = 0; i < others.length; i++) {
+      const copy = others[i]!(u)
+      if (copy !== mismatch) return copy
+    }
+    return mismatch
+  }
+  if (key === undefined) return first
+  const name = key
+  return (u) => {
+    if (typeof u === "object" && u !== null && Object.hasOwn(u, name)) {
+      const copy = byTag.get((u as Record<PropertyKey, unknown>)[name] as AST.LiteralValue)?.(u) ?? mismatch
+      if (copy !== mismatch) return copy
+    }
+    return first(u)
+  }
+}
+
+/** The first required field of a struct whose encoded type is a literal. */
+const tagOf = (ast: AST.AST): AST.PropertySignature | undefined =>
+  AST.isRefinement(ast)
+    ? tagOf(ast.from)
+    : AST.isTypeLiteral(ast)
+    ? ast.propertySignatures.find(({ isOptional, type }) => !isOptional && AST.isLiteral(AST.encodedAST(type)))
+    : undefined
+
+/**
+ * The most values that a small value consists of: itself and everything inside it. A peer chooses how much it sends, so only
+ * the first error of a large value is reported.
+ */
+export const SMALL = 1000
+
+/** Stops counting as soon as the value is known to be large. */
+export const isSmall = (value: unknown): boolean => remaining(value, SMALL) >= 0
+
+const remaining = (value: unknown, budget: number): number => {
+  let left = budget - 1
+  if (typeof value !== "object" || value === null) return left
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && left >= 0; i++) left = remaining(value[i], left)
+    return left
+  }
+  for (const key in value) {
+    if (left < 0) return left
+    left = remaining((value as Record<string, unknown>)[key], left)
+  }
+  return left
+}

@@ -1,0 +1,29 @@
+/**
+ * Follows JSON pointers in a JSON Schema. `JsonSchemaValidator` resolves every kind of reference; walks that may leave out what they
+ * cannot follow take the references to a place in the same schema from here.
+ */
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import type { JsonObject } from "../../protocol/Json.js"
+
+/** The part that a pointer leads to, as `/$defs/name`; `undefined` where there is none. */
+export const at = (root: unknown, pointer: string): unknown =>
+  pointer.slice(1).split("/").reduce<unknown>((part, token) => {
+    const key = decode(token).replace(/~1/g, "/").replace(/~0/g, "~")
+    return typeof part === "object" && part !== null && Object.hasOwn(part, key)
+      ? (part as Record<string, unknown>)[key]
+      : undefined
+  }, root)
+
+/** The part that a reference as `#/$defs/name` leads to; `undefined` for a reference of another kind. */
+export const find = (root: JsonObject, reference: unknown): unknown =>
+  reference === "#"
+    ? root
+    : typeof reference === "string" && reference.startsWith("#/")
+    ? at(root, reference.slice(1))
+    : undefined
+
+/** Whether a part of a schema has a name of its own: its references do not lead to places in the schema around it. */
+export const isResource = (part: unknown): boolean => Predicate.isRecord(part) && typeof part["$id"] === "string"
+
+const decode = (token: string): string => Either.getOrElse(Either.try(() => decodeURIComponent(token)), () => token)

@@ -1,0 +1,53 @@
+/**
+ * The JSON Schemas that a tool advertises, or an error that names the tool and what to change. `Tool`, `RawTool` and
+ * `StandardTool` share these functions.
+ */
+import * as Either from "effect/Either"
+import type * as Schema from "effect/Schema"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import type * as Tools from "../../protocol/Tools.js"
+import * as JsonSchema from "../schema/JsonSchema.js"
+import * as SchemaShape from "../schema/SchemaShape.js"
+import { quoted } from "../text/Quoted.js"
+
+/** An error about one part of a tool: its `parameters`, `success`, `inputSchema` or `outputSchema`. */
+export const refuse = (tool: string, part: string, problem: string, cause?: unknown): never => {
+  throw new Error(`Tool ${quoted(tool)}: ${part} ${problem}${cause === undefined ? "" : `\n${String(cause)}`}`, {
+    cause
+  })
+}
+
+/** The result of `f`; when `f` throws, an error that names the tool and the part. */
+export const attempt = <A>(tool: string, part: string, problem: string, f: () => A): A =>
+  Either.getOrElse(
+    Either.try({ try: f, catch: (cause) => cause }),
+    (cause) => refuse(tool, part, problem, cause)
+  )
+
+const REMEDY =
+  "Use a schema whose encoded side is JSON, such as Schema.Date for a Date, Schema.BigInt for a bigint, Schema.Map for a Map; or " +
+  "say what the JSON is by the annotation \"jsonSchema\", and by \"identifier\" for a type that refers to itself"
+
+/** The JSON Schema of an Effect schema. */
+export const make = (tool: string, part: string, schema: Schema.Schema<any, any>): JsonObject => {
+  if (SchemaShape.isNever(schema)) return refuse(tool, part, "must not be Schema.Never: no value conforms to it")
+  const advertised = attempt(
+    tool,
+    part,
+    `cannot be advertised as JSON Schema. ${REMEDY}`,
+    () => JsonSchema.make(schema)
+  )
+  // An annotation may hold anything, and one tool that cannot be encoded would make every `tools/list` fail.
+  return Json.stringify(advertised) === undefined
+    ? refuse(tool, part, "cannot be advertised: an annotation of the schema cannot be represented as JSON")
+    : advertised
+}
+
+/** The same JSON Schema; throws when it does not describe an object. */
+export const input = (
+  tool: string,
+  part: string,
+  schema: JsonObject,
+  problem = `must have "type": "object", because arguments are an object`
+): Tools.Tool["inputSchema"] => JsonSchema.isObject(schema) ? schema : refuse(tool, part, problem)

@@ -1,0 +1,195 @@
+/**
+ * Decodes the arguments of a tool for its handler, and converts the success or the failure of the handler to a
+ * `CallToolResult`; for a caller the same in reverse. A tool prepares these functions once, when it is declared.
+ *
+ * `ToolResult` is the rich content that a handler may return in place of its success.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#structured-content
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import type * as Content from "../../protocol/Content.js"
+import * as Issue from "../../protocol/Issue.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import type { ParseIssue } from "../../protocol/McpError.js"
+import type * as Tools from "../../protocol/Tools.js"
+import * as JsonSchema from "../schema/JsonSchema.js"
+import * as SchemaParser from "../schema/SchemaParser.js"
+import * as SchemaShape from "../schema/SchemaShape.js"
+import { isToolResult, type ToolResult } from "../ToolResult.js"
+
+export interface ToolCodec {
+  /** An issue lists every argument that is wrong, unless the arguments are large. */
+  readonly decodeArguments: (args: unknown) => Effect.Effect<any, ParseIssue>
+  readonly encodeArguments: (args: unknown) => Effect.Effect<JsonObject, ParseIssue>
+  readonly encodeSuccess: (value: unknown) => Effect.Effect<Tools.CallToolResult>
+  readonly encodeFailure: (failure: unknown) => Effect.Effect<Tools.CallToolResult>
+  readonly decodeSuccess: (result: Tools.CallToolResult) => Effect.Effect<any, ParseIssue>
+  readonly decodeFailure: (result: Tools.CallToolResult) => Effect.Effect<any, ParseIssue>
+}
+
+type AnySchema = Schema.Schema<any, any>
+
+/** Throws the error of Effect's parser for a schema that it cannot use. */
+export const make = ({ failure, output, parameters, success }: {
+  readonly parameters: AnySchema
+  readonly success: AnySchema | undefined
+  readonly failure: AnySchema | typeof Schema.Never
+  /** The output schema that the tool advertises. */
+  readonly output: JsonObject | undefined
+}): ToolCodec => ({ ...argumentsOf(parameters), ...successOf(success, output), ...failureOf(failure as AnySchema) })
+
+const argumentsOf = (parameters: AnySchema): Pick<ToolCodec, "decodeArguments" | "encodeArguments"> => {
+  const encode = SchemaParser.encoder(parameters, "all")
+  const withDefaults = constructorOf(parameters)
+  return {
+    decodeArguments: SchemaParser.decoder(parameters, "all"),
+    encodeArguments: (args) => Effect.suspend(() => encode(withDefaults(args ?? {})))
+  }
+}
+
+// A caller may leave out a parameter that has a default; encoding needs it.
+const constructorOf = (schema: Schema.Schema<any, any>): (args: unknown) => unknown =>
+  Predicate.hasProperty(schema, "fields") && Predicate.hasProperty(schema, "make")
+    ? (args) =>
+      (schema as unknown as Schema.Struct<Schema.Struct.Fields>).make(args as never, { disableValidation: true })
+    : (args) => args
+
+const successOf = (
+  success: AnySchema | undefined,
+  output: JsonObject | undefined
+): Pick<ToolCodec, "decodeSuccess" | "encodeSuccess"> => {
+  if (success === undefined) {
+    return {
+      encodeSuccess: (value) =>
+        isToolResult(value)
+          ? Effect.sync(() => value.isError ? errorOf(value) : withMeta({ content: value.content }, value.meta))
+          : typeof value === "string" || value === undefined || value === null
+          ? Effect.succeed({ content: typeof value === "string" ? [text(value)] : [] })
+          : Effect.dieMessage(
+            `A tool without a "success" schema returns a text, a ToolResult or nothing, and this one returned ${
+              Array.isArray(value) ? "an array" : `a value of type ${typeof value}`
+            }: declare a "success" schema, or return a text`
+          ),
+      decodeSuccess: Effect.succeed
+    }
+  }
+  const isText = output !== undefined && JsonSchema.isString(output)
+  const encode = SchemaParser.encoder(success, "first")
+  const decode = SchemaParser.decoder(success, "first")
+  return {
+    encodeSuccess: (value) =>
+      !isToolResult(value)
+        ? orDie(encode(value), (structuredContent) => ({
+          content: [text(isText ? structuredContent as string : toJson(structuredContent))],
+          structuredContent
+        }))
+        : value.isError
+        ? Effect.sync(() => errorOf(value))
+        : orDie(encode(value.structured), (structuredContent) => resultOf(value, structuredContent, isText)),
+    decodeSuccess: (result) => {
+      if (result.structuredContent !== undefined) return decode(result.structuredContent)
+      const decodeText = (value: string | undefined) => decode(isText ? value : parse(value))
+      // The text of a structured value comes last; another server may write more after it.
+      return Effect.orElse(decodeText(texts(result).at(-1)), () => decodeText(firstText(result)))
+    }
+  }
+}
+
+const failureOf = (failure: AnySchema): Pick<ToolCodec, "decodeFailure" | "encodeFailure"> => {
+  const isText = encodesToString(failure)
+  const encode = SchemaParser.encodeUnknown(failure)
+  const decode = SchemaParser.decodeUnknown(failure)
+  return {
+    encodeFailure: (value) =>
+      orDie(encode(value), (encoded) => {
+        const words = isText ? undefined : ownMessage(value)
+        const json = text(isText ? encoded as string : toJson(encoded))
+        return { content: words === undefined ? [json] : [text(words), json], isError: true }
+      }),
+    // Another server may write a failure that is a string as it is, without the quotes of JSON.
+    decodeFailure: (result) =>
+      isText ? decode(firstText(result)) : Effect.firstSuccessOf([
+        decode(parse(texts(result).at(-1))),
+        Effect.suspend(() => decode(parse(firstText(result)))),
+        Effect.suspend(() => decode(firstText(result)))
+      ])
+  }
+}
+
+/** The message that the author of an error gave it. Effect writes `{ "field": value }` where there is none. */
+const ownMessage = (failure: unknown): string | undefined =>
+  failure instanceof Error && failure.message.trim() !== "" && !/^\{ .* \}$/s.test(failure.message)
+    ? failure.message
+    : undefined
+
+// A tool does not advertise its failure, so the schema need not have a JSON Schema.
+const encodesToString = (schema: AnySchema): boolean =>
+  !SchemaShape.isNever(schema) && Either.match(Either.try(() => JsonSchema.make(schema)), {
+    onLeft: () => false,
+    onRight: JsonSchema.isString
+  })
+
+/** A value that does not encode is a bug of the handler. */
+const orDie = <A, B>(encoded: Effect.Effect<A, ParseIssue>, f: (encoded: A) => B): Effect.Effect<B> =>
+  Either.isEither(encoded) && Either.isRight(encoded)
+    ? Effect.succeed(f(encoded.right as A))
+    : Effect.map(Effect.orDieWith(encoded, (issue) => new Error(Issue.sentence(issue))), f)
+
+// The structured value of an error is not a success of the tool: it is not checked against the schema.
+const errorOf = ({ content, meta, structured }: ToolResult<unknown>): Tools.CallToolResult => {
+  if (structured === undefined) return withMeta({ content, isError: true }, meta)
+  const json = toJson(structured)
+  const said = Predicate.isRecord(structured) ? content : withText(content, structured, json)
+  return withMeta({ content: said, structuredContent: structured, isError: true }, meta)
+}
+
+/**
+ * The content with the JSON of the structured content. A tool SHOULD return the JSON of an object in a text block, so that the texts of a
+ * handler are enough; it MUST return that of any other value (2026-07-28 server/tools#structured-content).
+ */
+const withText = (
+  content: ReadonlyArray<Content.ContentBlock>,
+  structured: unknown,
+  json: string
+): ReadonlyArray<Content.ContentBlock> =>
+  content.some((block) => block.type === "text" && (block.text === json || Predicate.isRecord(structured)))
+    ? content
+    : [...content, text(json)]
+
+const resultOf = (
+  { content, meta }: ToolResult<unknown>,
+  structuredContent: unknown,
+  /** Whether every encoded value is a string: then the text is the value itself. */
+  isText: boolean
+): Tools.CallToolResult => {
+  const json = isText ? structuredContent as string : toJson(structuredContent)
+  return withMeta({ content: withText(content, structuredContent, json), structuredContent }, meta)
+}
+
+const text = (text: string): Content.ContentBlock => ({ type: "text", text })
+
+const withMeta = (result: Tools.CallToolResult, meta: JsonObject | undefined): Tools.CallToolResult => {
+  if (meta === undefined) return result
+  toJson(meta)
+  return { ...result, _meta: meta }
+}
+
+const toJson = (value: unknown): string =>
+  Either.getOrThrowWith(
+    Json.strictText(value),
+    (fault) => new Error(`The tool returned a value that is not JSON: ${fault}`)
+  )
+
+const texts = ({ content }: Tools.CallToolResult): ReadonlyArray<string> =>
+  content.flatMap((block) => block.type === "text" ? [block.text] : [])
+
+const firstText = (result: Tools.CallToolResult): string | undefined => texts(result)[0]
+
+const parse = (text: string | undefined): unknown => {
+  const value = text === undefined || Json.holdsMoreThan(text, Json.MAX_RESPONSE_NODES) ? undefined : Json.parse(text)
+  return value instanceof Json.Refused ? undefined : value
+}

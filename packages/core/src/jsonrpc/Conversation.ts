@@ -1,0 +1,493 @@
+/**
+ * A conversation over one transport: requests in both directions, each with one answer, until one side ends the
+ * conversation. It passes responses and progress to the calls that wait for them, and the requests and notifications of
+ * the peer to its `Side`. `make` reads the transport on a fiber of its own; `factory` leaves reading to the caller.
+ *
+ * Receiving is ordered and never waits; requests run concurrently. A conversation knows two method names only,
+ * `notifications/cancelled` and `notifications/progress`: the packages above know what methods mean. `Transport` reads
+ * and writes; `runtime/Requests` and `runtime/Calls` hold the requests of the two directions.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Deadlines from "../kit/Deadlines.js"
+import * as Edition from "../kit/Edition.js"
+import * as EventLoop from "../kit/EventLoop.js"
+import { raceFirst } from "../kit/Race.js"
+import * as TimeLimit from "../kit/TimeLimit.js"
+import { Diagnostic, logger } from "./Diagnostic.js"
+import { NoBackChannel, TransportError } from "./LocalError.js"
+import * as Message from "./Message.js"
+import type { Outbound } from "./Outbound.js"
+import * as Progress from "./Progress.js"
+import * as Batch from "./runtime/Batch.js"
+import * as Calls from "./runtime/Calls.js"
+import * as ConversationEnv from "./runtime/ConversationEnv.js"
+import { attempt, Diagnostics } from "./runtime/Diagnostics.js"
+import * as Requests from "./runtime/Requests.js"
+import type { Channel, Side } from "./Side.js"
+import * as Transport from "./Transport.js"
+
+/**
+ * The default of `maxInFlight`.
+ *
+ * @category constants
+ */
+export const MAX_IN_FLIGHT = 64
+
+/**
+ * The default of `maxWaiting`.
+ *
+ * @category constants
+ */
+export const MAX_WAITING = 1024
+
+/**
+ * The default of `maxWaitingText`.
+ *
+ * @category constants
+ */
+export const MAX_WAITING_TEXT = 16 * 1024 * 1024
+
+/** @category models */
+export interface Options {
+  /** How long our requests wait for an answer, unless a request has a timeout of its own. Default: without limit. */
+  readonly timeout?: Duration.DurationInput | undefined
+  /**
+   * How many requests of the peer may run at once; more wait. As many notifications may be handled at once; more are
+   * dropped. Default: 64.
+   */
+  readonly maxInFlight?: number | undefined
+  /** How many requests of the peer may wait to run; more are refused. Default: 1,024. */
+  readonly maxWaiting?: number | undefined
+  /** How many characters the requests that wait may have together; more are refused. Default: 16 Mi. */
+  readonly maxWaitingText?: number | undefined
+  /** How many of our requests may be in flight; more wait to be sent. Default: 1,024. */
+  readonly maxPending?: number | undefined
+  /** How long closing waits for handlers that cannot be interrupted. Default: 5 seconds. */
+  readonly closeTimeout?: Duration.DurationInput | undefined
+  /** Receives diagnostics; at most 64 run at once, further ones are dropped. Default: `Diagnostic.logger`. */
+  readonly report?: ((diagnostic: Diagnostic) => Effect.Effect<void>) | undefined
+  /**
+   * Whether input that is no message is only reported, unless it resembles a request with an id. A client sets this: a
+   * server may write lines that are no messages, and an answer could make it write more. Default: false; such input is
+   * answered with an error.
+   */
+  readonly reportOnly?: boolean | undefined
+  /**
+   * Sends a request of this method after the peer was silent for `interval`, and ends the conversation when the peer stays
+   * silent for `interval` after each of two such requests in a row. No request is sent while `method` gives `undefined`.
+   * Default: no such request is sent.
+   */
+  readonly heartbeat?: {
+    readonly interval: Duration.DurationInput
+    readonly method: () => string | undefined
+  } | undefined
+  /** Whether the peer may send JSON-RPC batches now. Default: never. */
+  readonly batches?: (() => boolean) | undefined
+  /** The id after which our requests count: that of the last request of an earlier conversation over the transport. Default: 0. */
+  readonly afterId?: number | undefined
+}
+
+/**
+ * Its members belong to the object: a copy by spreading has none of them.
+ *
+ * @category models
+ */
+export interface Conversation extends Outbound {
+  /** Handles one message, from the transport or from another channel; the answer is sent on the same channel. */
+  readonly receive: (incoming: Transport.Delivery, channel?: Channel) => void
+  /**
+   * Ends the conversation: fails our calls, interrupts the handlers and answers their requests once. Waits until the
+   * conversation has ended, except in a handler of this conversation. Can be run again.
+   */
+  readonly close: Effect.Effect<void>
+  /** Waits until the conversation has ended; fails if the transport failed. */
+  readonly ended: Effect.Effect<void, TransportError>
+  /** How many requests of the peer are being answered, those that wait included. */
+  readonly inFlight: () => number
+  /** How many of our requests wait for an answer. */
+  readonly pending: () => number
+  /**
+   * Runs an effect during which the timeouts of our requests stand still: the peer cannot answer them because it waits for
+   * this effect. `maxTotalTimeout` runs on.
+   */
+  readonly pauseTimeouts: Transport.PauseTimeouts
+}
+
+/**
+ * A conversation without a fiber of its own. Its owner runs `read` or passes the messages to `receive`, and closes the
+ * conversation.
+ *
+ * @category models
+ */
+export interface Passive extends Conversation {
+  /**
+   * Reads the transport on the fiber that runs this, until the peer ends it; then the conversation begins to close. To
+   * end it from this side, `close` first and interrupt the reader afterwards: the last answers need the transport.
+   */
+  readonly read: (transport: Transport.Transport) => Effect.Effect<void, TransportError>
+  /** The heartbeat of a conversation that is not read: it fails when the peer is gone, and never succeeds. */
+  readonly heartbeat: Effect.Effect<never, TransportError>
+  /** Begins to close with the exit of what has read the transport, as `read` does. */
+  readonly end: (exit: Exit.Exit<void, TransportError>) => void
+  /**
+   * Ends the conversation because another one takes the transport over. Our calls fail at once, and we send no notification any more but
+   * the progress of requests of the peer. Requests whose method `endsNow` selects are interrupted, and get no answer. All others run to
+   * their end and are answered; then the conversation has ended.
+   */
+  readonly retire: (endsNow: (method: string) => boolean) => Effect.Effect<void>
+  /** Interrupts the request of the peer with this id, if there is one. It gets no answer. */
+  readonly abandon: (id: Message.RequestId) => void
+  /** The id of our last request, for `afterId`. */
+  readonly lastId: () => number
+}
+
+/**
+ * Starts a conversation over a transport. It ends when the scope closes or the peer ends the transport: then our calls
+ * fail with `ConnectionClosed` and the handlers are interrupted.
+ *
+ * @category constructors
+ */
+export const make = (
+  transport: Transport.Transport,
+  side: Side | ((conversation: Conversation) => Side),
+  options: Options = {}
+): Effect.Effect<Conversation, never, Scope.Scope> =>
+  Effect.flatMap(ConversationEnv.current, (env) => {
+    const conversation = start(env, transport, side, options)
+    return Effect.as(
+      Effect.acquireRelease(
+        // A daemon, because closing must finish before reading stops.
+        Effect.forkDaemon(Effect.interruptible(conversation.read(transport))),
+        (reader) =>
+          Effect.flatMap(
+            conversation.closeTimeout,
+            (limited) => Effect.ensuring(conversation.close, limited(Fiber.interrupt(reader)))
+          )
+      ),
+      conversation
+    )
+  })
+
+/**
+ * A function that makes conversations without a fiber. Their handlers run in the context of this effect by default.
+ *
+ * @category utils
+ */
+export const factory: Effect.Effect<
+  (sender: Transport.Sender, side: Side | ((conversation: Conversation) => Side), options?: Options) => Passive
+> = Effect.map(
+  ConversationEnv.current,
+  (env) => (sender, side, options = {}) => start(env, sender, side, options)
+)
+
+const start = (
+  env: ConversationEnv.ConversationEnv,
+  sender: Transport.Sender,
+  side: Side | ((conversation: Conversation) => Side),
+  options: Options
+): PassiveConversation => {
+  const conversation = new PassiveConversation(env, sender, options)
+  conversation.side = typeof side === "function" ? side(conversation) : side
+  return conversation
+}
+
+/**
+ * A class with mutable fields, because it handles every message in the read loop of its transport: running an Effect
+ * for each adds 1 µs to a call of 3 µs. `result` is set once, after everything has ended.
+ */
+class PassiveConversation implements Passive, Requests.Owner {
+  side!: Side
+  private readonly requests: Requests.Requests
+  private madeCalls: Calls.Calls | undefined
+  private readonly diagnostics: Diagnostics
+  private received = 0
+  private result: Exit.Exit<void, TransportError> | undefined
+  private whenEnded: Deferred.Deferred<void, TransportError> | undefined
+
+  constructor(
+    private readonly env: ConversationEnv.ConversationEnv,
+    private readonly transport: Transport.Sender,
+    private readonly options: Options
+  ) {
+    this.diagnostics = new Diagnostics(env.runtime, options.report ?? logger())
+    this.requests = new Requests.Requests(env, this)
+    transport.onConversation?.(this.pauseTimeouts)
+  }
+
+  get limits(): Requests.Owner["limits"] {
+    const { maxInFlight, maxWaiting, maxWaitingText } = this.options
+    return {
+      running: maxInFlight ?? MAX_IN_FLIGHT,
+      waiting: maxWaiting ?? MAX_WAITING,
+      text: maxWaitingText ?? MAX_WAITING_TEXT
+    }
+  }
+
+  get mainChannel(): Channel {
+    return this.transport
+  }
+
+  /** A server has many conversations, most of them without a request of its own. */
+  get calls(): Calls.Calls {
+    const { env, options, transport } = this
+    return this.madeCalls ??= new Calls.Calls(
+      () => new Deadlines.Deadlines(env.runtime, env.clock),
+      options.timeout === undefined ? Infinity : Deadlines.millis(options.timeout),
+      (method) => attempt(() => this.side.neverWaits?.(method) === true, () => false),
+      options.maxPending,
+      // An earlier connection of the same session has counted from 1.
+      options.afterId ?? (transport.isResumed === true ? Edition.millis(env.clock) : 0)
+    )
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.diagnostics.report(diagnostic)
+  }
+
+  read(transport: Transport.Transport): Effect.Effect<void, TransportError> {
+    return Effect.onExit(
+      Effect.suspend(() => {
+        const read = Transport.run(transport, this.receive)
+        return this.options.heartbeat === undefined ? read : raceFirst(read, this.heartbeat)
+      }),
+      (exit) => Effect.sync(() => this.end(exit))
+    )
+  }
+
+  get heartbeat(): Effect.Effect<never, TransportError> {
+    const { heartbeat } = this.options
+    return heartbeat === undefined ? Effect.never : beating(this, () => this.received, heartbeat)
+  }
+
+  get ended(): Effect.Effect<void, TransportError> {
+    return Effect.suspend(() => this.result ?? Deferred.await(this.whenEnded ??= Edition.deferred()))
+  }
+
+  get close(): Effect.Effect<void> {
+    return Effect.withFiberRuntime((fiber) => {
+      this.end(Exit.void)
+      // A handler that closes in its first steps is not known by its fiber yet.
+      return Effect.zipRight(
+        Effect.yieldNow(),
+        Effect.suspend(() => this.requests.isHandler(fiber) ? Effect.void : Effect.ignore(this.ended))
+      )
+    })
+  }
+
+  // Getters, because functions of its own would add to the memory of each idle conversation.
+  get inFlight(): Conversation["inFlight"] {
+    return () => this.requests.size
+  }
+
+  get pending(): Conversation["pending"] {
+    return () => this.madeCalls?.size ?? 0
+  }
+
+  get pauseTimeouts(): Transport.PauseTimeouts {
+    return (effect) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => this.calls.pauseTimeouts()),
+        () => effect,
+        () => Effect.sync(() => this.calls.resumeTimeouts())
+      )
+  }
+
+  get request(): Conversation["request"] {
+    return (method, params, options) => {
+      const { canRequest, canResume, unsafeSend } = this.transport
+      if (options?.resumptionToken !== undefined && canResume !== true) return Effect.fail(cannotResume(method))
+      const call = this.calls.request(unsafeSend, method, params, options)
+      return canRequest === undefined
+        ? call
+        : Effect.suspend(() => canRequest() ? call : Effect.fail(new NoBackChannel({ method })))
+    }
+  }
+
+  get notify(): Conversation["notify"] {
+    return (method, params) =>
+      Effect.suspend(() =>
+        this.requests.closing || this.requests.isQuiet
+          ? EventLoop.drop
+          : Effect.catchAll(this.transport.send(Message.notification(method, params)), () => EventLoop.drop)
+      )
+  }
+
+  readonly receive = (incoming: Transport.Delivery, channel: Channel = this.transport): void => {
+    if (incoming instanceof Transport.Undelivered) return void this.calls.onUndelivered(incoming)
+    this.received++
+    if (Message.isMalformed(incoming)) return this.onMalformed(incoming, channel)
+    if (Message.isResponse(incoming)) return this.onResponse(incoming)
+    if (Message.isRequest(incoming)) {
+      const side = this.side.of === undefined ? this.side : this.side.of(incoming)
+      return void this.requests.start(channel, incoming, side)
+    }
+    this.onNotification(incoming, channel)
+  }
+
+  get lastId(): Passive["lastId"] {
+    return () => this.madeCalls?.lastId ?? this.options.afterId ?? 0
+  }
+
+  get abandon(): Passive["abandon"] {
+    return (id) => this.requests.abandon((request) => request.id === id)
+  }
+
+  get retire(): Passive["retire"] {
+    return (endsNow) =>
+      Effect.suspend(() => {
+        this.requests.isQuiet = true
+        const timer = this.calls.close()
+        this.requests.abandon(({ method }) => endsNow(method))
+        return Effect.zipRight(
+          timer === undefined ? this.requests.awaitIdle : Effect.zipRight(Fiber.await(timer), this.requests.awaitIdle),
+          this.close
+        )
+      })
+  }
+
+  /** The limit for all that closing waits for. */
+  get closeTimeout(): ReturnType<typeof TimeLimit.shared> {
+    return TimeLimit.shared(this.options.closeTimeout ?? TimeLimit.CLOSE)
+  }
+
+  /**
+   * Closes with the exit of the transport; the first call decides. Closing runs on a fiber of its own, because the
+   * caller may be one of the handlers that it interrupts.
+   */
+  end(exit: Exit.Exit<void, TransportError>): void {
+    if (this.requests.closing) return
+    this.requests.closing = true
+    const error = Exit.isFailure(exit) ? errorOf(exit.cause) : undefined
+    if (this.isIdle) this.complete(error)
+    else Edition.runFork(this.env.runtime, this.shutDown(error))
+  }
+
+  private get isIdle(): boolean {
+    const { diagnostics, madeCalls, requests } = this
+    return requests.isIdle && diagnostics.isIdle &&
+      (madeCalls === undefined || (madeCalls.size === 0 && !madeCalls.hasTimer))
+  }
+
+  private complete(error: TransportError | undefined): void {
+    // Made now, if there were none: a later call fails at once, with the reason of the end.
+    this.calls.close(error)
+    this.result = error === undefined ? Exit.void : Exit.fail(error)
+    if (this.whenEnded !== undefined) Edition.done(this.whenEnded, this.result)
+  }
+
+  private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {
+    return Effect.flatMap(this.closeTimeout, (limited) => {
+      // Handlers first, so that one that waits for the peer is interrupted and does not fail with `ConnectionClosed`.
+      this.requests.interruptAll()
+      const timer = this.calls.close(error)
+      return this.requests.close(limited).pipe(
+        Effect.zipRight(timer === undefined ? Effect.void : Fiber.await(timer)),
+        Effect.zipRight(this.diagnostics.drain(limited)),
+        Effect.zipRight(Effect.sync(() => this.complete(error)))
+      )
+    })
+  }
+
+  private onNotification(notification: Message.Notification, channel: Channel): void {
+    if (this.requests.closing) return
+    const { method, params } = notification
+    if (method === Calls.CANCELLED && Message.isRequestId(params?.requestId)) {
+      this.requests.cancel(channel, params.requestId, params.reason)
+    } else if (method === Progress.METHOD && this.calls.onProgress(params)) {
+      return
+    }
+    const handler = attempt(() => this.side.onNotification(notification, channel), Effect.failCause)
+    if (handler !== undefined) this.requests.handle(method, handler)
+  }
+
+  private onResponse(response: Message.Response): void {
+    if (this.calls.onResponse(response)) return
+    if (response.id === undefined || response.id === null) {
+      this.diagnostics.report(Diagnostic.UnattributedError({ error: (response as Message.Failure).error }))
+    } else {
+      this.diagnostics.report(Diagnostic.UnknownResponse({ response, late: this.calls.wasIssued(response.id) }))
+    }
+  }
+
+  private onMalformed(given: Message.Malformed, channel: Channel): void {
+    const isAllowed = given.batch !== undefined && attempt(() => this.options.batches?.() === true, () => false)
+    const messages = isAllowed ? Batch.messages(given.batch!) : undefined
+    if (messages !== undefined) return messages.forEach((message) => this.receive(message, channel))
+    const malformed = isAllowed ? Batch.refused(given) : given
+    const { id, kind } = malformed
+    if (malformed.batch !== undefined) this.calls.onRefusedBatch(malformed.batch, malformed.message)
+    const isResponse = (kind === "response" || kind === "unknown") && this.calls.onMalformed(malformed)
+    if (isResponse && kind === "unknown") channel.onUnanswered?.(id!)
+    else if (this.isAnswered(malformed)) channel.unsafeSend(Message.malformedResponse(malformed))
+    this.diagnostics.report(Diagnostic.Malformed({ malformed }))
+  }
+
+  private isAnswered({ id, kind }: Message.Malformed): boolean {
+    if (this.options.reportOnly) return kind === "request" && id !== undefined
+    return kind === "request" || kind === "unknown"
+  }
+}
+
+const cannotResume = (method: string): TransportError =>
+  new TransportError({ reason: "Write", message: `"${method}" was not sent: this transport cannot resume requests` })
+
+const errorOf = (cause: Cause.Cause<TransportError>): TransportError | undefined =>
+  Cause.isInterruptedOnly(cause) ? undefined : Option.getOrElse(
+    Cause.failureOption(cause),
+    () => new TransportError({ reason: "Read", message: "The transport died", cause })
+  )
+
+/** How many pings in a row may bring nothing. */
+const MISSES = 2
+
+/**
+ * Notices a peer that is gone though its transport is open: after some silence it sends pings, and fails when the peer
+ * sends nothing after two pings in a row. Any message shows that the peer is there, also an error that answers a ping.
+ * Where no channel carries requests, no ping is sent. `received` counts the messages of the peer.
+ */
+const beating = (
+  outbound: Pick<Outbound, "request">,
+  received: () => number,
+  { interval, method }: NonNullable<Options["heartbeat"]>
+): Effect.Effect<never, TransportError> => {
+  /** Runs an effect. Gives whether the peer sent nothing meanwhile, where the effect gives true. */
+  const isSilent = (during: Effect.Effect<boolean>): Effect.Effect<boolean> =>
+    Effect.suspend(() => {
+      const before = received()
+      return Effect.map(during, (isOver) => isOver && received() === before)
+    })
+
+  /** Gives whether a ping could be sent and had no answer. Takes the interval at most. */
+  const isUnanswered = (name: string): Effect.Effect<boolean> =>
+    // The timeouts of calls may stand still, the total one does not.
+    Effect.matchEffect(outbound.request(name, undefined, { timeout: interval, maxTotalTimeout: interval }), {
+      onFailure: ({ _tag }) =>
+        _tag === "TransportError" ? Effect.as(Effect.sleep(interval), true) : Effect.succeed(_tag === "RequestTimeout"),
+      onSuccess: () => Effect.succeed(false)
+    })
+
+  const ping = (name: string, misses: number): Effect.Effect<void, TransportError> =>
+    Effect.flatMap(isSilent(isUnanswered(name)), (silent) => silent ? missed(name, misses + 1) : Effect.void)
+
+  const missed = (name: string, misses: number): Effect.Effect<void, TransportError> =>
+    misses < MISSES ? ping(name, misses) : Effect.fail(
+      new TransportError({
+        reason: "Read",
+        message: `The peer is gone: ${MISSES} pings had no answer, each within ${Duration.format(interval)}`
+      })
+    )
+
+  return Effect.forever(Effect.flatMap(isSilent(Effect.as(Effect.sleep(interval), true)), (silent) => {
+    const name = silent ? method() : undefined
+    return name === undefined ? Effect.void : ping(name, 0)
+  }))
+}

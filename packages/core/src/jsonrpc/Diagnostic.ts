@@ -1,0 +1,162 @@
+/**
+ * Something odd that did not end its conversation: a malformed message, a late answer, a handler that died. The
+ * conversation reports each diagnostic to the application; `log` writes a diagnostic to the log.
+ *
+ * @since 0.1.0
+ */
+import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { type ErrorObject, PARSE_ERROR } from "./JsonRpcError.js"
+import type * as Message from "./Message.js"
+import * as MessageText from "./MessageText.js"
+import * as Json from "./runtime/Json.js"
+
+/**
+ * - `Malformed`: input that is no message. The peer received an answer if the input resembles a request.
+ * - `Mended`: a message that is not valid in all places was accepted: what could not be read was left out, or filled in.
+ *   `count` is the number of these places; `places` has the first ten, and nothing of the peer's values. `subject` is the tool that the
+ *   message calls, if it calls one: `tool "search"`.
+ * - `UnknownArguments`: arguments that a tool does not name were accepted, or refused where an option says so. `count` is the number of
+ *   these arguments; `names` has the first five, each with the nearest name that the tool has, if a name is near. The names are shortened,
+ *   and written as JSON strings. `subject` is the tool: `tool "search"`.
+ * - `Unchecked`: something that the peer sent was accepted without the usual check; `reason` says why.
+ * - `UnknownResponse`: a response for which no call waits; `late` when we issued its id before.
+ * - `UnattributedError`: an error response without an id: the peer could not read one of our messages.
+ * - `DuplicateRequest`: a request whose id is already in flight. It was refused; the first request continues.
+ * - `Overloaded`: more requests or notifications at once than the limit. A request was refused, a notification dropped.
+ * - `AmbiguousCancel`: a cancel that matches several requests. None was interrupted.
+ * - `HandlerDied`: a handler ended by a bug on this side. The peer received "Internal error". `subject` is what the handler
+ *   serves: `tool "search"`.
+ * - `FlawedAnswer`: the answer of a handler on this side breaks a rule, but the peer can read it, so it was sent. `reason`
+ *   says what is wrong, and what was left out. `subject` is as above.
+ * - `Unsubscribed`: the peer refused to announce the `changes`, or did not acknowledge that it does; `reason` says which. `peer` is the
+ *   name that it gives itself.
+ * - `Dropped`: more diagnostics at once than the limit; this one stands for `count` of them.
+ * - `Detached`: a handler that cannot be interrupted ran longer than the close timeout and is no longer waited for.
+ *
+ * @category models
+ */
+export type Diagnostic = Data.TaggedEnum<{
+  Malformed: { readonly malformed: Message.Malformed }
+  Mended: {
+    readonly method: string
+    readonly subject?: string
+    readonly count: number
+    readonly places: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  }
+  UnknownArguments: {
+    readonly subject: string
+    readonly count: number
+    readonly names: ReadonlyArray<{ readonly name: string; readonly nearest: string | undefined }>
+  }
+  Unchecked: { readonly subject: string; readonly reason: string }
+  UnknownResponse: { readonly response: Message.Response; readonly late: boolean }
+  UnattributedError: { readonly error: ErrorObject }
+  DuplicateRequest: { readonly id: Message.RequestId; readonly method: string }
+  Overloaded: { readonly method: string; readonly limit: number }
+  AmbiguousCancel: { readonly id: Message.RequestId }
+  HandlerDied: { readonly method: string; readonly cause: Cause.Cause<unknown>; readonly subject?: string }
+  FlawedAnswer: { readonly method: string; readonly reason: string; readonly subject?: string }
+  Unsubscribed: { readonly peer: string | undefined; readonly changes: ReadonlyArray<string>; readonly reason: string }
+  Dropped: { readonly count: number }
+  Detached: { readonly method: string }
+}>
+
+/** @category constants */
+export const Diagnostic = Data.taggedEnum<Diagnostic>()
+
+/**
+ * Logs a diagnostic: bugs of this side as errors, other things lower. What the peer wrote stays short and on one line.
+ *
+ * @category utils
+ */
+export const log: (diagnostic: Diagnostic) => Effect.Effect<void> = Diagnostic.$match({
+  Malformed: ({ malformed }) => {
+    const text = MessageText.beginningOf(malformed)
+    return Effect.logWarning(
+      `Malformed ${isOfAnyKind(malformed) ? "message" : malformed.kind}: ${malformed.message}` +
+        (text === undefined ? "" : `; it begins with ${quoted(text)}`)
+    )
+  },
+  Mended: ({ count, method, places, subject }) =>
+    Effect.logWarning(
+      `Mended ${count === 1 ? "1 place" : `${count} places`} of a message of ${quoted(method)}` +
+        `${subject === undefined ? "" : ` for ${shown(subject)}`}: ` +
+        places.map(({ message, path }) => `${shown(path)} ${shown(message)}`).join("; ")
+    ),
+  UnknownArguments: ({ count, names, subject }) =>
+    Effect.logWarning(
+      `${count === 1 ? "1 unknown argument" : `${count} unknown arguments`} for ${shown(subject)}: ` +
+        names.map(({ name, nearest }) => shown(nearest === undefined ? name : `${name} (perhaps ${nearest})`)).join(
+          "; "
+        )
+    ),
+  Unchecked: ({ reason, subject }) => Effect.logWarning(`${shown(subject)} was accepted unchecked: ${shown(reason)}`),
+  UnknownResponse: ({ late, response }) =>
+    Effect.logDebug(`${late ? "Late" : "Unknown"} response: id ${idOf(response.id)}`),
+  UnattributedError: ({ error }) =>
+    Effect.logWarning(`The peer sent an error without an id: ${shown(error.message)} (${error.code})`),
+  DuplicateRequest: ({ id, method }) => Effect.logDebug(`Refused ${quoted(method)}: id ${idOf(id)} is in flight`),
+  Overloaded: ({ limit, method }) => Effect.logWarning(`Refused ${quoted(method)}: ${limit} are in flight`),
+  AmbiguousCancel: ({ id }) => Effect.logDebug(`Ignored a cancel that matches several requests: ${idOf(id)}`),
+  HandlerDied: ({ cause, method, subject }) =>
+    Effect.logError(`The handler of ${handled(method, subject)} died`, cause),
+  FlawedAnswer: ({ method, reason, subject }) =>
+    Effect.logWarning(`The handler of ${handled(method, subject)} gave an answer with a flaw: ${shown(reason, 2000)}`),
+  Unsubscribed: ({ changes, peer, reason }) =>
+    Effect.logWarning(
+      `The peer${peer === undefined ? "" : ` ${quoted(peer)}`} does not announce changes (${
+        shown(changes.join(", "))
+      }): ${shown(reason)}`
+    ),
+  Dropped: ({ count }) => Effect.logWarning(`${count} more diagnostics of this conversation are not reported`),
+  Detached: ({ method }) => Effect.logWarning(`The handler of ${quoted(method)} did not stop in time and still runs`)
+})
+
+/**
+ * A `log` for the diagnostics of one peer, or of all. What peers cause is logged eight times a minute for each kind, then only the
+ * 16th time, the 32nd, and so on, with the number as the annotation `count`. Bugs of this side are logged each time.
+ *
+ * @category constructors
+ */
+export const logger = (): (diagnostic: Diagnostic) => Effect.Effect<void> => {
+  const kinds = new Map<Diagnostic["_tag"], { readonly since: number; count: number }>()
+  return (diagnostic) =>
+    OWN.has(diagnostic._tag) ? log(diagnostic) : Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      let kind = kinds.get(diagnostic._tag)
+      if (kind === undefined || now - kind.since >= MINUTE) kinds.set(diagnostic._tag, kind = { since: now, count: 0 })
+      const count = ++kind.count
+      if (count <= EACH) return log(diagnostic)
+      const isPowerOfTwo = (count & (count - 1)) === 0
+      return isPowerOfTwo ? Effect.annotateLogs(log(diagnostic), "count", count) : Effect.void
+    })
+}
+
+/** How many of one kind are logged in a minute, one by one. */
+const EACH = 8
+const MINUTE = 60_000
+
+/** The kinds that this side causes. */
+const OWN: ReadonlySet<Diagnostic["_tag"]> = new Set(["HandlerDied", "FlawedAnswer", "Detached"])
+
+const idOf = (id: Message.RequestId | null | undefined): string => shown(Json.stringify(id) ?? "undefined")
+
+const handled = (method: string, subject: string | undefined): string =>
+  subject === undefined ? quoted(method) : shown(subject)
+
+/** Text that is no JSON has no kind: it may be a line that a program printed. */
+const isOfAnyKind = ({ code, kind }: Message.Malformed): boolean => kind === "unknown" || code === PARSE_ERROR
+
+/** How many characters of a text are logged. */
+const MAX_TEXT = 200
+
+/** A text that the peer may have chosen, shortened, with a space for each character that ends a line or controls a terminal. */
+const shown = (text: string, max: number = MAX_TEXT): string => {
+  const line = text.slice(0, max).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
+  return text.length > max ? `${line}…` : line
+}
+
+/** The same in double quotes. */
+const quoted = (text: string): string => `"${shown(text)}"`

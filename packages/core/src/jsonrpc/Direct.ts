@@ -1,0 +1,120 @@
+/**
+ * A pair of transports in one process, without JSON and without a queue: `unsafeSend` calls the receiver of the other
+ * side before it returns. Messages that are sent while the other side is still receiving one are delivered next.
+ *
+ * The contract is that of any other transport; `Transport.memory` is a pair with queues. Messages are passed by
+ * reference: neither side may change a message that it has sent or received.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Outbox from "../kit/Outbox.js"
+import { TransportError } from "./LocalError.js"
+import type * as Message from "./Message.js"
+import * as Diagnostics from "./runtime/Diagnostics.js"
+import { closed, type Transport } from "./Transport.js"
+
+/**
+ * One side of a pair. A class with mutable fields, because every message of an in-process server passes it: a fiber and
+ * a queue between the sides would cost more than the call, which takes 3 µs. `waiting` holds the messages that were
+ * sent before this side was read or while `receiving` is true; the queue ends when the pair is closed.
+ */
+class DirectTransport implements Transport {
+  peer!: DirectTransport
+  private readonly waiting = Outbox.make<Message.Incoming>()
+  private claimed = false
+  private receiving = false
+  private receive: ((incoming: Message.Incoming) => void) | undefined
+  private onClose: ((exit: Exit.Exit<void>) => void) | undefined
+
+  readonly unsafeSend = (message: Message.Message): boolean => this.peer.accept(message)
+
+  get congestion(): Effect.Effect<void> | undefined {
+    const { waiting } = this.peer
+    return waiting.isFull ? waiting.awaitSpace : undefined
+  }
+
+  canSend(): boolean {
+    return Outbox.canSend(this)
+  }
+
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Outbox.send(this, message, closed)
+
+  readonly run = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void, TransportError> =>
+    Effect.acquireUseRelease(this.claim, () => this.read(receive), () => Effect.sync(() => this.close(Exit.void)))
+
+  readonly incoming: Stream.Stream<Message.Incoming, TransportError> = Stream.unwrapScoped(
+    Effect.suspend(() =>
+      Effect.as(
+        Effect.acquireRelease(this.claim, () => Effect.sync(() => this.close(Exit.void))),
+        this.waiting.stream
+      )
+    )
+  )
+
+  private readonly claim: Effect.Effect<void, TransportError> = Effect.suspend(() => {
+    if (this.claimed) {
+      return Effect.fail(new TransportError({ reason: "Read", message: "The transport has a reader already" }))
+    }
+    this.claimed = true
+    return Effect.void
+  })
+
+  private readonly read = (receive: (incoming: Message.Incoming) => void): Effect.Effect<void> =>
+    Effect.async<void>((resume) => {
+      this.onClose = resume
+      this.receive = receive
+      this.receiving = true
+      this.deliverWaiting()
+      if (this.waiting.isEnded) resume(Effect.void)
+    })
+
+  // One message after another, even when receiving the first makes the peer send the second at once.
+  private accept(message: Message.Incoming): boolean {
+    if (this.receive === undefined || this.receiving) return this.waiting.unsafeOffer(message)
+    if (this.waiting.isEnded) return false
+    this.receiving = true
+    this.deliver(message)
+    this.deliverWaiting()
+    return true
+  }
+
+  private deliverWaiting(): void {
+    while (this.waiting.size > 0) {
+      for (const message of this.waiting.unsafeTakeAll()) this.deliver(message)
+    }
+    this.receiving = false
+  }
+
+  // If `receive` throws, that ends the reader, as on any other transport, and not the sender.
+  private deliver(message: Message.Incoming): void {
+    Diagnostics.attempt(() => this.receive!(message), (defect) => this.close(Exit.failCause(defect)))
+  }
+
+  /** Closes both sides. */
+  close(exit: Exit.Exit<void>): void {
+    if (this.waiting.isEnded) return
+    this.waiting.end(Exit.void)
+    this.onClose?.(exit)
+    this.peer.close(Exit.void)
+  }
+}
+
+/**
+ * Two connected transports. Both close when the scope closes, or when either reader ends.
+ *
+ * @category utils
+ */
+export const pair: Effect.Effect<readonly [Transport, Transport], never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => {
+    const left = new DirectTransport()
+    const right = new DirectTransport()
+    left.peer = right
+    right.peer = left
+    return [left, right] as const
+  }),
+  ([left]) => Effect.sync(() => left.close(Exit.void))
+)

@@ -1,0 +1,84 @@
+/**
+ * The error object of a JSON-RPC response, and the codes that both JSON-RPC and its users give such errors. The codes of MCP are in
+ * `@effect-mcp/core/protocol/McpError`; failures on this side, without a response, are in `LocalError`.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+
+/**
+ * Invalid JSON was received.
+ *
+ * @category constants
+ */
+export const PARSE_ERROR = -32700
+
+/**
+ * The JSON is not a request.
+ *
+ * @category constants
+ */
+export const INVALID_REQUEST = -32600
+
+/**
+ * The method does not exist or is not available.
+ *
+ * @category constants
+ */
+export const METHOD_NOT_FOUND = -32601
+
+/**
+ * The parameters are invalid.
+ *
+ * @category constants
+ */
+export const INVALID_PARAMS = -32602
+
+/**
+ * The receiver failed in a way that is not the sender's fault.
+ *
+ * @category constants
+ */
+export const INTERNAL_ERROR = -32603
+
+/**
+ * The receiver is closing, or too many requests are in flight.
+ *
+ * @category constants
+ */
+export const UNAVAILABLE = -32000
+
+/**
+ * The `error` member of a response.
+ *
+ * @category models
+ */
+export interface ErrorObject {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+/**
+ * An error in a response. A handler fails with it to answer with an error; a call fails with the error of its answer.
+ *
+ * @category errors
+ */
+export class JsonRpcError extends Data.TaggedError("JsonRpcError")<ErrorObject> {}
+
+/**
+ * The error object in a response; `data` is left out when there is none.
+ *
+ * @category utils
+ */
+export const toObject = (error: ErrorObject): ErrorObject =>
+  error.data === undefined
+    ? { code: error.code, message: error.message }
+    : { code: error.code, message: error.message, data: error.data }
+
+/**
+ * The answer to a request that failed for a reason that the peer must not see.
+ *
+ * @category constants
+ */
+export const internal: ErrorObject = { code: INTERNAL_ERROR, message: "Internal error" }

@@ -1,0 +1,168 @@
+/**
+ * One message per line, for pipes and sockets: decodes bytes to messages and encodes messages to lines. The same bytes
+ * give the same messages, however they are cut into chunks; a line that is no message does not affect later lines.
+ *
+ * This module knows neither the source of the bytes nor the meaning of the messages. `MessageText` reads and writes one
+ * message.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
+ * @since 0.1.0
+ */
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Edition from "../kit/Edition.js"
+import * as JsonRpcError from "./JsonRpcError.js"
+import * as Message from "./Message.js"
+import * as MessageText from "./MessageText.js"
+import { ByteBuffer } from "./runtime/ByteBuffer.js"
+import * as Oversized from "./runtime/Oversized.js"
+
+/**
+ * How many bytes a line may have.
+ *
+ * @category constants
+ */
+export const MAX_LINE_BYTES = 10 * 1024 * 1024
+
+/** @category models */
+export interface Options extends MessageText.Limits {
+  /** Longer lines are discarded: a response fails its call, anything else is answered with -32700. Default: 10 MiB. */
+  readonly maxLineBytes?: number | undefined
+  /**
+   * What becomes of bytes that are not valid in the encoding: `replace` puts U+FFFD in their place, `ignore` leaves them
+   * out, `strict` refuses the line. Default: `replace`.
+   */
+  readonly invalidBytes?: "replace" | "ignore" | "strict" | undefined
+}
+
+const NEWLINE = 0x0a
+const NOTHING: Uint8Array = new Uint8Array(0)
+
+/**
+ * Decodes chunks of bytes to messages. A class with mutable fields, because it runs for every chunk: `held` has a copy of
+ * the line that has not ended, never more than the limit; `skipped` is set from the byte that exceeds the limit to the
+ * end of the line.
+ *
+ * @category models
+ */
+export class Decoder {
+  private readonly text: TextDecoder
+  private readonly ignoresInvalid: boolean
+  private readonly maxLineBytes: number
+  private readonly limits: MessageText.Limits
+  private readonly held: ByteBuffer
+  private skipped: Oversized.Skipped | undefined
+
+  constructor(options: Options = {}) {
+    this.ignoresInvalid = options.invalidBytes === "ignore"
+    this.text = new TextDecoder("utf-8", { fatal: this.ignoresInvalid || options.invalidBytes === "strict" })
+    this.maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES
+    this.held = new ByteBuffer(this.maxLineBytes)
+    this.limits = options
+  }
+
+  /** Returns the messages that end in this chunk. */
+  push(chunk: Uint8Array): Array<Message.Incoming> {
+    const messages: Array<Message.Incoming> = []
+    let start = 0
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.line(chunk.subarray(start, end), messages)
+      start = end + 1
+    }
+    if (start < chunk.length) {
+      const piece = chunk.subarray(start)
+      // The first piece is copied here: it would keep the memory of its whole chunk.
+      if (this.fits(piece, messages)) this.held.add(this.held.size === 0 ? piece.slice() : piece)
+    }
+    return messages
+  }
+
+  /** Returns the message in the last line, if the input ended without a newline. */
+  end(): Array<Message.Incoming> {
+    const messages: Array<Message.Incoming> = []
+    this.line(NOTHING, messages)
+    return messages
+  }
+
+  /** Whether the line may grow by this piece. Reports a line that is too long, once. */
+  private fits(piece: Uint8Array, messages: Array<Message.Incoming>): boolean {
+    if (this.skipped !== undefined) {
+      this.skipped.add(piece)
+      return false
+    }
+    if (this.held.size + piece.length <= this.maxLineBytes) return true
+    const held = this.held.all
+    const kept = Math.min(Oversized.KEPT_BYTES, this.maxLineBytes)
+    const start = lenient.decode(Oversized.beginning(held, piece, kept))
+    const needsEnd = Oversized.needsEnd(start)
+    this.skipped = new Oversized.Skipped(start, held, piece, needsEnd)
+    if (!needsEnd) messages.push(this.tooLong(this.skipped))
+    this.held.clear()
+    return false
+  }
+
+  private tooLong(ends: Oversized.Ends): Message.Malformed {
+    return Oversized.report(ends, `a line is longer than ${this.maxLineBytes} bytes`)
+  }
+
+  private line(last: Uint8Array, messages: Array<Message.Incoming>): void {
+    if (this.fits(last, messages)) {
+      const isWhole = this.held.size === 0
+      if (!isWhole) this.held.add(last)
+      const text = this.decode(isWhole ? last : this.held.all)
+      if (typeof text !== "string") messages.push(text)
+      else if (text !== "" && text.trim() !== "") messages.push(MessageText.parse(text, this.limits))
+      if (!isWhole) this.held.clear()
+    }
+    if (this.skipped?.end !== undefined) messages.push(this.tooLong(this.skipped))
+    this.skipped = undefined
+  }
+
+  private decode(line: Uint8Array): string | Message.Malformed {
+    try {
+      return this.text.decode(line)
+    } catch {
+      return this.ignoresInvalid
+        ? new TextDecoder().decode(line).replaceAll("\ufffd", "")
+        : unreadable("the input is not in the encoding of the connection")
+    }
+  }
+}
+
+const lenient = new TextDecoder()
+
+const unreadable = (why: string): Message.Malformed =>
+  new Message.Malformed("request", JsonRpcError.PARSE_ERROR, `Parse error: ${why}`)
+
+/**
+ * The line of a message: `MessageText.stringify` with a newline.
+ *
+ * @category utils
+ */
+export const encode = (message: Message.Message): string | undefined => {
+  const text = MessageText.stringify(message)
+  return text === undefined ? undefined : text + "\n"
+}
+
+/**
+ * The messages in a stream of bytes. The last line may lack its newline.
+ *
+ * @category utils
+ */
+export const decode = <E, R>(
+  bytes: Stream.Stream<Uint8Array, E, R>,
+  options?: Options
+): Stream.Stream<Message.Incoming, E, R> =>
+  Stream.unwrap(Effect.sync(() => {
+    const decoder = new Decoder(options)
+    return Stream.concat(
+      Stream.mapChunks(bytes, (chunk) => {
+        const pieces = Chunk.toReadonlyArray(chunk)
+        return Edition.chunk(
+          pieces.length === 1 ? decoder.push(pieces[0]!) : pieces.flatMap((one) => decoder.push(one))
+        )
+      }),
+      Stream.suspend(() => Stream.fromIterable(decoder.end()))
+    )
+  }))

@@ -1,0 +1,137 @@
+/**
+ * Shows every message that crosses a transport, in both directions, for an operator who looks for a fault. Secrets are left out.
+ * What is not tapped pays nothing.
+ *
+ * Secrets are known by the names of members (tokens, passwords, keys, `requestState` …) and by their form (credentials of HTTP, JSON Web
+ * Tokens, parameters of URLs). A secret under another name, such as an argument of a tool, is shown.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Stream from "effect/Stream"
+import * as Edition from "../kit/Edition.js"
+import type { Connector } from "./Connector.js"
+import { type Delivery, run, type Transport } from "./Transport.js"
+
+/**
+ * A message on its way.
+ *
+ * @category models
+ */
+export interface Tapped {
+  readonly direction: "in" | "out"
+  /** The name of the connector or of the listener. */
+  readonly name: string
+  /** The message as JSON on one line, without secrets. Input that is no message has a member `malformed`. */
+  readonly text: string
+}
+
+/**
+ * Receives messages, in order. A tap that takes time holds no message up: while 256 of its runs have not ended, it does not get further
+ * messages.
+ *
+ * @category models
+ */
+export type Tap = (tapped: Tapped) => Effect.Effect<void>
+
+const MAX_RUNNING = 256
+
+/** How many characters of a message are logged. */
+const MAX_LOGGED = 4000
+
+/**
+ * Logs each message as one line, at the level of information: its first 4,000 characters.
+ *
+ * @category utils
+ */
+export const log: Tap = ({ direction, name, text }) =>
+  Effect.logInfo(
+    `${name} ${direction === "in" ? "<-" : "->"} ${text.length > MAX_LOGGED ? `${text.slice(0, MAX_LOGGED)}…` : text}`
+  )
+
+/**
+ * A function that passes messages to a tap.
+ *
+ * @category constructors
+ */
+export const make = (
+  name: string,
+  tap: Tap
+): Effect.Effect<(direction: Tapped["direction"], delivery: Delivery) => void> =>
+  Effect.map(Edition.services, (services) => {
+    let running = 0
+    const ended = Effect.sync(() => running--)
+    return (direction, delivery) => {
+      if (running === MAX_RUNNING) return
+      running++
+      const shown = "_tag" in delivery ? { malformed: delivery } : delivery
+      const run = Effect.suspend(() => tap({ direction, name, text: textOf(shown) }))
+      Edition.runFork(services, Effect.ensuring(run, ended))
+    }
+  })
+
+/**
+ * The same transport, with a tap.
+ *
+ * @category combinators
+ */
+export const transport = (self: Transport, name: string, tap: Tap = log): Effect.Effect<Transport> =>
+  Effect.map(make(name, tap), (pass) => ({
+    ...self,
+    incoming: Stream.tap(self.incoming, (delivery) => Effect.sync(() => pass("in", delivery))),
+    run: (receive) =>
+      run(self, (delivery) => {
+        pass("in", delivery)
+        receive(delivery)
+      }),
+    send: (message) =>
+      Effect.suspend(() => {
+        pass("out", message)
+        return self.send(message)
+      }),
+    unsafeSend: (message, ...more) => {
+      pass("out", message)
+      return self.unsafeSend(message, ...more)
+    }
+  }))
+
+/**
+ * The same connector, with a tap on each connection.
+ *
+ * @example
+ * ```ts
+ * import * as Remote from "@effect-mcp/core/Remote"
+ * import * as Tap from "@effect-mcp/core/Tap"
+ *
+ * export const connector = Tap.connector(Remote.connector("http://127.0.0.1:3000/mcp"))
+ * ```
+ * @category combinators
+ */
+export const connector = <R>(self: Connector<R>, tap: Tap = log): Connector<R> => ({
+  ...self,
+  connect: Effect.flatMap(self.connect, (opened) => transport(opened, self.name, tap))
+})
+
+const textOf = (value: object): string =>
+  Either.getOrElse(Either.try(() => JSON.stringify(value, shown)), () => "\"a message without a JSON form\"")
+
+const HIDDEN = "<hidden>"
+
+const SECRET =
+  /token|secret|passw|passphrase|authorization|api[-_]?key|private[-_]?key|cookie|credential|assertion|^requestState$/i
+
+// The peer chose the text, so each pattern takes linear time: a token begins where a word does, and a name has a limit.
+const CREDENTIALS = /\b(bearer|basic|dpop)\s+[\w.~+/=-]+|(?<![\w-])eyJ[\w-]*\.[\w-]+\.[\w-]*/gi
+
+const PARAMETERS =
+  /([?&#](?=[^?=&#\s"]{0,100}?(?:token|secret|passw|key|code|signature|state))[^?=&#\s"]{1,120}=)[^&#\s"]+/gi
+
+/** Numbers and flags are no secrets: `maxTokens`, for example. */
+const shown = (name: string, value: unknown): unknown =>
+  (typeof value === "string" || (typeof value === "object" && value !== null)) && SECRET.test(name) &&
+    name !== "progressToken"
+    ? HIDDEN
+    : typeof value === "string"
+    ? value.replace(CREDENTIALS, HIDDEN).replace(PARAMETERS, `$1${HIDDEN}`)
+    : value

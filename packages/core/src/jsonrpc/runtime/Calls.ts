@@ -1,0 +1,438 @@
+/**
+ * Our requests that wait for an answer, by id. This module issues ids, limits how many requests are in flight so that a
+ * peer has no reason to refuse one, keeps deadlines, finds the call of an answer or of progress, and ends every call once.
+ * `Requests` has the requests of the peer.
+ *
+ * A class with mutable fields, because this code runs for every request: a call over `Direct` takes 3 µs on both sides,
+ * to which a `Deferred` would add 12 and `Effect.timeout` 39. A call is in the table from before it is sent until it is
+ * resumed; after `close` the table only shrinks. While `pauses` is not 0, only `latest` ends a call by time; after a pause,
+ * every deadline moves by the time that its call waited in the pause. `sent` counts the calls that are sent, `text` their
+ * characters.
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Scheduler from "effect/Scheduler"
+import * as Deadlines from "../../kit/Deadlines.js"
+import * as Edition from "../../kit/Edition.js"
+import { SerialQueue } from "../../kit/SerialQueue.js"
+import * as JsonRpcError from "../JsonRpcError.js"
+import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.js"
+import * as Message from "../Message.js"
+import * as MessageText from "../MessageText.js"
+import type { CallError, RequestOptions } from "../Outbound.js"
+import * as Progress from "../Progress.js"
+import type { OpenCall, SendOptions, Undelivered } from "../Transport.js"
+import * as Diagnostics from "./Diagnostics.js"
+import * as Json from "./Json.js"
+import { otherForm } from "./RequestIds.js"
+
+export const CANCELLED = "notifications/cancelled"
+
+/** How many of our requests may be in flight by default: a peer with our defaults has space for more. */
+export const MAX_PENDING = 1024
+
+/** How many requests a peer with our defaults runs at once. The length of these requests does not matter. */
+const RUNNING = 64
+
+/** How many characters the requests beyond `RUNNING` may have together: a peer with our defaults lets them wait. */
+const MAX_TEXT = 16 * 1024 * 1024
+
+/** How many notifications may wait for a slow progress callback; the oldest are dropped, also when their texts are too long together. */
+export const MAX_PROGRESS = 256
+
+/** How long progress can keep a call waiting whose options name no `maxTotalTimeout`, in milliseconds: a day. */
+const MAX_TOTAL = 86_400_000
+
+/** Sends a message at once; `false` when the transport is closed. */
+type Send = (message: Message.Message, options?: SendOptions, call?: OpenCall) => boolean
+
+type CallExit = Effect.Effect<Message.Params, CallError>
+
+/** What is known of a call from before it is sent until its caller is resumed. */
+interface Call extends OpenCall {
+  readonly id: Message.RequestId
+  readonly method: string
+  readonly send: Send
+  readonly options: RequestOptions | undefined
+  readonly resume: (exit: CallExit) => void
+  readonly cancelOnAbandon: boolean
+  readonly started: number
+  /** The timeout of the call. */
+  readonly millis: number
+  /** The deadline that neither progress nor a pause extends. */
+  readonly latest: number
+  readonly resetOnProgress: boolean
+  /** Its progress. */
+  readonly delivery: SerialQueue | undefined
+  deadline: number
+  isSent: boolean
+  /** How many characters the call adds to `Calls.text` while it is in flight. */
+  text: number
+  /** The answer, while progress that arrived before it is still being delivered. */
+  answer: CallExit | undefined
+}
+
+export class Calls {
+  private readonly calls = new Map<Message.RequestId, Call>()
+  private madeDeadlines: Deadlines.Deadlines | undefined
+  private closed: ConnectionClosed | undefined
+  private pauses = 0
+  private pausedAt = 0
+  private sent = 0
+  private text = 0
+  /** The calls that wait to be sent, in order. */
+  private unsent: Map<Call, Message.Request> | undefined
+  /** While true, nothing that waits is sent. */
+  private isHeld = false
+
+  constructor(
+    private readonly makeDeadlines: () => Deadlines.Deadlines,
+    private readonly defaultTimeoutMillis: number,
+    private readonly neverWaits: (method: string) => boolean,
+    private readonly maxPending = MAX_PENDING,
+    private last = 0
+  ) {}
+
+  /** The id of the call that was sent last. */
+  get lastId(): number {
+    return this.last
+  }
+
+  private get deadlines(): Deadlines.Deadlines {
+    return this.madeDeadlines ??= this.makeDeadlines().watch({ sweep: (now) => this.expire(now) }, Infinity)
+  }
+
+  get hasTimer(): boolean {
+    return this.madeDeadlines !== undefined
+  }
+
+  get size(): number {
+    return this.calls.size
+  }
+
+  /** Whether we issued this id before: an answer to it is late, and not an answer to a request that we never sent. */
+  wasIssued(id: Message.RequestId): boolean {
+    const ours = typeof id === "number" ? id : otherForm(id)
+    return typeof ours === "number" && ours >= 1 && ours <= this.last
+  }
+
+  request(
+    send: Send,
+    method: string,
+    params: Message.Params | undefined,
+    options: RequestOptions | undefined
+  ): Effect.Effect<Message.Params, CallError> {
+    const onProgress = options?.onProgress
+    return onProgress === undefined
+      ? this.run(send, method, params, options, undefined)
+      : Effect.flatMap(
+        Edition.services,
+        (runtime) =>
+          this.run(send, method, params, options, new SerialQueue({ runtime, capacity: MAX_PROGRESS, surplus: "drop" }))
+      )
+  }
+
+  private run(
+    send: Send,
+    method: string,
+    params: Message.Params | undefined,
+    options: RequestOptions | undefined,
+    delivery: SerialQueue | undefined
+  ): Effect.Effect<Message.Params, CallError> {
+    // Uninterruptible around the wait: a fiber can be interrupted after its request was sent and before it waits.
+    return Effect.uninterruptibleMask((restore) => {
+      let early: CallExit | undefined
+      let resume = (exit: CallExit): void => {
+        early = exit
+      }
+      const call = this.begin(send, method, params, options, delivery, (exit) => resume(exit))
+      if (early !== undefined) return early
+      return Effect.catchAllCause(
+        restore(Effect.async<Message.Params, CallError>((wake) => {
+          if (early === undefined) resume = wake
+          else wake(early)
+        })),
+        (cause) =>
+          Effect.zipRight(
+            call === undefined
+              ? Effect.void
+              : this.abandon(call, options?.cancelReason ?? "the caller was interrupted"),
+            Effect.failCause(cause)
+          )
+      )
+    })
+  }
+
+  private begin(
+    send: Send,
+    method: string,
+    params: Message.Params | undefined,
+    options: RequestOptions | undefined,
+    delivery: SerialQueue | undefined,
+    resume: (exit: CallExit) => void
+  ): Call | undefined {
+    const millis = options?.timeout === undefined ? this.defaultTimeoutMillis : Deadlines.millis(options.timeout)
+    const resetOnProgress = options?.resetTimeoutOnProgress === true
+    const total = options?.maxTotalTimeout !== undefined
+      ? Deadlines.millis(options.maxTotalTimeout)
+      // SHOULD always enforce a maximum timeout, whatever progress arrives (2025-11-25 basic/lifecycle#timeouts)
+      : resetOnProgress && millis !== Infinity
+      ? Math.max(millis, MAX_TOTAL)
+      : Infinity
+    if (this.closed !== undefined || millis <= 0 || total <= 0) {
+      resume(Effect.fail(this.closed ?? new RequestTimeout({ method, millis: 0 })))
+      return undefined
+    }
+    const now = millis === Infinity && total === Infinity ? 0 : this.deadlines.now()
+    const id = ++this.last
+    const call: Call = {
+      id,
+      method,
+      send,
+      options,
+      resume,
+      cancelOnAbandon: options?.cancelOnAbandon !== false,
+      started: now,
+      millis,
+      latest: now + total,
+      resetOnProgress,
+      delivery,
+      deadline: now + millis,
+      isSent: false,
+      text: 0,
+      answer: undefined,
+      exchange: undefined
+    }
+    options?.onId?.(id)
+    this.calls.set(id, call)
+    const due = this.dueAt(call)
+    if (due !== Infinity) this.deadlines.set(due)
+    const wantsProgress = delivery !== undefined || resetOnProgress
+    const message = Message.request(id, method, wantsProgress ? withProgressToken(params, id) : params)
+    const isNext = this.unsent === undefined || this.unsent.size === 0
+    if (isNext && this.fits(call, message) || this.neverWaits(method)) this.send(call, message)
+    else (this.unsent ??= new Map()).set(call, message)
+    return call
+  }
+
+  /** Whether one more call may be in flight, and its text wait at the peer. */
+  private fits(call: Call, message: Message.Request): boolean {
+    if (this.sent >= this.maxPending) return false
+    if (this.sent < RUNNING) return true
+    // Measured once: measuring writes the message, which may have to wait for many others.
+    call.text ||= MessageText.lengthOf(message)
+    return this.text + call.text <= MAX_TEXT
+  }
+
+  private send(call: Call, message: Message.Request): void {
+    call.isSent = true
+    this.sent++
+    this.text += call.text
+    const sent = Diagnostics.attempt(() => call.send(message, call.options, call), (defect) => {
+      this.resume(call, Effect.failCause(defect))
+      return true
+    })
+    if (!sent) this.resume(call, Effect.fail(this.closed ?? notSent(message)))
+  }
+
+  private readonly sendWaiting = (): void => {
+    // Over `Direct` an answer comes before `send` returns: the loop that runs sends the next call, too.
+    if (this.unsent === undefined || this.isHeld || this.closed !== undefined) return
+    this.isHeld = true
+    for (const [call, message] of this.unsent) {
+      if (!this.fits(call, message)) break
+      this.unsent.delete(call)
+      this.send(call, message)
+    }
+    this.isHeld = false
+  }
+
+  /** Removes a call whose caller waits no longer; `false` when it has ended. Many calls may be removed in a row. */
+  private withdraw(call: Call): boolean {
+    const { isHeld } = this
+    this.isHeld = true
+    const waited = this.remove(call)
+    this.isHeld = isHeld
+    // Later, because the next call to send may be one of those that are removed next.
+    if (this.unsent !== undefined && this.unsent.size > 0) Scheduler.defaultScheduler.scheduleTask(this.sendWaiting, 0)
+    return waited
+  }
+
+  /** Ends the call that the response answers; `false` when there is none. */
+  onResponse(response: Message.Response): boolean {
+    const call = this.find(response.id)
+    if (call === undefined) return false
+    this.end(
+      call,
+      Message.isSuccess(response)
+        ? Effect.succeed(response.result)
+        // `toObject` copies the three members of an error: other members of the peer must not become fields of ours.
+        : Effect.fail(new JsonRpcError.JsonRpcError(JsonRpcError.toObject(response.error)))
+    )
+    return true
+  }
+
+  /** Ends the call that a malformed response was meant to answer; `false` when there is none. */
+  onMalformed(malformed: Message.Malformed): boolean {
+    return this.fail(malformed.id, ({ method }) => {
+      const message = malformed.kind === "unknown"
+        ? `Invalid response to "${method}": it has neither "result" nor "error"`
+        : malformed.message
+      return new TransportError({ reason: "Decode", message })
+    })
+  }
+
+  /** Ends the calls whose answers are in a refused batch. */
+  onRefusedBatch(batch: ReadonlyArray<unknown>, why: string): void {
+    if (this.calls.size === 0) return
+    for (const element of batch) {
+      const incoming = Message.fromUnknown(element)
+      const answers = Message.isMalformed(incoming)
+        ? incoming.kind === "response" || incoming.kind === "unknown"
+        : Message.isResponse(incoming)
+      if (!answers) continue
+      this.fail((incoming as Message.Response).id, () => new TransportError({ reason: "Decode", message: why }))
+    }
+  }
+
+  /** Ends the call whose request or answer the transport has lost; `false` when there is none. */
+  onUndelivered({ error, id }: Undelivered): boolean {
+    return this.fail(id, () => error)
+  }
+
+  private fail(id: unknown, errorOf: (call: Call) => CallError): boolean {
+    const call = this.find(id)
+    if (call === undefined) return false
+    this.end(call, Effect.fail(errorOf(call)))
+    return true
+  }
+
+  /** Passes progress to the call that its token names; `false` when no call wants it. */
+  onProgress(params: Message.Params | undefined): boolean {
+    const call = this.find(Progress.token(params))
+    const progress = Progress.fromParams(params)
+    if (call === undefined || progress === undefined) return false
+    if (call.resetOnProgress) call.deadline = this.deadlines.now() + call.millis
+    if (call.delivery === undefined) return call.resetOnProgress
+    const size = progress.message?.length
+    call.delivery.add(() => delivered(call.options!.onProgress!, progress), undefined, undefined, size)
+    return true
+  }
+
+  /**
+   * Ends every call, and every later one, with `ConnectionClosed`. A call whose answer has arrived still gets it, after
+   * the progress that arrived before. Returns the fiber that the caller has to wait for, if there is one.
+   */
+  close(cause?: TransportError): Fiber.RuntimeFiber<void> | undefined {
+    if (this.closed !== undefined) return undefined
+    this.closed = new ConnectionClosed({ cause })
+    for (const call of [...this.calls.values()]) {
+      if (call.answer !== undefined) continue
+      call.delivery?.stop()
+      this.resume(call, Effect.fail(this.closed))
+    }
+    return this.calls.size === 0 ? this.madeDeadlines?.stop() : undefined
+  }
+
+  /** Stops the clocks of all calls, except those of `maxTotalTimeout`, until `resumeTimeouts` was called as often. */
+  pauseTimeouts(): void {
+    if (this.pauses++ === 0) this.pausedAt = this.deadlines.now()
+  }
+
+  resumeTimeouts(): void {
+    if (--this.pauses > 0) return
+    const now = this.deadlines.now()
+    for (const call of this.calls.values()) {
+      if (call.deadline === Infinity) continue
+      call.deadline += now - Math.max(this.pausedAt, call.deadline - call.millis)
+      this.deadlines.set(this.dueAt(call))
+    }
+  }
+
+  private dueAt(call: Call): number {
+    return this.pauses > 0 ? call.latest : Math.min(call.deadline, call.latest)
+  }
+
+  private find(id: unknown): Call | undefined {
+    if (!Message.isRequestId(id)) return undefined
+    const key = this.calls.has(id) ? id : otherForm(id)
+    const call = key === undefined ? undefined : this.calls.get(key)
+    return call?.answer === undefined ? call : undefined
+  }
+
+  private end(call: Call, exit: CallExit): void {
+    if (call.delivery === undefined) return this.resume(call, exit)
+    call.answer = exit
+    call.delivery.whenIdle(() => this.resume(call, exit))
+  }
+
+  private resume(call: Call, exit: CallExit): void {
+    if (this.remove(call)) call.resume(exit)
+  }
+
+  private remove(call: Call): boolean {
+    const waited = this.calls.delete(call.id)
+    if (this.closed !== undefined && this.calls.size === 0) this.madeDeadlines?.stop()
+    if (waited && call.isSent) {
+      this.sent--
+      this.text -= call.text
+    }
+    if (waited && this.unsent !== undefined) {
+      this.unsent.delete(call)
+      this.sendWaiting()
+    }
+    return waited
+  }
+
+  private abandon(call: Call, reason: string): Effect.Effect<void> {
+    const delivering = call.delivery?.stop()
+    // The call has ended already, by its timeout for example, which does not wait for a callback.
+    if (!this.withdraw(call)) return Effect.void
+    this.cancel(call, reason)
+    return delivering === undefined ? Effect.void : Effect.asVoid(Fiber.await(delivering))
+  }
+
+  private cancel(call: Call, reason: string): void {
+    if (!call.isSent || !call.cancelOnAbandon || call.answer !== undefined) return
+    const message = Message.notification(CANCELLED, { requestId: call.id, reason })
+    Diagnostics.attempt(() => call.send(message, undefined, call), () => false)
+  }
+
+  private expire(now: number): number {
+    let next = Infinity
+    for (const call of [...this.calls.values()]) {
+      const due = this.dueAt(call)
+      if (due > now) {
+        next = Math.min(next, due)
+        continue
+      }
+      // An earlier iteration may have ended it: over `Direct`, cancelling one call can end another at once.
+      if (!this.withdraw(call)) continue
+      call.delivery?.stop()
+      const millis = Math.round(due - call.started)
+      this.cancel(call, `timed out after ${millis} ms`)
+      call.resume(call.answer ?? Effect.fail(new RequestTimeout({ method: call.method, millis })))
+    }
+    return next
+  }
+}
+
+// The id of the request serves as its token: it is unique among the calls in flight.
+const withProgressToken = (params: Message.Params | undefined, id: Message.RequestId): Message.Params => ({
+  ...params,
+  _meta: { ...(params?._meta as Message.Params | undefined), progressToken: id }
+})
+
+const delivered = (
+  onProgress: (progress: Progress.Progress) => Effect.Effect<void>,
+  progress: Progress.Progress
+): Effect.Effect<void> =>
+  Effect.catchAllCause(
+    Effect.suspend(() => onProgress(progress)),
+    (cause) => Effect.logWarning("A progress callback failed", cause)
+  )
+
+const notSent = (message: Message.Request): CallError =>
+  Json.stringify(message) === undefined
+    ? new TransportError({ reason: "Encode", message: `The parameters of "${message.method}" have no JSON form` })
+    : new ConnectionClosed({})

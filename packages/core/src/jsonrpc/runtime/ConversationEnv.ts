@@ -1,0 +1,22 @@
+/**
+ * What the conversations of one context have in common: the runtime of their fibers and the clock of their deadlines.
+ * Both are read once, so that a conversation allocates no runtime of its own.
+ */
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as FiberRefs from "effect/FiberRefs"
+import * as Edition from "../../kit/Edition.js"
+
+export interface ConversationEnv {
+  readonly runtime: Edition.Services
+  /** The fiber refs of the runtime without a context: each request brings its own. */
+  readonly fiberRefs: FiberRefs.FiberRefs
+  readonly clock: Clock.Clock
+}
+
+export const current: Effect.Effect<ConversationEnv> = Effect.zipWith(
+  // Handlers can be interrupted, even when the conversation is made in an uninterruptible region.
+  Edition.services,
+  Effect.clock,
+  (runtime, clock) => ({ runtime, clock, fiberRefs: Edition.withoutContext(runtime.fiberRefs) })
+)

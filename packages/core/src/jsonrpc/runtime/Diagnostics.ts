@@ -1,0 +1,100 @@
+/**
+ * Reports the diagnostics of one conversation to the application, each on a fiber of its own, so that a slow or broken
+ * callback cannot stop the reader. The number of reports in progress and in one turn is bounded; further diagnostics are
+ * counted and reported as one `Dropped`. `attempt` calls functions of the application that may throw.
+ *
+ * A class with mutable fields, because diagnostics arise in the observers of fibers, where no Effect can run. `inProgress`
+ * holds exactly the reports that have not ended; the first report allocates it. `recent` counts the reports of this turn,
+ * and `dropped` the diagnostics since the last `Dropped`.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Edition from "../../kit/Edition.js"
+import { Diagnostic } from "../Diagnostic.js"
+import type * as Outcome from "../Outcome.js"
+
+/** How many reports may be in progress at once, or begin in one turn. */
+export const MAX_REPORTS = 64
+
+/** The diagnostic of an answer that hides a bug of this side (`died`) or breaks a rule (`flaw`). */
+export const ofOutcome = (method: string, { died, flaw, subject }: Outcome.Outcome): Diagnostic => {
+  const named = subject === undefined ? { method } : { method, subject }
+  return died === undefined
+    ? Diagnostic.FlawedAnswer({ ...named, reason: flaw! })
+    : Diagnostic.HandlerDied({ ...named, cause: died })
+}
+
+export class Diagnostics {
+  private inProgress: Set<Fiber.RuntimeFiber<void>> | undefined
+  private recent = 0
+  private dropped = 0
+
+  constructor(
+    private readonly runtime: Edition.Services,
+    private readonly onDiagnostic: (diagnostic: Diagnostic) => Effect.Effect<void>
+  ) {}
+
+  get isIdle(): boolean {
+    return this.dropped === 0 && (this.inProgress === undefined || this.inProgress.size === 0)
+  }
+
+  report(diagnostic: Diagnostic): void {
+    const inProgress = this.inProgress ??= new Set()
+    if (this.recent >= MAX_REPORTS || inProgress.size >= MAX_REPORTS) {
+      this.dropped++
+      return
+    }
+    if (this.recent++ === 0) void Promise.resolve().then(this.endTurn)
+    this.start(diagnostic, inProgress)
+  }
+
+  /** Waits for the reports in progress, for as long as `limit` allows; then interrupts the reports that are left. */
+  drain(limit: (effect: Effect.Effect<unknown>) => Effect.Effect<unknown>): Effect.Effect<unknown> {
+    return Effect.suspend(() => {
+      if (this.isIdle) return Effect.void
+      const inProgress = this.inProgress!
+      this.reportDropped(inProgress)
+      const reports = [...inProgress]
+      return Effect.zipRight(
+        limit(Fiber.awaitAll(reports)),
+        Effect.sync(() => reports.forEach((report) => Edition.interrupt(report)))
+      )
+    })
+  }
+
+  private readonly endTurn = (): void => {
+    this.recent = 0
+    const inProgress = this.inProgress!
+    if (inProgress.size < MAX_REPORTS) this.reportDropped(inProgress)
+  }
+
+  private reportDropped(inProgress: Set<Fiber.RuntimeFiber<void>>): void {
+    const count = this.dropped
+    if (count === 0) return
+    this.dropped = 0
+    this.start(Diagnostic.Dropped({ count }), inProgress)
+  }
+
+  private start(diagnostic: Diagnostic, inProgress: Set<Fiber.RuntimeFiber<void>>): void {
+    const fiber = Edition.runFork(this.runtime, Effect.suspend(() => this.onDiagnostic(diagnostic)))
+    if (Edition.exitOf(fiber) !== undefined) return
+    inProgress.add(fiber)
+    fiber.addObserver(() => {
+      inProgress.delete(fiber)
+      if (this.recent === 0) this.reportDropped(inProgress)
+    })
+  }
+}
+
+/**
+ * Calls a function of the application outside of any fiber: in the read loop and in the observers of fibers, where an
+ * exception would end the process. `onThrow` receives an exception as a defect.
+ */
+export const attempt = <A>(run: () => A, onThrow: (defect: Cause.Cause<never>) => A): A => {
+  try {
+    return run()
+  } catch (error) {
+    return onThrow(Cause.die(error))
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The types of completion: a client sends the beginning of a value, for a prompt's argument or a resource template's
+ * variable, and the server suggests whole values.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Integer, Key } from "./Json.js"
+import * as Meta from "./Meta.js"
+import { harmless, nullAs, sieved } from "./schema/Mendable.js"
+import { rewritten, since } from "./schema/Since.js"
+import { UriTemplate } from "./schema/Text.js"
+
+/** How many values one result may suggest. */
+const MAX_VALUES = 100
+
+/** @category models */
+export interface PromptReference extends Schema.Schema.Type<typeof PromptReference> {}
+
+/** @category schemas */
+export const PromptReference = Schema.Struct({
+  type: Schema.Literal("ref/prompt"),
+  name: Schema.String,
+  title: since("2025-06-18", Schema.optional(Schema.String))
+})
+
+/**
+ * A resource template by its text, or a resource by its URI.
+ *
+ * @category models
+ */
+export interface ResourceTemplateReference extends Schema.Schema.Type<typeof ResourceTemplateReference> {}
+
+/** @category schemas */
+export const ResourceTemplateReference = Schema.Struct({ type: Schema.Literal("ref/resource"), uri: UriTemplate })
+
+/** @category models */
+export interface CompleteParams extends Schema.Schema.Type<typeof CompleteParams> {}
+
+/** @category schemas */
+export const CompleteParams = Schema.Struct({
+  ref: Schema.Union(PromptReference, ResourceTemplateReference),
+  argument: Schema.Struct({ name: Schema.String, value: Schema.String }),
+  /** The arguments that already have a value. */
+  context: since(
+    "2025-06-18",
+    Schema.optional(Schema.Struct({
+      arguments: Schema.optional(Schema.Record({ key: Key, value: Schema.String }))
+    }))
+  ),
+  ...Meta.request
+})
+
+/** @category models */
+export interface Suggestions extends Schema.Schema.Type<typeof Suggestions> {}
+
+/**
+ * Suggested values, most relevant first; a peer may send more than `MAX_VALUES`.
+ *
+ * @category schemas
+ */
+export const Suggestions = Schema.Struct({
+  values: nullAs([], sieved(Schema.Array(Schema.String))),
+  /** How many values exist, in this result or not. */
+  total: harmless(Schema.optional(Integer)),
+  hasMore: harmless(Schema.optional(Schema.Boolean))
+})
+
+/**
+ * Suggestions cut to `MAX_VALUES`, with `hasMore` when some were cut.
+ *
+ * @category utils
+ */
+export const truncate = (suggestions: Suggestions): Suggestions => {
+  const { total, values } = suggestions
+  return values.length <= MAX_VALUES
+    ? suggestions
+    : { values: values.slice(0, MAX_VALUES), total: total ?? values.length, hasMore: true }
+}
+
+/** @category models */
+export interface CompleteResult extends Schema.Schema.Type<typeof CompleteResult> {}
+
+/** @category schemas */
+export const CompleteResult = Schema.Struct({
+  completion: rewritten({}, truncate, Schema.propertySignature(Suggestions)),
+  ...Meta.any
+})

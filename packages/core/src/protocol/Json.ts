@@ -1,0 +1,54 @@
+/**
+ * Schemas of arbitrary JSON, for the members whose content the protocol leaves open, and of JSON integers. Parsing text
+ * is in `jsonrpc`.
+ *
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+
+/** @category models */
+export interface JsonObject {
+  readonly [key: string]: unknown
+}
+
+/**
+ * The name of a member, as a peer chose it.
+ *
+ * @category schemas
+ */
+export const Key: Schema.Schema<string> = Schema.String.annotations({
+  arbitrary: () => (fc) => fc.string({ maxLength: 12 }).filter((key) => key !== "__proto__")
+})
+
+/** @category schemas */
+export const JsonObject: Schema.Schema<JsonObject> = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+  .annotations({
+    identifier: "JsonObject",
+    arbitrary: () => (fc) =>
+      fc.dictionary(fc.string().filter((key) => key !== "__proto__"), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
+  })
+
+/**
+ * Any JSON value, `null` included; not `undefined`.
+ *
+ * @category schemas
+ */
+export const JsonValue: Schema.Schema<unknown> = Schema.Unknown.pipe(
+  Schema.filter(Predicate.isNotUndefined, {
+    identifier: "JsonValue",
+    arbitrary: () => (fc) => fc.jsonValue({ maxDepth: 2 })
+  })
+)
+
+/**
+ * An integer of any size: a peer's number may be too large for `Schema.Int`.
+ *
+ * @category schemas
+ */
+export const Integer: Schema.Schema<number> = Schema.Number.pipe(
+  Schema.filter((n) => Number.isInteger(n), {
+    description: "an integer",
+    arbitrary: () => (fc) => fc.integer()
+  })
+)

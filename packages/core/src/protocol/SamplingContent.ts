@@ -1,0 +1,106 @@
+/**
+ * The content of messages to and from a model: text, images, audio, uses of tools and their results. A peer of a
+ * revision that does not know a kind of content receives text in its place.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#message-content
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Json from "../jsonrpc/runtime/Json.js"
+import { asText, AudioContent, ContentBlock, ImageContent, TextContent } from "./Content.js"
+import { JsonObject, JsonValue } from "./Json.js"
+import * as Meta from "./Meta.js"
+import { limitedUntil, replacedBefore } from "./schema/Since.js"
+
+/**
+ * The model wants to use a tool.
+ *
+ * @category models
+ */
+export interface ToolUseContent extends Schema.Schema.Type<typeof ToolUseContent> {}
+
+/** @category schemas */
+export const ToolUseContent = Schema.Struct({
+  type: Schema.Literal("tool_use"),
+  /** The `toolUseId` of the result of this use. */
+  id: Schema.String,
+  name: Schema.String,
+  input: JsonObject,
+  ...Meta.any
+})
+
+/**
+ * The result of a tool use.
+ *
+ * @category models
+ */
+export interface ToolResultContent extends Schema.Schema.Type<typeof ToolResultContent> {}
+
+/** @category schemas */
+export const ToolResultContent = Schema.Struct({
+  type: Schema.Literal("tool_result"),
+  toolUseId: Schema.String,
+  content: Schema.Array(ContentBlock),
+  /** An object up to 2025-11-25. */
+  structuredContent: limitedUntil("2025-11-25", Predicate.isRecord, Schema.optional(JsonValue)),
+  isError: Schema.optional(Schema.Boolean),
+  ...Meta.any
+})
+
+/** @category models */
+export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
+
+const useAsText = ({ input, name }: ToolUseContent): TextContent =>
+  asText(`[tool use: ${name}] ${Json.stringify(input) ?? "{}"}`)
+
+const resultAsText = ({ content, isError }: ToolResultContent): TextContent =>
+  asText([isError === true ? "[tool error]" : "[tool result]", ...content.map(textOf)].join("\n"))
+
+const textOf = (block: ContentBlock | SamplingContent): string => {
+  switch (block.type) {
+    case "text":
+      return block.text
+    case "resource":
+      return "text" in block.resource ? block.resource.text : `[resource] ${block.resource.uri}`
+    case "resource_link":
+      return `[resource: ${block.name}] ${block.uri}`
+    case "tool_use":
+      return useAsText(block).text
+    case "tool_result":
+      return resultAsText(block).text
+    default:
+      return `[${block.type}: ${block.mimeType}]`
+  }
+}
+
+/**
+ * One block of content.
+ *
+ * @category schemas
+ */
+export const SamplingBlock: Schema.Schema<SamplingContent> = Schema.Union(
+  TextContent,
+  ImageContent,
+  replacedBefore("2025-03-26", AudioContent, (audio) => asText(textOf(audio), audio)),
+  replacedBefore("2025-11-25", ToolUseContent, useAsText),
+  replacedBefore("2025-11-25", ToolResultContent, resultAsText)
+)
+
+/**
+ * Any number of blocks.
+ *
+ * @category schemas
+ */
+export const SamplingBlocks: Schema.Schema<ReadonlyArray<SamplingContent>> = Schema.Array(SamplingBlock)
+
+/**
+ * The content of a message as one block: its only block, or the joined text of all blocks.
+ *
+ * @category utils
+ */
+export const asOneBlock = (content: SamplingContent | ReadonlyArray<SamplingContent>): SamplingContent => {
+  if (!Array.isArray(content)) return content as SamplingContent
+  const blocks = content as ReadonlyArray<SamplingContent>
+  return blocks.length === 1 ? blocks[0]! : asText(blocks.map(textOf).join("\n"))
+}

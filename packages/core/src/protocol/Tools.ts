@@ -1,0 +1,147 @@
+/**
+ * The types of tools: how a server lists them, how a client calls one, and what the call returns. To define a tool with
+ * schemas, see `definition/Tool`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Json from "../jsonrpc/runtime/Json.js"
+import { ContentBlock } from "./Content.js"
+import { iconFields, nameFields } from "./Implementation.js"
+import { JsonObject, JsonValue } from "./Json.js"
+import * as Meta from "./Meta.js"
+import { pageFields } from "./Pagination.js"
+import { absentAs, harmless, nullAs, sieved } from "./schema/Mendable.js"
+import { limitedUntil, rewritten, since, until } from "./schema/Since.js"
+import * as Tasks from "./Tasks.js"
+
+/**
+ * Hints about what a tool does, for clients that trust the server.
+ *
+ * @category models
+ */
+export interface ToolAnnotations extends Schema.Schema.Type<typeof ToolAnnotations> {}
+
+/** @category schemas */
+export const ToolAnnotations = Schema.Struct({
+  title: harmless(Schema.optional(Schema.String)),
+  /** The tool changes nothing. Default: false. */
+  readOnlyHint: harmless(Schema.optional(Schema.Boolean)),
+  /** The tool may destroy data. Default: true. */
+  destructiveHint: harmless(Schema.optional(Schema.Boolean)),
+  /** Repeating a call with the same arguments has no further effect. Default: false. */
+  idempotentHint: harmless(Schema.optional(Schema.Boolean)),
+  /** The tool reaches systems outside the server. Default: true. */
+  openWorldHint: harmless(Schema.optional(Schema.Boolean))
+})
+
+/** @category models */
+export interface ToolExecution extends Schema.Schema.Type<typeof ToolExecution> {}
+
+/** @category schemas */
+export const ToolExecution = Schema.Struct({
+  /** Whether a call of the tool may (`optional`) or must (`required`) create a task. Default: `forbidden`. */
+  taskSupport: harmless(Schema.optional(Schema.Literal("forbidden", "optional", "required")))
+})
+
+const isObject: (value: unknown) => value is JsonObject = Predicate.isRecord
+
+const namesDialect = (schema: JsonObject) =>
+  schema.$schema === undefined || typeof schema.$schema === "string" ||
+  { path: ["$schema"], message: "Expected string" }
+
+const Arguments: Schema.Schema<{ readonly type: "object"; readonly [key: string]: unknown }> = Schema.Struct(
+  { type: absentAs("object", Schema.Literal("object")) },
+  { key: Schema.String, value: Schema.Unknown }
+).pipe(Schema.filter(namesDialect, {
+  arbitrary: () => (fc) =>
+    fc.constantFrom(
+      { type: "object" as const },
+      { type: "object" as const, properties: { q: { type: "string" } }, required: ["q"] },
+      { type: "object" as const, additionalProperties: false, $schema: "https://json-schema.org/draft/2020-12/schema" },
+      { type: "object" as const, properties: { any: true, none: false }, required: "any" }
+    )
+}))
+
+const Output: Schema.Schema<JsonObject> = JsonObject.pipe(Schema.filter(namesDialect, {
+  arbitrary: () => (fc) =>
+    fc.constantFrom(
+      { type: "object", properties: { hits: { type: "array" }, rest: true } },
+      { type: "array", items: { type: "number" } },
+      { anyOf: [{ type: "string" }, { type: "null" }] },
+      {}
+    )
+}))
+
+/** Up to 2025-11-25 a tool's schema has the type `object`, and the schemas of its properties are objects. */
+const objectSchema = (schema: JsonObject): JsonObject | undefined => {
+  if (schema.type !== "object") return undefined
+  const { properties, required, ...rest } = schema
+  const plain = properties === undefined || (isObject(properties) && Object.values(properties).every(isObject))
+  const listed = required === undefined ||
+    (Array.isArray(required) && required.every((name) => typeof name === "string"))
+  return plain && listed ? schema : Json.defined({
+    ...rest,
+    required: listed ? required : undefined,
+    properties: isObject(properties)
+      ? Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, asObject(one)]))
+      : undefined
+  })
+}
+
+// The boolean schemas accept everything or nothing.
+const asObject = (schema: unknown): JsonObject => isObject(schema) ? schema : schema === false ? { not: {} } : {}
+
+/** @category models */
+export interface Tool extends Schema.Schema.Type<typeof Tool> {}
+
+/** @category schemas */
+export const Tool = Schema.Struct({
+  ...nameFields,
+  ...iconFields,
+  description: harmless(Schema.optional(Schema.String)),
+  /** JSON Schema of the arguments, draft 2020-12 unless `$schema` names another. */
+  inputSchema: rewritten({ until: "2025-11-25" }, objectSchema, Schema.propertySignature(Arguments)),
+  /** JSON Schema of `structuredContent`. */
+  outputSchema: rewritten(
+    { until: "2025-11-25" },
+    objectSchema,
+    since("2025-06-18", harmless(Schema.optional(Output)))
+  ),
+  annotations: since("2025-03-26", harmless(Schema.optional(ToolAnnotations))),
+  execution: until("2025-11-25", since("2025-11-25", harmless(Schema.optional(ToolExecution)))),
+  _meta: since("2025-06-18", Meta.any._meta)
+})
+
+/** @category models */
+export interface ListToolsResult extends Schema.Schema.Type<typeof ListToolsResult> {}
+
+/** @category schemas */
+export const ListToolsResult = Schema.Struct({ tools: nullAs([], sieved(Schema.Array(Tool))), ...pageFields })
+
+/** @category models */
+export interface CallToolParams extends Schema.Schema.Type<typeof CallToolParams> {}
+
+/** @category schemas */
+export const CallToolParams = Schema.Struct({
+  name: Schema.String,
+  arguments: Schema.optional(JsonObject),
+  ...Tasks.taskField,
+  ...Meta.request
+})
+
+/** @category models */
+export interface CallToolResult extends Schema.Schema.Type<typeof CallToolResult> {}
+
+/** @category schemas */
+export const CallToolResult = Schema.Struct({
+  /** Read by the model. */
+  content: absentAs([], sieved(Schema.Array(ContentBlock))),
+  /** Read by programs; conforms to the tool's output schema. An object up to 2025-11-25. */
+  structuredContent: limitedUntil("2025-11-25", isObject, since("2025-06-18", Schema.optional(JsonValue))),
+  /** Whether the tool failed. The model reads the content and may call again. */
+  isError: Schema.optional(Schema.Boolean),
+  ...Meta.any
+})

@@ -1,0 +1,192 @@
+/**
+ * The extensions that one side was given, as tables that the core searches by the names of methods, filters and types of
+ * results. Each server and each client makes its table once; the table of a side without extensions is empty. This module
+ * also warns of extensions that a side was not given, and encodes the parameters of their messages.
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import type { ClientCapabilities } from "../Capabilities.js"
+import type * as Extension from "../Extension.js"
+import * as Issue from "../Issue.js"
+import type { JsonObject } from "../Json.js"
+import * as Legacy from "../legacy/Methods.js"
+import type * as Method from "../Method.js"
+import * as Modern from "../modern/Methods.js"
+import * as ResultType from "../modern/ResultType.js"
+import * as Subscriptions from "../modern/Subscriptions.js"
+import type { Version } from "../Version.js"
+
+/** A member that an extension adds to the filter of `subscriptions/listen`. */
+export interface Filter extends Extension.Revisions {
+  readonly extension: string
+  readonly name: string
+  /** Whether the member holds keys; otherwise it is a flag. */
+  readonly hasKeys: boolean
+}
+
+export interface ExtensionTable {
+  readonly byId: ReadonlyMap<string, Extension.Extension.Any>
+  /** The methods of all extensions, by name. */
+  readonly methods: ReadonlyMap<string, Extension.Request | Extension.Notification>
+  /** The parameter that `Mcp-Name` repeats, by method. */
+  readonly nameParameters: ReadonlyMap<string, string>
+  /** The types of results by method, then by type. */
+  readonly resultTypes: ReadonlyMap<string, ReadonlyMap<string, Extension.ResultType>>
+  readonly filters: ReadonlyMap<string, Filter>
+  /** The settings of this side, decoded. */
+  readonly own: ReadonlyMap<string, unknown>
+  /** What this side declares in a revision; `undefined` when it declares nothing. */
+  readonly declared: (version: Version) => { readonly [id: string]: JsonObject } | undefined
+}
+
+/**
+ * The methods that the specification names, in both eras. No extension may use the name of a method in a revision that has
+ * the method, whichever era a side speaks: a client may speak both eras, and learns the era later.
+ */
+export const coreMethods: ReadonlyMap<string, Method.Method> = new Map<string, Method.Method>([
+  ...Legacy.table,
+  ...Modern.table
+])
+
+export const isIn = ({ since, until }: Extension.Revisions, version: Version): boolean =>
+  version >= since && (until === undefined || version <= until)
+
+type Window = Pick<Extension.Revisions, "since"> & { readonly until?: Version | undefined }
+
+const overlap = (one: Window, other: Window): boolean =>
+  (other.until === undefined || one.since <= other.until) && (one.until === undefined || other.since <= one.until)
+
+/** Whether the table has the extension of a part, and the revision has the part. */
+export const has = (
+  { byId }: ExtensionTable,
+  part: Extension.Revisions & { readonly extension: string },
+  version: Version
+): boolean => byId.has(part.extension) && isIn(part, version)
+
+/** What a client must declare for an extension. */
+export const capability = (id: string): ClientCapabilities => ({ extensions: { [id]: {} } })
+
+/** Throws when two extensions add one name, when an extension adds a name of the core, and for wrong settings of `side`. */
+export const make = (
+  extensions: ReadonlyArray<Extension.Extension.Any>,
+  side: Extension.Side
+): ExtensionTable => {
+  const all = <Part>(parts: "requests" | "notifications" | "results"): ReadonlyArray<Part> =>
+    extensions.flatMap((extension) => Object.values(extension[parts]) as ReadonlyArray<Part>)
+  const byId = unique(extensions, ({ id }) => id, "the extension")
+  const methods = [
+    ...all<Extension.Request>("requests"),
+    ...all<Extension.Notification>("notifications")
+  ]
+  const results = all<Extension.ResultType>("results")
+  const filters = all<Extension.Notification>("notifications").flatMap(
+    ({ extension, filter: name, since, subscribed, until }) =>
+      name === undefined ? [] : [{ extension, name, hasKeys: subscribed === "keys", since, until }]
+  )
+  const resultTypes = new Map<string, Map<string, Extension.ResultType>>()
+  for (const result of results) {
+    const { method, type } = result
+    const types = resultTypes.get(method) ?? new Map<string, Extension.ResultType>()
+    resultTypes.set(method, types)
+    if (ResultType.core.has(type) || types.has(type)) throw twice(`the type "${type}" of results of "${method}"`)
+    types.set(type, result)
+  }
+  const byFilter = new Map<string, Filter>()
+  for (const filter of filters) {
+    const { extension, hasKeys, name } = filter
+    const same = byFilter.get(name)
+    const isSame = same === undefined || (same.extension === extension && same.hasKeys === hasKeys)
+    if (Subscriptions.filterNames.has(name) || !isSame) throw twice(`the filter "${name}"`)
+    byFilter.set(name, filter)
+  }
+  const declared = new Map<Version, { readonly [id: string]: JsonObject } | undefined>()
+  return {
+    byId,
+    methods: unique(methods, ({ name }) => name, "the method", (method) => {
+      const known = coreMethods.get(method.name)
+      return known !== undefined && overlap(known, method)
+    }),
+    nameParameters: nameParameters(extensions),
+    resultTypes,
+    filters: byFilter,
+    own: new Map(extensions.map((extension) => [extension.id, settings(extension, side)])),
+    declared: (version) => {
+      if (!declared.has(version)) {
+        const entries = extensions.flatMap((extension) =>
+          isIn(extension, version) ? [[extension.id, extension.declared[side]] as const] : []
+        )
+        declared.set(version, entries.length === 0 ? undefined : Object.fromEntries(entries))
+      }
+      return declared.get(version)
+    }
+  }
+}
+
+/** The parameter that `Mcp-Name` repeats, by method. */
+export const nameParameters = (extensions: ReadonlyArray<Extension.Extension.Any>): ReadonlyMap<string, string> =>
+  new Map(
+    extensions.flatMap(({ requests }) => Object.values(requests) as ReadonlyArray<Extension.Request>).flatMap(
+      ({ name, nameParameter }) => nameParameter === undefined ? [] : [[name, nameParameter]]
+    )
+  )
+
+const settings = ({ declared, id, settings }: Extension.Extension.Any, side: Extension.Side): unknown =>
+  Either.getOrThrowWith(
+    Schema.decodeUnknownEither(settings[side])(declared[side]),
+    ({ issue }) =>
+      new Error(
+        `The ${side} needs settings for the extension "${id}"; give it the result of Extension.declare: ${
+          Issue.sentence(issue)
+        }`
+      )
+  )
+
+const unique = <A>(
+  values: ReadonlyArray<A>,
+  key: (value: A) => string,
+  what: string,
+  isTaken: (value: A) => boolean = () => false
+): ReadonlyMap<string, A> => {
+  const found = new Map<string, A>()
+  for (const value of values) {
+    const name = key(value)
+    if (isTaken(value) || found.has(name)) throw twice(`${what} "${name}"`)
+    found.set(name, value)
+  }
+  return found
+}
+
+const twice = (what: string): Error =>
+  new Error(
+    `${what[0]!.toUpperCase()}${
+      what.slice(1)
+    } exists already, in another extension or in the core: rename it, or pass ` +
+      "each extension once"
+  )
+
+/** Warns of each extension that features of a side use and that the side was not given: what belongs to it is not served. */
+export const warnOfMissing = (
+  { byId }: ExtensionTable,
+  side: Extension.Side,
+  used: Iterable<string | undefined>
+): Effect.Effect<void> =>
+  Effect.forEach(
+    new Set(used),
+    (id) =>
+      id === undefined || byId.has(id) ? Effect.void : Effect.logWarning(
+        `Features of this ${side} use the extension "${id}", which the ${side} was not given: add it to the option \`extensions\``
+      ),
+    { discard: true }
+  )
+
+/** The parameters of a message of an extension. Parameters that do not conform to their schema are a defect of the caller. */
+export const encodeParams = (
+  { name, params: schema }: Extension.Request | Extension.Notification,
+  params: unknown
+): Effect.Effect<JsonObject> =>
+  Effect.catchAll(
+    Schema.encodeUnknown(schema)(params),
+    ({ issue }) =>
+      Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`)
+  )

@@ -1,0 +1,143 @@
+/**
+ * How a modern server asks its client for input: it answers a request with `input_required` and its input requests, and
+ * the client sends the request again with the responses. A legacy server sends the same input requests as JSON-RPC
+ * requests. `requestState` is opaque to the client; the server seals it.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { ElicitParams, ElicitResult } from "../Elicitation.js"
+import { Key } from "../Json.js"
+import * as Method from "../Method.js"
+import { ListRootsResult } from "../Roots.js"
+import { CreateMessageParams, CreateMessageResult } from "../Sampling.js"
+import * as Envelope from "./Envelope.js"
+import { INPUT_REQUIRED } from "./ResultType.js"
+
+/** @category methods */
+export const elicit = Method.request({
+  name: "elicitation/create",
+  from: "server",
+  params: ElicitParams,
+  result: ElicitResult,
+  capability: "elicitation",
+  since: "2025-06-18"
+})
+
+/** @category methods */
+export const createMessage = Method.request({
+  name: "sampling/createMessage",
+  deprecated: Method.deprecatedFeature,
+  from: "server",
+  params: CreateMessageParams,
+  result: CreateMessageResult,
+  capability: "sampling"
+})
+
+/** @category methods */
+export const listRoots = Method.request({
+  name: "roots/list",
+  deprecated: Method.deprecatedFeature,
+  from: "server",
+  params: Method.Empty,
+  result: ListRootsResult,
+  capability: "roots"
+})
+
+/**
+ * What a server may ask for, by name. None of these is in the table of `Methods`.
+ *
+ * @category constants
+ */
+export const inputMethods = Method.table(elicit, createMessage, listRoots)
+
+/** @category models */
+export type InputRequest = typeof InputRequest.Type
+
+/** @category schemas */
+export const InputRequest = Schema.Union(
+  Schema.Struct({ method: Schema.Literal(elicit.name), params: ElicitParams }),
+  Schema.Struct({ method: Schema.Literal(createMessage.name), params: CreateMessageParams }),
+  Schema.Struct({ method: Schema.Literal(listRoots.name), params: Schema.optional(Method.Empty) })
+)
+
+/** @category models */
+export type InputResponse = typeof InputResponse.Type
+
+/**
+ * A response; the input request with the same key tells its kind.
+ *
+ * @category schemas
+ */
+export const InputResponse = Schema.Union(ElicitResult, CreateMessageResult, ListRootsResult)
+
+/** @category models */
+export interface InputRequests extends Schema.Schema.Type<typeof InputRequests> {}
+
+/** @category schemas */
+export const InputRequests = Schema.Record({ key: Key, value: InputRequest })
+
+/** @category models */
+export interface InputResponses extends Schema.Schema.Type<typeof InputResponses> {}
+
+/** @category schemas */
+export const InputResponses = Schema.Record({ key: Key, value: InputResponse })
+
+/**
+ * The fields of a repeated request. The server ignores unknown responses.
+ *
+ * @category constants
+ */
+export const retryFields: {
+  readonly inputResponses: Schema.optional<Schema.Schema<InputResponses>>
+  readonly requestState: Schema.optional<typeof Schema.String>
+} = {
+  inputResponses: Schema.optional(InputResponses),
+  /** Returned unchanged to the server. */
+  requestState: Schema.optional(Schema.String)
+}
+
+/** @category models */
+export interface InputRequiredResult extends Schema.Schema.Type<typeof InputRequiredResult> {}
+
+/**
+ * Input requests by keys that the server chose, or a state to send back, or both.
+ *
+ * @category schemas
+ */
+export const InputRequiredResult = Schema.Struct({
+  resultType: Schema.Literal(INPUT_REQUIRED),
+  inputRequests: Schema.optional(InputRequests),
+  requestState: Schema.optional(Schema.String),
+  ...Envelope.result
+}).pipe(
+  Schema.filter(({ inputRequests, requestState }) =>
+    inputRequests !== undefined || requestState !== undefined || "neither inputRequests nor requestState"
+  )
+)
+
+/**
+ * The methods whose requests may be answered with `input_required`.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#supported-requests
+ * @category constants
+ */
+export const methods: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
+
+/**
+ * The result that replaces a legacy `UrlElicitationRequired`. The modern era has no ids of elicitations, so the key of
+ * each input request is its position.
+ *
+ * @category constructors
+ */
+export const ofUrlElicitations = (
+  elicitations: ReadonlyArray<{ readonly message: string; readonly url: string }>
+): InputRequiredResult => ({
+  resultType: INPUT_REQUIRED,
+  inputRequests: Object.fromEntries(
+    elicitations.map((
+      { message, url },
+      i
+    ) => [`url-${i}`, { method: elicit.name, params: { mode: "url", message, url } }])
+  )
+})

@@ -1,0 +1,87 @@
+/**
+ * Annotations of fields and union members: in which revisions they exist, and what peers of other revisions receive in
+ * their place. The schemas of this package carry them and `Projection` reads them.
+ */
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import type { Version } from "../Version.js"
+
+const SinceId: unique symbol = Symbol.for("@effect-mcp/core/protocol/Since")
+const UntilId: unique symbol = Symbol.for("@effect-mcp/core/protocol/Until")
+const ReplacedId: unique symbol = Symbol.for("@effect-mcp/core/protocol/Replaced")
+const LimitedId: unique symbol = Symbol.for("@effect-mcp/core/protocol/Limited")
+const RewrittenId: unique symbol = Symbol.for("@effect-mcp/core/protocol/Rewritten")
+
+/** Marks a field that revisions before `version` do not know. */
+export const since = <Field extends Schema.PropertySignature.All | Schema.Annotable.All>(
+  version: Version,
+  field: Field
+): Field => field.annotations({ [SinceId]: version }) as Field
+
+/** Marks a field that revisions after `version` do not know. */
+export const until = <Field extends Schema.PropertySignature.All | Schema.Annotable.All>(
+  version: Version,
+  field: Field
+): Field => field.annotations({ [UntilId]: version }) as Field
+
+/** Marks a union member that revisions before `version` do not know; their peers receive what `replace` returns. */
+export const replacedBefore = <A, I, R, B>(
+  version: Version,
+  member: Schema.Schema<A, I, R>,
+  replace: (value: A) => B
+): Schema.Schema<A, I, R> => member.annotations({ [SinceId]: version, [ReplacedId]: replace })
+
+/** Marks a field of which revisions up to `version` know some values only; their peers do not receive the others. */
+export const limitedUntil = <Field extends Schema.PropertySignature.All>(
+  version: Version,
+  known: (value: unknown) => boolean,
+  field: Field
+): Field => field.annotations({ [LimitedId]: [version, known] }) as Field
+
+/**
+ * Marks a field whose value is rewritten for peers of some revisions: from `since`, up to `until`, or both. `undefined`
+ * leaves the field out.
+ */
+export const rewritten = <Field extends Schema.PropertySignature.All, A = any>(
+  revisions: { readonly since?: Version; readonly until?: Version },
+  rewrite: (value: A) => unknown,
+  field: Field
+): Field => field.annotations({ [RewrittenId]: { ...revisions, rewrite } }) as Field
+
+/** What carries annotations: a field, a type, a union member. */
+interface Annotated {
+  readonly annotations: { readonly [id: symbol]: unknown }
+}
+
+/** How a field is rewritten for a revision. */
+export const rewriteFor = (
+  annotated: Annotated,
+  version: string
+): ((value: unknown) => unknown) | undefined => {
+  const found = annotated.annotations[RewrittenId] as
+    | { readonly since?: Version; readonly until?: Version; readonly rewrite: (value: unknown) => unknown }
+    | undefined
+  if (found === undefined) return undefined
+  const { rewrite, since = version, until = version } = found
+  return version >= since && version <= until ? rewrite : undefined
+}
+
+/** Which values of a field a revision knows; `undefined` for all. */
+export const knownValuesFor = (
+  annotated: Annotated,
+  version: string
+): ((value: unknown) => boolean) | undefined => {
+  const limited = annotated.annotations[LimitedId] as readonly [Version, (value: unknown) => boolean] | undefined
+  return limited !== undefined && version <= limited[0] ? limited[1] : undefined
+}
+
+/** Whether a revision knows an annotated field or union member. */
+export const isKnown = (annotated: Annotated, version: string): boolean => {
+  const first = annotated.annotations[SinceId] as Version | undefined
+  const last = annotated.annotations[UntilId] as Version | undefined
+  return (first === undefined || version >= first) && (last === undefined || version <= last)
+}
+
+/** What replaces a union member for revisions that do not know it. */
+export const replacement = (annotated: Annotated): Option.Option<(value: unknown) => unknown> =>
+  Option.fromNullable(annotated.annotations[ReplacedId] as ((value: unknown) => unknown) | undefined)

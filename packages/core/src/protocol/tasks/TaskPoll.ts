@@ -1,0 +1,184 @@
+/**
+ * Reads the status of a task again and again, until the task has ended, at the pace that the peer wants. All callers that
+ * wait for a task share one poll: the first caller requests the next state, and the others wait for it. `result` fetches
+ * the result of a task, and `cancel` cancels a task.
+ *
+ * It knows no method: the side whose request became the task passes the effects that send requests.
+ */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { RequestTimeout, SessionExpired, TransportError } from "../../jsonrpc/LocalError.js"
+import * as Edition from "../../kit/Edition.js"
+import * as Race from "../../kit/Race.js"
+import * as Semaphore from "../../kit/Semaphore.js"
+import * as Tasks from "../Tasks.js"
+
+/** The wait between two reads, in milliseconds: without a `pollInterval`, the shortest, and the longest. */
+export const DEFAULT_INTERVAL = 1000
+export const MIN_INTERVAL = 50
+export const MAX_INTERVAL = 60_000
+
+/** How many reads in a row may be lost before the poll fails. */
+export const MAX_LOST = 5
+
+/** What a poll needs to know of a state. */
+export interface Polled {
+  readonly status: Tasks.TaskStatus
+  readonly pollInterval?: number | undefined
+}
+
+export interface TaskPoll<out S, out E> {
+  /**
+   * The newest state, with its number, as soon as there is one after the state with the number `seen`; 0 for the first. The
+   * state of a task that has ended is the newest for ever.
+   */
+  readonly next: (seen: number) => Effect.Effect<readonly [state: S, number: number], E>
+  /** The states from now on, without those that a slow reader has missed. Ends with the state of the task that has ended. */
+  readonly states: Stream.Stream<S, E>
+  /** The state of the task that has ended. */
+  readonly ended: Effect.Effect<S, E>
+  /** The newest state that is known. */
+  readonly latest: () => S | undefined
+  /** Makes the poll read the next state soon, because the peer has notified of a change. */
+  readonly wake: () => void
+}
+
+/** How long to wait between two reads when the peer wants `pollInterval`, in milliseconds. */
+export const interval = (pollInterval: number | undefined): number =>
+  Math.min(Math.max(pollInterval ?? DEFAULT_INTERVAL, MIN_INTERVAL), MAX_INTERVAL)
+
+/** Whether a request that only reads may be sent again after this error: its answer was lost, and the peer may be there. */
+export const isLost = (error: unknown): boolean =>
+  error instanceof RequestTimeout || error instanceof SessionExpired ||
+  (error instanceof TransportError && error.reason !== "Decode" && error.reason !== "Encode")
+
+/** A poll that reads with `read`. `first` is the state that is known already. */
+export const make = <S extends Polled, E>(read: Effect.Effect<S, E>, first?: S): Effect.Effect<TaskPoll<S, E>> =>
+  Effect.map(Clock.currentTimeMillis, (now): TaskPoll<S, E> => {
+    const turns = Semaphore.make()
+    let latest = first
+    let count = first === undefined ? 0 : 1
+    let readAt = first === undefined ? -Infinity : now
+    let lost = 0
+    let isWoken = false
+    let sleeping: Deferred.Deferred<void> | undefined
+
+    const sleepUntil = (at: number) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => at > now ? Effect.sleep(at - now) : Effect.void)
+
+    const pause = Effect.suspend(() => {
+      const soon = readAt + MIN_INTERVAL
+      if (isWoken) return sleepUntil(soon)
+      const woken = sleeping = Edition.deferred<void>()
+      return Race.raceFirst(
+        sleepUntil(readAt + interval(latest?.pollInterval)),
+        Effect.zipRight(Deferred.await(woken), sleepUntil(soon))
+      )
+    })
+
+    const reading: Effect.Effect<void, E> = Effect.zipRight(
+      pause,
+      Effect.suspend(() => {
+        isWoken = false
+        sleeping = undefined
+        return Effect.matchEffect(read, {
+          onFailure: (error) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) => {
+              readAt = now
+              return isLost(error) && ++lost <= MAX_LOST ? reading : Effect.fail(error)
+            }),
+          onSuccess: (state) =>
+            Effect.map(Clock.currentTimeMillis, (now) => {
+              readAt = now
+              lost = 0
+              count++
+              latest = state
+            })
+        })
+      })
+    )
+
+    const known = (seen: number) =>
+      latest !== undefined && (count > seen || Tasks.isTerminal(latest.status)) ? [latest, count] as const : undefined
+
+    const next: TaskPoll<S, E>["next"] = (seen) =>
+      Effect.suspend(() => {
+        const now = known(seen)
+        return now !== undefined ? Effect.succeed(now) : Effect.zipRight(
+          turns.run(Effect.suspend(() => known(seen) === undefined ? reading : Effect.void)),
+          Effect.suspend(() => Effect.succeed(known(seen)!))
+        )
+      })
+
+    const ended = (seen: number): Effect.Effect<S, E> =>
+      Effect.flatMap(
+        next(seen),
+        ([state, number]) => Tasks.isTerminal(state.status) ? Effect.succeed(state) : ended(number)
+      )
+
+    return {
+      next,
+      ended: ended(0),
+      states: Stream.paginateEffect(
+        0 as number,
+        (seen) =>
+          Effect.map(
+            next(seen),
+            ([state, number]) =>
+              [state, Tasks.isTerminal(state.status) ? Option.none<number>() : Option.some(number)] as const
+          )
+      ),
+      latest: () => latest,
+      wake: () => {
+        isWoken = true
+        if (sleeping !== undefined) Edition.done(sleeping, Effect.void)
+      }
+    }
+  })
+
+/**
+ * The result of a task of 2025-11-25. `fetch` requests it with `tasks/result`, which waits as long as the task runs: without
+ * a limit of time when `isWaiting`. The result is requested early when the task is `input_required`, because the peer then
+ * sends its questions. Fails with `cancelled` when the task was cancelled.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status
+ */
+export const result = <S extends Polled, A, E>(
+  poll: TaskPoll<S, E>,
+  fetch: (isWaiting: boolean) => Effect.Effect<A, E>,
+  cancelled: (state: S) => E
+): Effect.Effect<A, E> => {
+  const ofEnded = (state: S) => state.status === "cancelled" ? Effect.fail(cancelled(state)) : fetch(false)
+  const waiting = Effect.matchEffect(fetch(true), {
+    onFailure: (error) => isLost(error) ? Effect.succeed(Option.none<A>()) : Effect.fail(error),
+    onSuccess: Effect.succeedSome
+  })
+  const loop = (seen: number): Effect.Effect<A, E> =>
+    Effect.flatMap(poll.next(seen), ([state, number]) => {
+      if (Tasks.isTerminal(state.status)) return ofEnded(state)
+      if (state.status === "working") return loop(number)
+      return Effect.flatMap(
+        Race.raceFirst(waiting, Effect.asSome(Effect.flatMap(poll.ended, ofEnded))),
+        Option.match({ onNone: () => loop(number), onSome: (found) => Effect.succeed(found) })
+      )
+    })
+  return loop(0)
+}
+
+/** Cancels a task of 2025-11-25 with this request. The peer refuses to cancel a task that has ended: that is no error. */
+export const cancel = <E extends { readonly _tag: string }>(
+  { wake }: TaskPoll<Polled, E>,
+  get: Effect.Effect<Polled, E>,
+  request: Effect.Effect<unknown, E>
+): Effect.Effect<void, E> =>
+  Effect.catchIf(
+    request,
+    ({ _tag }) => _tag === "InvalidParams",
+    (error) => Effect.filterOrFail(get, ({ status }) => Tasks.isTerminal(status), () => error)
+  ).pipe(
+    Effect.ensuring(Effect.sync(wake)),
+    Effect.asVoid
+  )

@@ -1,0 +1,103 @@
+/**
+ * Carries changes from each node of a server to all others: that a list has changed, that a resource has new content, and the
+ * notifications of extensions. A client is connected to one node, and the change may happen on another.
+ *
+ * Provide one to the layer of a server that runs on several nodes. This module has the interface, for buses of any kind, and a
+ * bus in memory, for several servers in one process. Without a bus each node notifies its own clients only.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { ExtensionNotification, Kind } from "./Registry.js"
+
+/**
+ * `List`: a list has changed; with a `principal`, for its clients only. `Resource`: a resource has new content. `Extension`: a
+ * notification of an extension. `Unknown`: the bus has lost changes, so that every list and every resource may have changed.
+ *
+ * @category models
+ */
+export type Change =
+  | { readonly _tag: "List"; readonly kind: Kind; readonly principal?: string | undefined }
+  | { readonly _tag: "Resource"; readonly uri: string }
+  | { readonly _tag: "Extension"; readonly notification: ExtensionNotification }
+  | { readonly _tag: "Unknown" }
+
+/**
+ * One node, as the bus knows it.
+ *
+ * @category models
+ */
+export interface Member {
+  /**
+   * Sends a change to all other members. When this has ended, a bus that survives the end of this process delivers it. Never
+   * fails: a bus that cannot deliver logs it.
+   */
+  readonly publish: (change: Change) => Effect.Effect<void>
+  /**
+   * The changes that other members have published since this one has joined, those of one member in their order. A change may
+   * come more than once. A reader that is slow gets `Unknown` in place of what it has missed. Run it once. It goes on until the scope
+   * closes: when it ends before, the server joins again, and the clients of all nodes learn that everything may have changed.
+   */
+  readonly changes: Stream.Stream<Change>
+}
+
+/** @category models */
+export interface ChangeBusService {
+  /** Joins the bus until the scope closes. From then on no change is missed. */
+  readonly join: Effect.Effect<Member, never, Scope.Scope>
+}
+
+/** @category tags */
+export class ChangeBus extends Context.Tag("@effect-mcp/core/ChangeBus")<ChangeBus, ChangeBusService>() {}
+
+/** @category models */
+export interface MemoryOptions {
+  /** How many changes may wait for one member; then it gets `Unknown`. Default: 1,024. */
+  readonly capacity?: number | undefined
+}
+
+/**
+ * A bus between the servers of one process that share this layer.
+ *
+ * @category constructors
+ */
+export const memory = ({ capacity = 1024 }: MemoryOptions = {}): Effect.Effect<ChangeBusService> =>
+  Effect.sync(() => {
+    const inboxes = new Set<Queue.Queue<Change>>()
+    const deliver = (inbox: Queue.Queue<Change>, change: Change) =>
+      Effect.flatMap(Queue.offer(inbox, change), (isTaken) =>
+        isTaken
+          ? Effect.void
+          : Effect.zipRight(Queue.takeAll(inbox), Queue.offer(inbox, { _tag: "Unknown" })))
+    return {
+      join: Effect.map(
+        Effect.acquireRelease(
+          Effect.tap(Queue.dropping<Change>(Math.max(1, capacity)), (inbox) => inboxes.add(inbox)),
+          (inbox) => Effect.zipRight(Effect.sync(() => inboxes.delete(inbox)), Queue.shutdown(inbox))
+        ),
+        (own): Member => ({
+          publish: (change) =>
+            Effect.forEach([...inboxes].filter((inbox) => inbox !== own), (inbox) => deliver(inbox, change), {
+              discard: true
+            }),
+          changes: Stream.fromQueue(own)
+        })
+      )
+    }
+  })
+
+/**
+ * `layerMemory` with options.
+ *
+ * @category layers
+ */
+export const layerMemoryWith = (options?: MemoryOptions): Layer.Layer<ChangeBus> =>
+  Layer.effect(ChangeBus, memory(options))
+
+/** @category layers */
+export const layerMemory: Layer.Layer<ChangeBus> = layerMemoryWith()

@@ -1,0 +1,128 @@
+/**
+ * A logger that sends what handlers log with Effect to the client of their request. The application's other loggers remain.
+ * It ignores what is logged outside of a request.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
+import * as Inspectable from "effect/Inspectable"
+import type * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import type * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import * as Json from "../jsonrpc/runtime/Json.js"
+import * as Edition from "../kit/Edition.js"
+import type { LoggingLevel } from "../protocol/Logging.js"
+import { RequestContext, type RequestContextService } from "./RequestContext.js"
+
+/** The limit of the log messages of one request that wait for a client to read; more are dropped. */
+const MAX_WAITING = 64
+
+/**
+ * Sends the message with its annotations, if the client wants messages of the level. It does not send causes, and of an error only
+ * the name: the rest is for the operator. `name` is the `logger` of the messages.
+ *
+ * Effect drops messages below its own minimum first. To let clients ask for `debug`, lower it with
+ * `Logger.withMinimumLogLevel`.
+ *
+ * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @category constructors
+ */
+export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
+  Logger.make(({ annotations, context, logLevel, message }) => {
+    const level = levels[logLevel._tag]
+    const request = Context.getOption(Edition.contextIn(context), RequestContext)
+    if (level === undefined || Option.isNone(request)) return
+    const data = dataOf(message)
+    if (data === undefined || data === TERMINATED) return
+    send(
+      request.value,
+      level,
+      HashMap.isEmpty(annotations)
+        ? data
+        : { message: data, ...Object.fromEntries(HashMap.toEntries(HashMap.map(annotations, plain))) },
+      options.name
+    )
+  })
+
+/**
+ * Adds the logger to those of the server that this layer is provided to.
+ *
+ * @example
+ * ```ts
+ * import * as ClientLogger from "@effect-mcp/core/ClientLogger"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import { Layer } from "effect"
+ *
+ * export const Server = McpServer.layer({ name: "chatty", version: "1.0.0" }, Layer.empty).pipe(
+ *   Layer.provide(ClientLogger.layer)
+ * )
+ * ```
+ * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.
+ * @category layers
+ */
+export const layer: Layer.Layer<never> = Logger.add(make())
+
+/**
+ * Withholds what an effect logs from the client of its request: it is for the application's other loggers.
+ *
+ * @category combinators
+ */
+export const forOperator: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.mapInputContext(
+  (context: Context.Context<any>) => Context.omit(RequestContext)(context)
+)
+
+/** What Effect's runtime logs at debug for each fiber that fails, of this library's too. */
+const TERMINATED = "Fiber terminated with an unhandled error"
+
+const levels: Partial<Record<LogLevel.LogLevel["_tag"], LoggingLevel>> = {
+  Trace: "debug",
+  Debug: "debug",
+  Info: "info",
+  Warning: "warning",
+  Error: "error",
+  Fatal: "critical"
+}
+
+const waiting = new WeakMap<RequestContextService, number>()
+
+/** Sends on a fiber of its own, because a logger cannot wait. */
+const send = (
+  request: RequestContextService,
+  level: LoggingLevel,
+  data: unknown,
+  name: string | undefined
+): void => {
+  const before = waiting.get(request) ?? 0
+  if (before >= MAX_WAITING) return
+  const fiber = Effect.runFork(request.log(level, data, name))
+  if (Edition.exitOf(fiber) !== undefined) return
+  waiting.set(request, before + 1)
+  fiber.addObserver(() => waiting.set(request, waiting.get(request)! - 1))
+}
+
+// A log call has one argument or several. A call with only a cause has no data to send.
+const dataOf = (message: unknown): unknown => {
+  const parts = Array.isArray(message) ? message.map(plain) : [plain(message)]
+  return parts.length > 1 ? parts : parts[0]
+}
+
+const plain = (value: unknown): unknown => {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value
+    case "number":
+      return Number.isFinite(value) ? value : String(value)
+    case "object": {
+      if (value instanceof Error) return value.name
+      const json = Inspectable.toJSON(value)
+      return Json.stringify(json as {}) === undefined ? String(value) : json
+    }
+    default:
+      return String(value)
+  }
+}

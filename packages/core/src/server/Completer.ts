@@ -1,0 +1,51 @@
+/**
+ * Completers: functions that complete the arguments of a prompt, or the parameters of a resource template, by the name of
+ * the argument. An argument whose schema accepts only certain strings needs no completer: the server completes it with
+ * those strings.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import type { Suggestions } from "../protocol/Completion.js"
+import type { Allowed, Fails } from "./Feature.js"
+
+/**
+ * Completes one argument. It gets the text that the user has typed, and the other arguments, all in their encoded form; it
+ * gives encoded values, of which the client receives the first 100.
+ *
+ * @category models
+ */
+export type Completer<out R, out E = Fails> = (
+  value: string,
+  others: Readonly<Record<string, string>>
+) => Effect.Effect<ReadonlyArray<string> | Suggestions, E, R>
+
+/**
+ * Completers by the name of the argument.
+ *
+ * @category models
+ */
+export type Completers<Name extends PropertyKey> = { readonly [N in Name]?: Completer<any, any> }
+
+/**
+ * Accepts completers that fail only as they may. Others get a sentence for the compiler to show.
+ *
+ * @category models
+ */
+export type Checked<C> = {
+  readonly [K in keyof C]: C[K] extends (...args: any) => never ? unknown
+    : C[K] extends (...args: any) => Effect.Effect<any, infer E, any> ? Allowed<E>
+    : unknown
+}
+
+/**
+ * The services that these completers require.
+ *
+ * @category models
+ */
+export type Context<C> = {
+  readonly [K in keyof C]-?: C[K] extends (...args: any) => never ? never
+    : C[K] extends (...args: any) => Effect.Effect<any, any, infer R> ? R
+    : never
+}[keyof C]

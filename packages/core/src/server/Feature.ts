@@ -1,0 +1,190 @@
+/**
+ * A feature: a layer that registers entries with a server. Their handlers run with the context that the layer was built
+ * with, and with the services of the request; where both have a service, a handler gets that of the request.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import type { CallError } from "../jsonrpc/Outbound.js"
+import type { ExtendedResult } from "../protocol/Extension.js"
+import type { McpError, NameOf } from "../protocol/McpError.js"
+import * as SurroundedRegistry from "./features/SurroundedRegistry.js"
+import * as Surroundings from "./features/Surroundings.js"
+import type { HttpRefusal } from "./HttpRefusal.js"
+import { type Registered, Registry, type RegistryService } from "./Registry.js"
+import type { RequestContext } from "./RequestContext.js"
+import * as HandlerResult from "./runtime/HandlerResult.js"
+import type { ServerSession } from "./ServerSession.js"
+
+/**
+ * A layer that registers entries with a server, and requires `R` for their handlers.
+ *
+ * @category models
+ */
+export type Feature<R = never> = Layer.Layer<never, never, Registry | R>
+
+/**
+ * The services of a request: a handler may use them, and its layer does not require them.
+ *
+ * @category models
+ */
+export type RequestServices = RequestContext | ServerSession | Scope.Scope
+
+/**
+ * The failures that every handler may have beside those that its definition declares. The calling program receives them as
+ * JSON-RPC errors. An `HttpRefusal` decides the HTTP status, too. An `ExtendedResult` is no error: it answers the request
+ * with a result of an extension.
+ *
+ * @category models
+ */
+export type Fails = McpError | CallError | HttpRefusal | ExtendedResult
+
+/**
+ * Accepts the effect of a handler that fails with `E`, when its definition declares these failures. Otherwise it is a
+ * sentence for the compiler to show, which names the failure and what to do.
+ *
+ * @category models
+ */
+export type Declared<E, Failure = never> = [Exclude<E, Failure | Fails>] extends [never] ? unknown
+  : [Failure] extends [never] ? `The handler fails with ${NameOf<
+      Exclude<E, Failure | Fails>
+    >}, which its definition does not declare: catch it, declare it as the "failure" of a tool, or fail with an McpError`
+  : `The handler fails with ${NameOf<
+    Exclude<E, Failure | Fails>
+  >}, which its definition does not declare: catch it, or add it to the tool's "failure"`
+
+/**
+ * The same for an effect that declares no failures: a completer, the list of a template, the handler of a whole method.
+ *
+ * @category models
+ */
+export type Allowed<E> = 0 extends 1 & E ? unknown // `any`: nothing was inferred
+  : [Exclude<E, Fails>] extends [never] ? unknown
+  : `This fails with ${NameOf<Exclude<E, Fails>>}: catch it, or fail with an McpError`
+
+/**
+ * A feature from a function that registers its entries, until the layer's scope closes. The function gets the context that
+ * the layer was built with, without the layer's `Scope`.
+ *
+ * @category constructors
+ */
+export const make = <R = never>(
+  register: (registry: RegistryService, context: Context.Context<never>) => Effect.Effect<void, never, Scope.Scope>
+): Feature<R> =>
+  Layer.scopedDiscard(
+    Effect.gen(function*() {
+      const registry = yield* Registry
+      const context = yield* Effect.context<R>()
+      yield* register(registry, Context.omit(Scope.Scope)(context as Context.Context<any>) as Context.Context<never>)
+    })
+  )
+
+/**
+ * Requires scopes of the user, all of them, for each use of a feature, or of a group of features: to call, read, get, complete
+ * and subscribe to it. The option `requires` of a definition does the same for one.
+ *
+ * The `permit` of the server's `Authenticator` decides, before the arguments are decoded and the handler runs; without it every
+ * use is refused. A client is refused once with all scopes that the use requires: a feature may be inside of several of these.
+ * Over HTTP the status is that of the refusal, 403 for example; a batch is refused as a whole.
+ *
+ * Lists show the feature to all users, so that a client can get the scope; resources that a template lists need its scopes.
+ * Where `Feature.visible` is around it, what a user does not see is unknown, and scopes are not named.
+ *
+ * @example
+ * ```ts
+ * import * as Feature from "@effect-mcp/core/Feature"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect } from "effect"
+ *
+ * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(Feature.requires(["notes:write"]))
+ * ```
+ * @category combinators
+ */
+export const requires: {
+  (scopes: ReadonlyArray<string>): <E, R>(feature: Layer.Layer<never, E, R>) => Layer.Layer<never, E, R | Registry>
+  <E, R>(feature: Layer.Layer<never, E, R>, scopes: ReadonlyArray<string>): Layer.Layer<never, E, R | Registry>
+} = dual(
+  2,
+  <E, R>(feature: Layer.Layer<never, E, R>, scopes: ReadonlyArray<string>): Layer.Layer<never, E, R | Registry> =>
+    SurroundedRegistry.layer(feature, () => ({ _tag: "Requirement", scopes }))
+)
+
+/**
+ * Decides for each request whether it sees a feature, or a group of features. What a request does not see is not listed,
+ * completed or subscribed to, and calling, reading or getting it fails as if the server did not have it. A resource that is
+ * hidden is not read through a template either. The capabilities of the server stay.
+ *
+ * The effect may require the user, what the session layer and the middleware provide, and `RequestContext`. It runs for each
+ * use of a feature, and once for a list, however many features there are; for `resources/list` once more for each template with
+ * a list of its own. It runs inside of middleware that is around it: where that refuses, a list leaves the features out.
+ *
+ * Clients are not notified when its answer changes: see `ServerSession` for the notifications to one client, and
+ * `Registry.changed` for those to all. From 2026-07-28 on, its lists and contents are cached for the sender alone.
+ *
+ * @example
+ * ```ts
+ * import * as Feature from "@effect-mcp/core/Feature"
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Context, Effect } from "effect"
+ *
+ * class User extends Context.Tag("User")<User, { readonly isAdmin: boolean }>() {}
+ *
+ * export const Delete = McpServer.tool(Tool.make("delete"), () => Effect.void).pipe(
+ *   Feature.visible(Effect.map(User, ({ isAdmin }) => isAdmin))
+ * )
+ * ```
+ * @category combinators
+ */
+export const visible: {
+  <VR>(
+    check: Effect.Effect<boolean, never, VR>
+  ): <E, R>(
+    feature: Layer.Layer<never, E, R>
+  ) => Layer.Layer<never, E, R | Registry | Exclude<VR, RequestServices>>
+  <E, R, VR>(
+    feature: Layer.Layer<never, E, R>,
+    check: Effect.Effect<boolean, never, VR>
+  ): Layer.Layer<never, E, R | Registry | Exclude<VR, RequestServices>>
+} = dual(
+  2,
+  <E, R, VR>(
+    feature: Layer.Layer<never, E, R>,
+    check: Effect.Effect<boolean, never, VR>
+  ): Layer.Layer<never, E, R | Registry | Exclude<VR, RequestServices>> =>
+    SurroundedRegistry.layer(feature, (own) => ({
+      _tag: "Visibility",
+      check: Effect.mapInputContext(
+        HandlerResult.effect(check, "Feature.visible") as Effect.Effect<boolean>,
+        (request: Context.Context<never>) => Context.merge(own, request)
+      )
+    }))
+)
+
+/**
+ * Whether there are requests that do not see an entry of the registry: what is made of it is not cached for other clients.
+ *
+ * @category utils
+ */
+export const mayBeHidden: (entry: Registered) => boolean = Surroundings.mayBeHidden
+
+/**
+ * Whether the request sees an entry of the registry, with or without the scopes to use it. For handlers.
+ *
+ * @category guards
+ */
+export const isVisible: (entry: Registered) => Effect.Effect<boolean> = Surroundings.isVisible
+
+/**
+ * Those entries of the registry that the request sees. A check around several entries runs once. For handlers.
+ *
+ * @category utils
+ */
+export const onlyVisible: <A extends Registered>(
+  entries: Iterable<readonly [key: string, entry: A]>
+) => Effect.Effect<ReadonlyArray<readonly [key: string, entry: A]>> = Surroundings.visible

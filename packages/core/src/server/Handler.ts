@@ -1,0 +1,312 @@
+/**
+ * Handlers of whole methods: of methods that the application or an extension defines, or of a method of the specification
+ * in place of what the server would do. A proxy consists of such handlers.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import * as SchemaParser from "../definition/schema/SchemaParser.js"
+import * as Extension from "../protocol/Extension.js"
+import * as ExtensionTable from "../protocol/extension/ExtensionTable.js"
+import * as Issue from "../protocol/Issue.js"
+import type { JsonObject } from "../protocol/Json.js"
+import * as JsonObjects from "../protocol/Json.js"
+import * as McpError from "../protocol/McpError.js"
+import * as Method from "../protocol/Method.js"
+import * as Feature from "./Feature.js"
+import type { RequestContext } from "./RequestContext.js"
+import * as HandlerName from "./runtime/HandlerName.js"
+import * as HandlerResult from "./runtime/HandlerResult.js"
+import * as Reply from "./runtime/Reply.js"
+import { ANY } from "./runtime/Route.js"
+
+type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
+
+/** A request or a notification: of an extension, or of the specification. */
+interface AnyMethod {
+  readonly kind: string
+  readonly name: string
+  readonly params: Schema.Schema<any, any>
+}
+
+type ParamsOf<M extends AnyMethod> = Schema.Schema.Type<M["params"]>
+
+type ResultOf<M> = M extends { readonly result: Schema.Schema<infer Result, any> } ? Result : never
+
+// A handler that only throws requires nothing.
+type ContextOf<Handled extends Effect.Effect<any, any, any>> = [Handled] extends [never] ? never
+  : Effect.Effect.Context<Handled>
+
+/** Accepts what clients send. Otherwise it is a sentence for the compiler to show. */
+type FromClient<M, Kind> = M extends { readonly kind: Kind }
+  ? M extends { readonly revisions: unknown; readonly extension?: never }
+    ? "This belongs to no extension yet: use the value that Extension.make returns"
+  : M extends { readonly extension: string; readonly from: "server" }
+    ? Kind extends "request" ?
+      "The server sends this request, and clients answer it: use Features.request of the client"
+    : "The server sends this notification: use McpServer.notifySubscribers, or notify of a RequestContext"
+  : unknown
+  : Kind extends "request" ? "A notification has no response: use Handler.notification"
+  : "A request needs a response: use Handler.request"
+
+/**
+ * Handles the requests of one method: of an extension, or of the specification in place of the server. The parameters are
+ * decoded, the result is checked, and each client receives only what its revision knows. The server advertises the
+ * capability that a method of the specification needs.
+ *
+ * A method of an extension is served when the server has the extension among its `extensions`; a client that has not
+ * declared it is refused with `MissingClientCapability`.
+ *
+ * The layer dies when the method has a handler already, and for `initialize`, which the server itself handles.
+ *
+ * @category utils
+ */
+export const request = <M extends AnyMethod, Handled extends Effect.Effect<ResultOf<NoInfer<M>>, any, any>>(
+  method: M & FromClient<NoInfer<M>, "request">,
+  handler: (params: ParamsOf<NoInfer<M>>) => Handled & Feature.Allowed<Effect.Effect.Error<NoInfer<Handled>>>
+): HandlerFeature<ContextOf<Handled>> => {
+  const given: AnyMethod = method
+  // `FromClient` and `Allowed` accept these only.
+  const one = given as Extension.Request<"client"> | Method.Request
+  const handle = handler as (params: any) => Effect.Effect<any, Feature.Fails, ContextOf<Handled>>
+  return "extension" in one
+    ? withSchemas(own(one.name, revisionsOf(one)), one, handle, one)
+    // Some clients send an empty cursor for the first page.
+    : register(
+      one,
+      (params, _, name) =>
+        answered(name, () => handle(params.cursor === "" ? { ...params, cursor: undefined } : params))
+    )
+}
+
+/**
+ * As `request`, for a handler that several features of a server register, and one serves: the next one when that is removed.
+ * What surrounds a feature does not surround it. Its results are sent without a check.
+ *
+ * @category utils
+ */
+export const shared = <Params, Result extends object>(
+  method: Extension.Request<"client", Params, Result>,
+  handler: (params: Params) => Effect.Effect<Result, unknown, RequestContext>
+): Feature.Feature => {
+  const decode = SchemaParser.decodeUnknown(method.params)
+  return Feature.make(({ handlers }) =>
+    handlers.register({
+      method: own(method.name, revisionsOf(method)),
+      context: Context.empty(),
+      extension: method.extension,
+      isShared: true,
+      run: (_, raw) =>
+        Effect.flatMap(
+          Effect.mapError(decode(raw ?? {}), (issue) => McpError.ofIssue(issue)),
+          (params) => Effect.map(handler(params), unchecked)
+        )
+    }, { yields: true })
+  )
+}
+
+/**
+ * Handles the notifications of one method, of an extension or of the specification. A notification whose parameters do not
+ * decode is dropped.
+ *
+ * @category utils
+ */
+export const notification = <M extends AnyMethod, E = never, R = never>(
+  method: M & FromClient<NoInfer<M>, "notification">,
+  handler: (params: ParamsOf<NoInfer<M>>) => Effect.Effect<void, E, R> & NoFailure<E>
+): HandlerFeature<R> => {
+  const given: AnyMethod = method
+  // `FromClient` and `NoFailure` accept these only.
+  const one = given as Extension.Notification<"client"> | Method.Notification
+  const run = handler as (params: any) => Effect.Effect<void, never, R>
+  return "extension" in one
+    ? withSchema(one.name, one.params, run, one)
+    : register(one, (params, _, name) => HandlerResult.run(() => run(params), actor(name)))
+}
+
+type NoFailure<E> = [E] extends [never] ? unknown
+  : "A notification has no response that could carry the failure: catch it, for example with Effect.catchAll"
+
+/**
+ * Chooses among the keys that a client wants to subscribe to with the filter of this notification, for example those of the
+ * principal. The client learns which keys were accepted. Without such a handler the server accepts all of them.
+ *
+ * @category utils
+ */
+export const subscription = <R = never>(
+  { filter, name }: Extension.Notification<"server", any, "keys">,
+  accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, Feature.Fails, R>
+): HandlerFeature<R> =>
+  Feature.make(({ filters }, context) =>
+    filters.register({ name: filter!, context, accept: (keys) => HandlerResult.run(() => accept(keys), actor(name)) })
+  )
+
+/**
+ * Ends a handler: its request is answered with this result of an extension. It fails, so what the handler does after it does
+ * not run. A client that has not declared the extension gets `MissingClientCapability`; see `RequestContext.extension`.
+ *
+ * @category utils
+ */
+export const answer = <Value>(
+  resultType: Extension.ResultType<any, Value>,
+  value: NoInfer<Value>
+): Effect.Effect<never, Extension.ExtendedResult> => Effect.fail(new Extension.ExtendedResult({ resultType, value }))
+
+/**
+ * Handles the notification that the roots of the client have changed. The handler may request the new roots.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
+ * @category combinators
+ */
+export const rootsListChanged = <R = never, E = never>(
+  handler: Effect.Effect<void, E, R> & NoFailure<E>
+): HandlerFeature<R> => register(rootsChanged, (_, __, name) => HandlerResult.effect(handler, actor(name)))
+
+const rootsChanged = Method.notification({
+  name: "notifications/roots/list_changed",
+  from: "client",
+  params: Method.Empty
+})
+
+/**
+ * Handles the requests of a method that the application defines. The schemas decode its parameters and encode its result.
+ *
+ * @category utils
+ */
+export const customRequest = <
+  Params,
+  ParamsEncoded,
+  Result,
+  ResultEncoded,
+  Handled extends Effect.Effect<NoInfer<Result>, any, any>
+>(
+  name: string,
+  schemas: {
+    readonly params: Schema.Schema<Params, ParamsEncoded>
+    readonly result: Schema.Schema<Result, ResultEncoded>
+  },
+  handler: (params: NoInfer<Params>) => Handled & Feature.Allowed<Effect.Effect.Error<NoInfer<Handled>>>
+): HandlerFeature<ContextOf<Handled>> => withSchemas(own(name), schemas, handler)
+
+const withSchemas = <R>(
+  method: Method.Request,
+  schemas: { readonly params: Schema.Schema<any, any>; readonly result: Schema.Schema<any, any> },
+  handler: (params: any) => Effect.Effect<any, Feature.Fails, R>,
+  extension?: Extension.Request
+): HandlerFeature<R> => {
+  const { name } = method
+  const decode = SchemaParser.decodeUnknown(schemas.params)
+  const encode = SchemaParser.encodeUnknown(schemas.result)
+  return register(
+    method,
+    (_, raw) =>
+      Effect.flatMap(
+        Effect.mapError(decode(raw ?? {}), (issue) => McpError.ofIssue(issue)),
+        (params) =>
+          answered(name, () =>
+            Effect.flatMap(
+              HandlerResult.run(() => handler(params), actor(name)),
+              (result) =>
+                Effect.catchAll(encode(result), (issue) =>
+                  Effect.dieMessage(
+                    `${actor(name)} returned a value that is not a result of the method: ${Issue.sentence(issue)}`
+                  ))
+            ))
+      ),
+    extension
+  )
+}
+
+/**
+ * Handles the notifications of a method that the application defines. A notification whose parameters do not decode is
+ * dropped.
+ *
+ * @category utils
+ */
+export const customNotification = <Params, ParamsEncoded, R = never, E = never>(
+  name: string,
+  params: Schema.Schema<Params, ParamsEncoded>,
+  handler: (params: Params) => Effect.Effect<void, E, R> & NoFailure<E>
+): HandlerFeature<R> => withSchema(name, params, handler as (params: any) => Effect.Effect<void, never, R>)
+
+const withSchema = <R>(
+  name: string,
+  params: Schema.Schema<any, any>,
+  handler: (params: any) => Effect.Effect<void, never, R>,
+  extension?: Extension.Notification
+): HandlerFeature<R> => {
+  const decode = SchemaParser.decodeUnknown(params)
+  const method = Method.notification({
+    name,
+    from: "client",
+    params: JsonObjects.JsonObject,
+    ...(extension === undefined ? undefined : revisionsOf(extension))
+  })
+  const run = (_: unknown, raw: JsonObject | undefined) =>
+    Effect.matchEffect(decode(raw ?? {}), {
+      onFailure: () => Effect.void,
+      onSuccess: (params) => HandlerResult.run(() => handler(params), actor(name))
+    })
+  return register(method, run, extension)
+}
+
+/**
+ * Handles every request that nothing else handles. It gets the method and the parameters as the client sent them; of the
+ * result, the server checks only that it is JSON.
+ *
+ * @category utils
+ */
+export const fallback = <Handled extends Effect.Effect<JsonObject, any, any>>(
+  handler: (
+    request: { readonly method: string; readonly params: JsonObject | undefined }
+  ) => Handled & Feature.Allowed<Effect.Effect.Error<NoInfer<Handled>>>
+): HandlerFeature<ContextOf<Handled>> =>
+  register(
+    own(ANY, undefined, JsonObjects.JsonObject),
+    (_, params, method) => answered(method, () => handler({ method, params }))
+  )
+
+/**
+ * Marks a result of another server. It is sent without a check, also from the handler of a tool, prompt or resource.
+ *
+ * @category utils
+ */
+export const unchecked = <A extends object>(result: A): A => {
+  Reply.unchecked.add(result)
+  return result
+}
+
+const own = (
+  name: string,
+  revisions?: ReturnType<typeof revisionsOf>,
+  params: Schema.Schema<any> = Method.NoParams
+): Method.Request => Method.request({ name, from: "client", params, result: JsonObjects.JsonObject, ...revisions })
+
+const revisionsOf = ({ since, until }: Extension.Revisions) => until === undefined ? { since } : { since, until }
+
+const actor = (method: string): string => `The handler of ${HandlerName.method(method)}`
+
+/** Runs a handler of requests, and dies when it gives what JSON cannot express. */
+const answered = <A, E, R>(method: string, handler: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(HandlerResult.run(handler, actor(method)), (result) => HandlerResult.json(result, actor(method)))
+
+const register = <R>(
+  method: Method.Method,
+  run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, R>,
+  extension?: Extension.Request | Extension.Notification
+): HandlerFeature<R> =>
+  Feature.make(({ handlers }, context) =>
+    method.name === "initialize"
+      ? Effect.dieMessage(`"${method.name}" is handled by the server itself`)
+      : handlers.register({
+        method,
+        context,
+        run,
+        extension: extension?.extension,
+        requires: extension === undefined || (extension.kind === "request" && extension.declaredBy === "server")
+          ? undefined
+          : ExtensionTable.capability(extension.extension)
+      })
+  )

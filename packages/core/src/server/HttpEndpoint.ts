@@ -1,0 +1,148 @@
+/**
+ * The HTTP endpoint of a server as an `HttpApp` of `@effect/platform`: for applications that have an HTTP server of it. On
+ * Node, `HttpServer` of `@effect-mcp/node` serves the same endpoint faster. For a function from `Request` to `Response`,
+ * `WebHandler` costs less than `HttpApp.toWebHandler` of this app, and notices each client that disconnects.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServer from "@effect/platform/HttpServer"
+import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Edition from "../kit/Edition.js"
+import * as Endpoint from "./dispatch/Endpoint.js"
+import type { Dispatcher } from "./Dispatcher.js"
+import { AppExchange } from "./http/AppExchange.js"
+import * as Guard from "./http/Guard.js"
+import * as ListensOn from "./http/ListensOn.js"
+import type { HostedOptions, HttpOptions } from "./WebHandler.js"
+
+/**
+ * An app that serves until the scope closes. It serves any path, unless `path` names one.
+ *
+ * Without `allowedHosts`, a server on a loopback address allows the hosts of this machine only, and so does one whose address
+ * is not known, such as that of a web handler; on other addresses any host is allowed. Without `allowedOrigins`, only pages
+ * of this machine are allowed. With the option `user`, the app requires the user, which middleware of the application
+ * provides, and hands it to the authenticator of the server.
+ *
+ * Mount the app without request logger and tracer: they cost more than the app itself. Close the app before its HTTP server,
+ * which waits for open streams; a layer built on top of the server's layer is closed first. `drainFirst` lets `health.grace` and
+ * `drainTimeout` begin before the server loses the app.
+ * On Node, make the server with `PlatformHttpServer` of `@effect-mcp/node`: that of `@effect/platform-node` waits for every
+ * connection when it closes, without a limit of time.
+ *
+ * @example
+ * ```ts
+ * import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+ * import * as HttpRouter from "@effect/platform/HttpRouter"
+ * import { Effect } from "effect"
+ *
+ * // Beside other routes of an application.
+ * export const router = Effect.map(HttpEndpoint.make({ allowedHosts: ["mcp.example.com"] }), (app) =>
+ *   HttpRouter.empty.pipe(HttpRouter.all("/mcp", app)))
+ * ```
+ * @category constructors
+ */
+export const make = <User = never>(
+  options: HostedOptions<User> = {}
+): Effect.Effect<HttpApp.Default<never, User>, never, Dispatcher | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { user } = options
+    const endpoint = yield* Endpoint.make(options, serversIsLocal(yield* Effect.context<never>()) === false)
+    const { drain } = endpoint
+    const reading = new Set<AppExchange>()
+    const disconnect = Effect.sync(() => reading.forEach((exchange) => exchange.disconnect()))
+    yield* Effect.addFinalizer(() => Effect.zipRight(drain, disconnect))
+    const draining = Option.getOrUndefined(yield* Effect.serviceOption(Draining))
+    yield* Effect.acquireRelease(
+      Effect.sync(() => draining?.add(drain)),
+      () => Effect.sync(() => draining?.delete(drain))
+    )
+    return Effect.withFiberRuntime((fiber) => {
+      const context = fiber.currentContext
+      const request = Context.get(context as Context.Context<HttpServerRequest>, HttpServerRequest)
+      const given = user === undefined ? undefined : Context.pick(user)(context as Context.Context<User>)
+      const exchange = new AppExchange(
+        request,
+        () => Edition.interrupt(fiber),
+        reading,
+        given as Context.Context<never> | undefined,
+        () => ListensOn.isLocal(request.source) ?? serversIsLocal(context)
+      )
+      return exchange.answer(() => endpoint.handle(exchange))
+    })
+  })
+
+/** The same where only the server of the platform knows its address, such as that of Bun. */
+const serversIsLocal = (context: Context.Context<never>): boolean | undefined => {
+  const address = Option.getOrUndefined(Context.getOption(context, HttpServer.HttpServer))?.address
+  return address === undefined ? undefined : address._tag === "TcpAddress" && Guard.isLoopback(address.hostname)
+}
+
+/** The `drain` of each endpoint in a layer: it has ended when the endpoint no longer needs its routes. */
+class Draining
+  extends Context.Tag("@effect-mcp/core/server/HttpEndpoint/Draining")<Draining, Set<Effect.Effect<void>>>()
+{}
+
+/**
+ * A layer that serves an app of `make`, such as `HttpApiBuilder.serve()` with its routes: when it is released, the server keeps all
+ * routes while `health.grace` and `drainTimeout` of the endpoint last. Without this function the server loses its routes first,
+ * and answers 503 meanwhile.
+ *
+ * @example
+ * ```ts
+ * import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
+ * import * as HttpRouter from "@effect/platform/HttpRouter"
+ * import * as HttpServer from "@effect/platform/HttpServer"
+ * import { Effect, Layer } from "effect"
+ *
+ * const router = Effect.map(HttpEndpoint.make({ health: { grace: "10 seconds" } }), (app) =>
+ *   HttpRouter.empty.pipe(HttpRouter.all("/mcp", app), HttpRouter.all("/readyz", app)))
+ *
+ * export const Live = HttpEndpoint.drainFirst(Layer.scopedDiscard(Effect.flatMap(router, HttpServer.serveEffect())))
+ * ```
+ * @category combinators
+ */
+export const drainFirst = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
+  Layer.suspend(() => {
+    const all = new Set<Effect.Effect<void>>()
+    const drain = Effect.suspend(() => Effect.all([...all], { concurrency: "unbounded", discard: true }))
+    return Layer.scopedDiscard(Effect.addFinalizer(() => drain)).pipe(
+      Layer.provideMerge(layer),
+      Layer.provide(Layer.succeed(Draining, all))
+    )
+  })
+
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options?: HttpOptions): Layer.Layer<never, never, HttpServer.HttpServer | Dispatcher> =>
+  drainFirst(
+    Layer.scopedDiscard(Effect.flatMap(make({ path: "/mcp", ...options }), (app) => HttpServer.serveEffect(app)))
+  )
+
+/**
+ * Serves the endpoint, and nothing else, on the platform's HTTP server, at "/mcp" unless `path` names another path.
+ * Provide an `EventStore` to let clients resume streams.
+ *
+ * @category layers
+ */
+export const layer: Layer.Layer<never, never, HttpServer.HttpServer | Dispatcher> = layerWith()
+
+/**
+ * `layerWith`, with options from the configuration of the program.
+ *
+ * @category layers
+ */
+export const layerConfig = (
+  options: Config.Config.Wrap<HttpOptions>
+): Layer.Layer<never, ConfigError, HttpServer.HttpServer | Dispatcher> =>
+  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerWith))

@@ -1,0 +1,110 @@
+/**
+ * Passes texts between the nodes of a server: requests that arrived at a node which does not serve their session, and the
+ * answers. What the texts mean is up to the endpoint.
+ *
+ * Provide one, with a `SessionDirectory`, to an HTTP endpoint that runs on several nodes. This module has the interface, for
+ * inboxes of any kind, and inboxes in memory, for several endpoints in one process.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as StoreText from "./nodes/StoreText.js"
+
+/** @category errors */
+export class InboxError extends Data.TaggedError("InboxError")<{
+  /**
+   * `Gone`: there is no such node any more. `Full`: the node does not read fast enough. `Refused`: the store of the inboxes has refused
+   * the text, or never got it. `Unavailable`: whether the text arrives is not known.
+   */
+  readonly reason: "Gone" | "Full" | "Refused" | "Unavailable"
+  readonly message: string
+}> {}
+
+/**
+ * The inbox of one node.
+ *
+ * @category models
+ */
+export interface Mailbox {
+  /** Sends a text to another node. Two that one node sends to another arrive in their order, each once. */
+  readonly send: (node: string, text: string) => Effect.Effect<void, InboxError>
+  /**
+   * What other nodes have sent since this node has joined. The stream ends when the inbox is gone, and senders get `Gone`. Run it once.
+   */
+  readonly received: Stream.Stream<string>
+}
+
+/** @category models */
+export interface InboxService {
+  /** Opens the inbox of a node until the scope closes. */
+  readonly open: (node: string) => Effect.Effect<Mailbox, InboxError, Scope.Scope>
+}
+
+/** @category tags */
+export class Inbox extends Context.Tag("@effect-mcp/core/Inbox")<Inbox, InboxService>() {}
+
+/** @category models */
+export interface MemoryOptions {
+  /** How many characters may wait in one inbox, and one text more. Default: 64 Mi (67,108,864). */
+  readonly maxSize?: number | undefined
+}
+
+/**
+ * Inboxes for the endpoints of one process that share this layer.
+ *
+ * @category constructors
+ */
+export const memory = ({ maxSize = 64 * 1024 * 1024 }: MemoryOptions = {}): Effect.Effect<InboxService> =>
+  Effect.sync(() => {
+    const open = new Map<string, { readonly texts: Queue.Queue<string>; size: number }>()
+    const send: Mailbox["send"] = (node, text) =>
+      Effect.suspend(() => {
+        const inbox = open.get(node)
+        if (inbox === undefined) {
+          return Effect.fail(new InboxError({ reason: "Gone", message: StoreText.gone(node) }))
+        }
+        if (inbox.size > maxSize) {
+          return Effect.fail(
+            new InboxError({ reason: "Full", message: StoreText.full(node, `${maxSize} characters`) })
+          )
+        }
+        inbox.size += text.length
+        return Effect.asVoid(Queue.offer(inbox.texts, text))
+      })
+    return {
+      open: (node) =>
+        Effect.map(
+          Effect.acquireRelease(
+            Effect.map(Queue.unbounded<string>(), (texts) => {
+              const inbox = { texts, size: 0 }
+              open.set(node, inbox)
+              return inbox
+            }),
+            ({ texts }) => Effect.zipRight(Effect.sync(() => open.delete(node)), Queue.shutdown(texts))
+          ),
+          (inbox): Mailbox => ({
+            send,
+            received: Stream.map(Stream.fromQueue(inbox.texts, { maxChunkSize: 1 }), (text) => {
+              inbox.size -= text.length
+              return text
+            })
+          })
+        )
+    }
+  })
+
+/**
+ * `layerMemory` with options.
+ *
+ * @category layers
+ */
+export const layerMemoryWith = (options?: MemoryOptions): Layer.Layer<Inbox> => Layer.effect(Inbox, memory(options))
+
+/** @category layers */
+export const layerMemory: Layer.Layer<Inbox> = layerMemoryWith()

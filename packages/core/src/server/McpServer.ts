@@ -1,0 +1,484 @@
+/**
+ * Makes a server from its name and its features, and features from definitions and their handlers.
+ *
+ * The features are an argument of the server's layer, so the server answers no request before all of them are registered.
+ *
+ * @since 0.1.0
+ */
+import type * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type * as Definition from "../definition/Definition.js"
+import type * as Prompt from "../definition/Prompt.js"
+import type * as Resource from "../definition/Resource.js"
+import type * as ResourceTemplate from "../definition/ResourceTemplate.js"
+import type * as Tool from "../definition/Tool.js"
+import type { ServerCapabilities } from "../protocol/Capabilities.js"
+import type * as Extension from "../protocol/Extension.js"
+import type { Implementation } from "../protocol/Implementation.js"
+import type * as Version from "../protocol/Version.js"
+import type { Authenticator } from "./Authenticator.js"
+import type { CacheOptions, ServerCacheOptions } from "./CacheHints.js"
+import * as CacheHints from "./CacheHints.js"
+import type * as Completer from "./Completer.js"
+import * as Build from "./dispatch/Build.js"
+import type * as Dispatcher from "./Dispatcher.js"
+import * as Feature from "./Feature.js"
+import type { FeatureError } from "./FeatureError.js"
+import * as NamingRules from "./features/NamingRules.js"
+import * as Prompts from "./features/Prompts.js"
+import * as Resources from "./features/Resources.js"
+import * as Tools from "./features/Tools.js"
+import type * as Implement from "./Implement.js"
+import type { Middleware } from "./Middleware.js"
+import * as Registry from "./Registry.js"
+import type { RequestContext } from "./RequestContext.js"
+import type { ServerSession } from "./ServerSession.js"
+
+/**
+ * The options of a server: what surrounds its handlers, what it advertises, and its limits.
+ *
+ * @category models
+ */
+export interface Options<
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Any | undefined = Middleware<never, never>,
+  InSession extends Middleware.Any | undefined = Middleware<never, never>,
+  Users extends Authenticator.Any | undefined = Authenticator<never>
+> extends Dispatcher.Options {
+  /**
+   * The revisions that the server supports. Those up to 2025-11-25 begin with a handshake; from 2026-07-28 on, each request is
+   * served by itself. Clients of both kinds may use the server at the same time. Default: all.
+   */
+  readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
+  /** How to use the server, for the model. */
+  readonly instructions?: string | undefined
+  /** Whether the messages that handlers `log` are sent to clients, and `logging` is advertised. Default: true. */
+  readonly logging?: boolean | undefined
+  /** Whether clients may subscribe to resources. See `resourceUpdated`. Default: true. */
+  readonly subscriptions?: boolean | undefined
+  /**
+   * Whether arguments that a tool does not accept are mended by its JSON Schema, where there is one reading: a text that is JSON is read
+   * as an array or an object, a text as a number or a boolean, and null in an optional member is left out. Nothing is mended where two
+   * branches of a union would accept, nor in a proxy. Handlers and middleware get the mended arguments, and the log says what was mended.
+   * `mendArguments` of a tool turns it off for that tool. Default: true.
+   */
+  readonly mendArguments?: boolean | undefined
+  /**
+   * What becomes of arguments that the schema of a tool neither names nor allows (`additionalProperties`, `patternProperties`): `report`
+   * writes their names to the log, each with the nearest name that the tool has; a call that is refused for another reason names them for
+   * the model. `refuse` refuses the call, too; `accept` says nothing. Default: `report`.
+   */
+  readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
+  /** For how long clients may cache results, from 2026-07-28 on. Default: not at all. */
+  readonly cache?: ServerCacheOptions | undefined
+  /**
+   * The secrets that seal the state of a request between its rounds, from 2026-07-28 on, at least 32 bytes each. The first one seals;
+   * all of them open, so that a new secret can be put before an old one. Nodes that share the requests of a client need the same
+   * secrets. Default: the keys of `SealKeys`, if the layer of the server is given them; else a random secret, which ends with the
+   * server.
+   *
+   * A handler that asks a question ends its round; the client sends the request again with the answers and with the sealed state, and
+   * the handler runs again from its beginning. The server itself remembers nothing between two rounds.
+   *
+   * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests
+   */
+  readonly stateSecrets?:
+    | readonly [Redacted.Redacted<string | Uint8Array>, ...Array<Redacted.Redacted<string | Uint8Array>>]
+    | undefined
+  /**
+   * Capabilities to advertise beside those of the features, for example `experimental`, or `tools` of a server that adds its
+   * first tool later: clients are served only what was advertised to them.
+   */
+  readonly capabilities?: ServerCapabilities | undefined
+  /**
+   * The extensions that the server supports, with the settings that it declares. The layer dies when two of them add the
+   * same. Default: none; handlers of extensions that are not here serve nothing.
+   */
+  readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
+  /**
+   * A layer that is built for each client during the handshake, and released with its session; from 2026-07-28 on, by the first
+   * request of a pipe, and released with the pipe, and over HTTP for each request, unless `lifetime` keeps it. Handlers may use its
+   * services; two clients never share them. It may require `RequestContext`, which describes the client. When the layer fails, the
+   * handshake or the request fails; the client receives an `McpError` as it is.
+   */
+  readonly session?: Session | undefined
+  /**
+   * How long the session layer lives over HTTP where there are no sessions: `"user"` keeps it from one request to the next, for each
+   * user, client (`clientInfo`) and declared capabilities, until no request has used it for `limits.userSessionIdleTimeout`. There are
+   * at most 10,000 such sessions, and 64 of a user; another one replaces the one that was idle longest. It needs an `authenticator`,
+   * and a server on one node: with a `SessionDirectory` or a `ChangeBus` the layer of the server dies. Default: for one request.
+   */
+  readonly lifetime?: "user" | undefined
+  /**
+   * The middleware around every message, the handshake included. It may require the user; what the session layer provides does
+   * not exist yet. Handlers may use the services that it provides.
+   */
+  readonly middleware?: Around | undefined
+  /**
+   * The middleware around every message of a session that exists, inside of `middleware`: every request and notification but
+   * the handshake and a `ping` before it. It may require what the session layer provides, the user, and what `middleware`
+   * provides; handlers may use the services that it provides. `Middleware.around` is for single features.
+   */
+  readonly sessionMiddleware?: InSession | undefined
+  /**
+   * Identifies the sender of each message. Features, the session layer and the middleware may use the user that it provides.
+   * Default: every client is served, and the server has no users.
+   */
+  readonly authenticator?: Users | undefined
+}
+
+/**
+ * What the options of a server provide to its handlers: the services of the session layer and of the middleware, and the user.
+ *
+ * @category models
+ */
+export type Provides<Session, Around, InSession, Users> =
+  | (Session extends Layer.Layer<infer S, any, any> ? S : never)
+  | Middleware.Provides<Around>
+  | Middleware.Provides<InSession>
+  | Authenticator.Provides<Users>
+
+/**
+ * What the options of a server require.
+ *
+ * @category models
+ */
+export type Requires<Session, Around, InSession, Users> =
+  | Exclude<
+    Session extends Layer.Layer<never, any, infer R> ? R : never,
+    RequestContext | Scope.Scope | Authenticator.Provides<Users>
+  >
+  | Exclude<Middleware.Context<Around>, Authenticator.Provides<Users>>
+  | Exclude<Middleware.Context<InSession>, Provides<Session, Around, never, Users> | ServerSession>
+  | Authenticator.Context<Users>
+
+/**
+ * A server that offers these features over every transport that is provided with it.
+ *
+ * The features are built with a memo map of their own, so one feature layer that is given to two servers serves both. Their
+ * requirements stay in the requirements of the layer, for `Layer.provide`, except the services of the session layer and of
+ * the middleware, and the user: those exist when a handler runs, not when its layer is built.
+ *
+ * Where several sources provide the same service, a handler gets that of the request, else of the middleware, else the user,
+ * else that of the session layer, else the one that its own layer was built with.
+ *
+ * @example
+ * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Greet = Tool.make("greet", { parameters: { name: Schema.String } })
+ * const GreetLive = McpServer.tool(Greet, ({ name }) => Effect.succeed(`Hello, ${name}!`))
+ *
+ * export const Server = McpServer.layer({ name: "greeter", version: "1.0.0" }, GreetLive)
+ * ```
+ * @category layers
+ */
+export const layer = <
+  E = never,
+  R = never,
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Any | undefined = Middleware<never, never>,
+  InSession extends Middleware.Any | undefined = Middleware<never, never>,
+  Users extends Authenticator.Any | undefined = Authenticator<never>
+>(
+  info: Implementation,
+  features: Layer.Layer<never, E, R>,
+  options: Options<Session, Around, InSession, Users> = {}
+): Layer.Layer<
+  Dispatcher.Dispatcher | Registry.Running,
+  E,
+  | Exclude<R, Registry.Registry | Registry.Running | Provides<Session, Around, InSession, Users>>
+  | Requires<Session, Around, InSession, Users>
+> =>
+  Layer.scopedContext(Build.make(info, features, options)) as Layer.Layer<
+    Dispatcher.Dispatcher | Registry.Running,
+    E,
+    any
+  >
+
+/**
+ * `layer`, with options from the configuration of the program.
+ *
+ * @example
+ * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import { Config, Layer } from "effect"
+ *
+ * const options = Config.all({ instructions: Config.string("MCP_INSTRUCTIONS") })
+ *
+ * export const Server = McpServer.layerConfig({ name: "greeter", version: "1.0.0" }, Layer.empty, options)
+ * ```
+ * @category layers
+ */
+export const layerConfig = <
+  E = never,
+  R = never,
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Any | undefined = Middleware<never, never>,
+  InSession extends Middleware.Any | undefined = Middleware<never, never>,
+  Users extends Authenticator.Any | undefined = Authenticator<never>
+>(
+  info: Implementation,
+  features: Layer.Layer<never, E, R>,
+  options: Config.Config<Options<Session, Around, InSession, Users>>
+): Layer.Layer<
+  Dispatcher.Dispatcher | Registry.Running,
+  E | ConfigError,
+  | Exclude<R, Registry.Registry | Registry.Running | Provides<Session, Around, InSession, Users>>
+  | Requires<Session, Around, InSession, Users>
+> => Layer.unwrapEffect(Effect.map(options, (options) => layer(info, features, options)))
+
+/**
+ * A server whose session layer, middleware and user are known, so that features can be added to it by type.
+ *
+ * @category models
+ */
+export interface Defined<out Provides, out Requires> {
+  /** The server with these features: as the function `layer` of this module. */
+  readonly layer: <E, R>(
+    features: Layer.Layer<never, E, R>
+  ) => Layer.Layer<
+    Dispatcher.Dispatcher | Registry.Running,
+    E,
+    Exclude<R, Registry.Registry | Registry.Running | Provides> | Requires
+  >
+  /**
+   * Adds features while the server runs, until the scope closes: as `Registry.add`, for features that also require what the
+   * session layer and the middleware provide, and the user.
+   */
+  readonly add: <E, R>(
+    features: Layer.Layer<never, E, R>
+  ) => Effect.Effect<
+    void,
+    E | FeatureError,
+    Exclude<R, Registry.Registry | Provides | Scope.Scope> | Registry.Running | Scope.Scope
+  >
+}
+
+/**
+ * A server whose features are given later: `layer` makes it with the first of them, and `add` adds more, from any fiber that
+ * has the server in its context.
+ *
+ * @example
+ * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Context, Effect, Layer } from "effect"
+ *
+ * class Cart extends Context.Tag("Cart")<Cart, Array<string>>() {}
+ *
+ * const Shop = McpServer.define({ name: "shop", version: "1.0.0" }, {
+ *   session: Layer.sync(Cart, () => []),
+ *   capabilities: { tools: { listChanged: true } }
+ * })
+ *
+ * const sell = (item: string) =>
+ *   McpServer.tool(Tool.make(`buy-${item}`), () => Effect.map(Cart, (cart) => void cart.push(item)))
+ *
+ * // For one hour there are apples.
+ * const season = Effect.scoped(Effect.zipRight(Shop.add(sell("apple")), Effect.sleep("1 hour")))
+ *
+ * export const Live = Layer.scopedDiscard(Effect.forkScoped(season)).pipe(
+ *   Layer.provideMerge(Shop.layer(sell("bread")))
+ * )
+ * ```
+ * @category constructors
+ */
+export const define = <
+  Session extends Layer.Layer.Any | undefined = Layer.Layer<never>,
+  Around extends Middleware.Any | undefined = Middleware<never, never>,
+  InSession extends Middleware.Any | undefined = Middleware<never, never>,
+  Users extends Authenticator.Any | undefined = Authenticator<never>
+>(
+  info: Implementation,
+  options: Options<Session, Around, InSession, Users> = {}
+): Defined<Provides<Session, Around, InSession, Users>, Requires<Session, Around, InSession, Users>> => ({
+  layer: (features) => layer(info, features, options),
+  add: Registry.add as Defined<any, any>["add"]
+})
+
+/**
+ * A tool, from its definition and a handler.
+ *
+ * Each call runs the handler on a fiber of its own, which a cancellation by the client interrupts; what the handler
+ * acquires in its scope is released before the response leaves. The handler returns the tool's success, or richer content
+ * made with `ToolResult`. It fails with the tool's declared failure, which the model reads, or with an `McpError`, which the
+ * calling program receives. Its requirements stay in the requirements of the layer and are captured when the layer is
+ * built.
+ *
+ * The layer dies when the server has a tool of this name already, and when a mark `x-mcp-header` in its schema is not valid.
+ * When the layer's scope closes, the tool is removed and clients are notified.
+ *
+ * @category constructors
+ */
+export const tool = <const Name extends string, Parameters, Arguments, Success, Failure, E = never, R = never>(
+  definition: Tool.Tool<Name, Parameters, Arguments, Success, Failure>,
+  handler: (
+    parameters: NoInfer<Parameters>
+  ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, E, R> & Feature.Declared<E, NoInfer<Failure>>,
+  options: {
+    /**
+     * Whether the handler of a tool that runs as a task begins the task itself, with `startTask` of `ServerSession`, so that
+     * it can ask before. Default: false; the task begins before the handler runs.
+     */
+    readonly startsTask?: boolean | undefined
+  } = {}
+): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
+  Feature.make((registry, context) =>
+    Effect.zipRight(
+      Effect.zipRight(Build.checkHeaderMarks(definition.advertised), NamingRules.warn("tool", definition.advertised)),
+      registry.tools.register(Tools.entry(definition, handler, context, registry, options.startsTask === true))
+    )
+  )
+
+/**
+ * A resource, from its definition and an effect that reads it: text, bytes, or contents with URIs of their own.
+ *
+ * The layer dies when the server has a resource of this URI already. When the layer's scope closes, the resource is removed
+ * and clients are notified. `resourceUpdated` notifies the clients that have subscribed to it of new content.
+ *
+ * @category constructors
+ */
+export const resource = <const Name extends string, E = never, R = never>(
+  definition: Resource.Resource<Name>,
+  read: Effect.Effect<Resource.Contents, E, R> & Feature.Declared<E>,
+  options: {
+    /** For how long clients may cache the content. Default: as the server's `cache` says. */
+    readonly cache?: CacheOptions | undefined
+  } = {}
+): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
+  Feature.make(({ resources }, context) =>
+    Effect.zipRight(
+      NamingRules.warn("resource", definition.advertised),
+      resources.register(Resources.entry(definition, read, context, CacheHints.toHints(options.cache)))
+    )
+  )
+
+/**
+ * All resources of a template. `read` gets the decoded parameters and the URI that they were found in. A template does not
+ * serve a URI whose parameters do not decode. Where several templates match a URI, the one with the most literal text reads
+ * first.
+ *
+ * `complete` completes parameters. `list` gives the resources that `resources/list` includes; it runs for each request.
+ *
+ * @category constructors
+ */
+export const resourceTemplate = <
+  const Name extends string,
+  Parameters,
+  E = never,
+  R = never,
+  C extends Completer.Completers<keyof Parameters> = {},
+  LE = never,
+  LR = never
+>(
+  definition: ResourceTemplate.ResourceTemplate<Name, Parameters>,
+  read: (parameters: NoInfer<Parameters>, uri: string) => Effect.Effect<Resource.Contents, E, R> & Feature.Declared<E>,
+  options: {
+    readonly complete?:
+      | (C & Completer.Completers<keyof NoInfer<Parameters>> & Completer.Checked<NoInfer<C>>)
+      | undefined
+    readonly list?:
+      | (Effect.Effect<ReadonlyArray<Resource.Resource.Any>, LE, LR> & Feature.Allowed<LE>)
+      | undefined
+    /** For how long clients may cache the contents. Default: as the server's `cache` says. */
+    readonly cache?: CacheOptions | undefined
+  } = {}
+): Feature.Feature<
+  Exclude<R, Feature.RequestServices> | Exclude<Completer.Context<C> | LR, RequestContext | Scope.Scope>
+> =>
+  Feature.make(({ templates }, context) =>
+    Effect.zipRight(
+      NamingRules.warn("resource template", definition.advertised),
+      templates.register(
+        Resources.templateEntry(definition, read, { ...options, hints: CacheHints.toHints(options.cache) }, context)
+      )
+    )
+  )
+
+/**
+ * A prompt, from its definition and a handler, which gets the decoded arguments and returns the messages. `complete`
+ * completes arguments.
+ *
+ * The layer dies when the server has a prompt of this name already. When the layer's scope closes, the prompt is removed
+ * and clients are notified.
+ *
+ * @category constructors
+ */
+export const prompt = <
+  const Name extends string,
+  Parameters,
+  Arguments,
+  E = never,
+  R = never,
+  C extends Completer.Completers<keyof Parameters> = {}
+>(
+  definition: Prompt.Prompt<Name, Parameters, Arguments>,
+  handler: (parameters: NoInfer<Parameters>) => Effect.Effect<Prompt.Messages, E, R> & Feature.Declared<E>,
+  options: {
+    readonly complete?:
+      | (C & Completer.Completers<keyof NoInfer<Parameters>> & Completer.Checked<NoInfer<C>>)
+      | undefined
+  } = {}
+): Feature.Feature<Exclude<R, Feature.RequestServices> | Exclude<Completer.Context<C>, RequestContext | Scope.Scope>> =>
+  Feature.make(({ prompts }, context) =>
+    Effect.zipRight(
+      NamingRules.warn("prompt", definition.advertised),
+      prompts.register(Prompts.entry(definition, handler, options.complete, context))
+    )
+  )
+
+/**
+ * Notifies the clients that have subscribed to a resource that its content has changed. For handlers, and for any fiber that
+ * has the server in its context.
+ *
+ * @category constructors
+ */
+export const resourceUpdated = (uri: string): Effect.Effect<void, never, Registry.Running> =>
+  Effect.flatMap(Registry.Running, (registry) => registry.updated(uri))
+
+/**
+ * Sends a notification of an extension to the clients that have subscribed to it, from 2026-07-28 on: by its flag, or by the
+ * key of these parameters. Does nothing on a server that was not given the extension. While a client reads slowly, it gets
+ * the newest notification of each key. For handlers, and for any fiber that has the server in its context.
+ *
+ * @category utils
+ */
+export const notifySubscribers = <Params>(
+  notification: Extension.Notification<"server", Params, "flag" | "keys">,
+  params: NoInfer<Params>
+): Effect.Effect<void, never, Registry.Running> =>
+  Effect.flatMap(Registry.Running, (registry) => registry.notify(notification, params))
+
+/**
+ * All features of a definition at once: the handlers of the tools by their names, and beside them `resources`, `templates`
+ * and `prompts`, each by their names. A missing handler does not compile, nor does one that the definition does not have. A
+ * template with completers or a list is `{ read, complete, list }`, a prompt with completers `{ get, complete }`.
+ *
+ * @category utils
+ */
+export const implement = <D extends Definition.Definition.Any, const H extends Implement.Handlers<D>>(
+  definition: D,
+  handlers: H & Implement.Checked<D, NoInfer<H>>
+): Feature.Feature<Exclude<Implement.Context<H>, Feature.RequestServices>> => {
+  const byName = handlers as unknown as Readonly<Record<string, any>>
+  const features: ReadonlyArray<Feature.Feature<any>> = [
+    ...[...definition.tools].map(([name, one]) => tool(one, byName[name])),
+    ...[...definition.resources].map(([name, one]) => resource(one, byName.resources[name])),
+    ...[...definition.templates].map(([name, one]) => {
+      const given = byName.templates[name]
+      return typeof given === "function" ? resourceTemplate(one, given) : resourceTemplate(one, given.read, given)
+    }),
+    ...[...definition.prompts].map(([name, one]) => {
+      const given = byName.prompts[name]
+      return typeof given === "function" ? prompt(one, given) : prompt(one, given.get, given)
+    })
+  ]
+  return features.reduce((all, one) => Layer.merge(all, one), Layer.empty as Feature.Feature<any>)
+}

@@ -1,0 +1,173 @@
+/**
+ * Limits how often clients send requests: of one user, or of what a function names, for a server, a feature or an address.
+ * All nodes count together with the `SharedLimits` that the server is provided with; without it, each counts by itself.
+ *
+ * A request beyond the limit is refused with an `HttpRefusal`: status 429 with `Retry-After` over HTTP, and its error where no
+ * status can be sent, as on stdio and in a batch.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Refusal from "./http/Refusal.js"
+import type { HttpRefusal } from "./HttpRefusal.js"
+import * as Middleware from "./Middleware.js"
+import { Running } from "./Registry.js"
+import { RequestContext } from "./RequestContext.js"
+import { IsCounted } from "./runtime/Authentication.js"
+import * as SharedLimits from "./SharedLimits.js"
+import * as StoreFailure from "./telemetry/StoreFailure.js"
+
+/** @category models */
+export interface Options extends SharedLimits.Rate {
+  /**
+   * What happens to requests while the `SharedLimits` do not answer: they are served without a limit, or refused with 503.
+   * The log says when it begins. Default: "serve".
+   */
+  readonly whenAway?: "serve" | "refuse" | undefined
+}
+
+/** @category models */
+export interface RateLimit {
+  /**
+   * Counts one request for the key, or fails with the refusal of the request. In an authenticator it counts a request once, also where
+   * the request goes on to another node.
+   */
+  readonly take: (key: string) => Effect.Effect<void, HttpRefusal>
+}
+
+/**
+ * A limit to use in an effect, of an authenticator for example, which refuses a request before its body is read. Limits of the
+ * same name share their counters, on all nodes.
+ *
+ * @example
+ * ```ts
+ * import * as Authenticator from "@effect-mcp/core/Authenticator"
+ * import * as RateLimit from "@effect-mcp/core/RateLimit"
+ * import { Context, Effect } from "effect"
+ *
+ * class User extends Context.Tag("User")<User, { readonly name: string }>() {}
+ *
+ * const addresses = RateLimit.make("addresses", { burst: 100, every: "100 millis" })
+ *
+ * export const authenticator = Authenticator.make(User, {
+ *   id: ({ name }) => name,
+ *   http: ({ headers, remoteAddress = "" }) =>
+ *     Effect.as(addresses.take(remoteAddress), { name: headers.authorization ?? "anonymous" })
+ * })
+ * ```
+ * @category constructors
+ */
+export const make = (name: string, { burst, every, whenAway = "serve" }: Options): RateLimit => {
+  const rate = { burst, every }
+  const own = new WeakMap<object, SharedLimits.SharedLimitsService>()
+  const limits = Effect.contextWithEffect((context: Context.Context<never>) => {
+    const shared = Context.getOption(context, SharedLimits.SharedLimits)
+    if (Option.isSome(shared)) return Effect.succeed(shared.value)
+    // The same for all features of a server.
+    const server = Option.match(Context.getOption(context, Running), {
+      onNone: () => own,
+      onSome: ({ observers }) => observers
+    })
+    const known = own.get(server)
+    if (known !== undefined) return Effect.succeed(known)
+    return Effect.map(SharedLimits.memory(), (made) => {
+      own.set(server, made)
+      return made
+    })
+  })
+  const logged = StoreFailure.once(STORE)
+  const away = whenAway === "serve" ? Effect.succeed(0) : Effect.fail(Refusal.storeAway(STORE))
+  const counted = (key: string) =>
+    limits.pipe(
+      Effect.zip(named(name, key)),
+      Effect.flatMap(([limits, key]) => logged(limits.take(key, rate))),
+      Effect.catchAll((): Effect.Effect<number, HttpRefusal> => away),
+      Effect.flatMap((wait) => wait === 0 ? Effect.void : Effect.fail(Refusal.tooMany(Duration.millis(wait))))
+    )
+  return {
+    take: (key) => Effect.flatMap(IsCounted, (isCounted) => isCounted ? Effect.void : counted(key))
+  }
+}
+
+const STORE = "The store of limits"
+
+/** Of a longer key, which a client may have chosen, the counters have a digest. */
+const MAX_KEY = 256
+
+const named = (name: string, key: string): Effect.Effect<string> => {
+  const text = JSON.stringify([name, key])
+  return key.length <= MAX_KEY ? Effect.succeed(text) : Effect.map(
+    Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))),
+    (digest) => JSON.stringify([name, "SHA-256", Encoding.encodeBase64Url(new Uint8Array(digest))])
+  )
+}
+
+/** @category models */
+export interface MiddlewareOptions<R = never> extends Options {
+  /**
+   * Names the sender that a request is counted for; `undefined` for one without a limit. It may use the user. Default: the
+   * principal, and all clients without one together.
+   */
+  readonly by?: ((call: Middleware.Call) => Effect.Effect<string | undefined, never, R>) | undefined
+  /** Whether each tool has counters of its own, and all requests but calls of a tool have no limit. Default: false. */
+  readonly perTool?: boolean | undefined
+}
+
+/**
+ * Middleware that limits requests: as `middleware` of a server all but `initialize` and `ping`, with `Middleware.around` those
+ * to some features. Notifications have no limit, because they get no response that could refuse them. From 2026-07-28 on, each
+ * round of a request counts.
+ *
+ * @example
+ * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Middleware from "@effect-mcp/core/Middleware"
+ * import * as RateLimit from "@effect-mcp/core/RateLimit"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect } from "effect"
+ *
+ * // Three reports in a row, and one more each minute.
+ * const rare = RateLimit.middleware("reports", { burst: 3, every: "1 minute" })
+ *
+ * export const Report = McpServer.tool(Tool.make("report"), () => Effect.succeed("…")).pipe(Middleware.around(rare))
+ *
+ * export const Server = McpServer.layer({ name: "reports", version: "1.0.0" }, Report, {
+ *   // For each user, at most 20 requests at once and 10 in a second.
+ *   middleware: RateLimit.middleware("requests", { burst: 20, every: "100 millis" })
+ * })
+ * ```
+ * @category utils
+ */
+export const middleware = <R = never>(
+  name: string,
+  { by, perTool = false, ...options }: MiddlewareOptions<R>
+): Middleware.Middleware<never, Exclude<R, RequestContext | Scope.Scope>> => {
+  const { take } = make(name, options)
+  return Middleware.make<R | RequestContext>((call, next) => {
+    if (call.id === undefined || FREE.has(call.method)) return next
+    const sender: Effect.Effect<string | undefined, never, R | RequestContext> = by === undefined ? principal : by(call)
+    return Effect.flatMap(sender, (key) => {
+      if (key === undefined) return next
+      if (!perTool) return Effect.zipRight(take(key), next)
+      const tool = call.method === "tools/call" ? String(call.params?.name) : undefined
+      return Effect.flatMap(
+        Effect.serviceOption(Running),
+        // Of a tool that is unknown there would be counters for each name that a client invents.
+        (registry) =>
+          tool !== undefined && Option.exists(registry, ({ tools }) => tools.has(tool))
+            ? Effect.zipRight(take(JSON.stringify([tool, key])), next)
+            : next
+      )
+    })
+  })
+}
+
+/** So that a client can connect, and show that it lives. */
+const FREE: ReadonlySet<string> = new Set(["initialize", "ping"])
+
+const principal = Effect.map(RequestContext, ({ principal }) => JSON.stringify(principal?.id ?? null))

@@ -1,0 +1,72 @@
+/**
+ * What a process needs before it can serve clients, such as a store that it must reach. A layer adds a check, and the
+ * readiness endpoint of the HTTP servers above that layer (option `health`) runs it.
+ *
+ * The layers of `@effect-mcp/redis` and `@effect-mcp/sql` add their own checks.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as HashSet from "effect/HashSet"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Edition from "../kit/Edition.js"
+
+/** @category models */
+export interface Check {
+  /** What the log names when the check fails. */
+  readonly name: string
+  readonly run: Effect.Effect<unknown, unknown>
+}
+
+// As the loggers of Effect.
+const checks = Edition.localSet<Check>("@effect-mcp/core/Readiness")
+
+/**
+ * Adds a check until the scope closes, for the layer of a store. The process is ready while the effect succeeds within the
+ * time limit of the option `health`, 1 second by default; it runs at most once at a time.
+ *
+ * @category utils
+ */
+export const add = <E, R>(
+  name: string,
+  check: Effect.Effect<unknown, E, R>
+): Effect.Effect<void, never, Exclude<R, Scope.Scope> | Scope.Scope> =>
+  Effect.contextWithEffect((context) =>
+    Effect.locallyScopedWith(
+      checks,
+      HashSet.add<Check>({ name, run: Effect.scoped(Effect.provide(check as Effect.Effect<unknown, E>, context)) })
+    )
+  )
+
+/**
+ * `add` as a layer, which stands below the HTTP server.
+ *
+ * @example
+ * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Readiness from "@effect-mcp/core/Readiness"
+ * import * as HttpServer from "@effect-mcp/node/HttpServer"
+ * import { Context, Effect, Layer } from "effect"
+ *
+ * class Catalogue extends Context.Tag("Catalogue")<Catalogue, { readonly ping: Effect.Effect<void, Error> }>() {}
+ *
+ * const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, Layer.empty)
+ *
+ * export const Live = HttpServer.layer({ port: 3000, health: true }).pipe(
+ *   Layer.provide([Server, Readiness.layer("catalogue", Effect.flatMap(Catalogue, ({ ping }) => ping))])
+ * )
+ * ```
+ * @category layers
+ */
+export const layer = <E, R>(
+  name: string,
+  check: Effect.Effect<unknown, E, R>
+): Layer.Layer<never, never, Exclude<R, Scope.Scope>> => Layer.scopedDiscard(add(name, check))
+
+/**
+ * The checks of the layers that this effect runs on top of.
+ *
+ * @category utils
+ */
+export const current: Effect.Effect<ReadonlyArray<Check>> = Effect.map(Edition.valueOf(checks), (all) => [...all])

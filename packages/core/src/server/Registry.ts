@@ -1,0 +1,475 @@
+/**
+ * What a server offers at the moment: tables of tools, resources, resource templates, prompts and handlers. Feature layers
+ * add entries; the server's methods read them.
+ *
+ * Each server has a registry of its own, which its feature layers find in their context. The registry knows neither
+ * transports nor clients: code that must know of a change registers a listener.
+ *
+ * @since 0.1.0
+ */
+import type * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as SchemaParser from "../definition/schema/SchemaParser.js"
+import type { UriTemplate } from "../definition/UriTemplate.js"
+import type { ClientCapabilities } from "../protocol/Capabilities.js"
+import type { Suggestions } from "../protocol/Completion.js"
+import type * as Extension from "../protocol/Extension.js"
+import * as Issue from "../protocol/Issue.js"
+import type { JsonObject } from "../protocol/Json.js"
+import type { ParseIssue } from "../protocol/McpError.js"
+import type * as Method from "../protocol/Method.js"
+import type * as Prompts from "../protocol/Prompts.js"
+import type * as Resources from "../protocol/Resources.js"
+import type * as Tools from "../protocol/Tools.js"
+import type { Hints } from "./CacheHints.js"
+import { FeatureError } from "./FeatureError.js"
+import * as ChangeBatch from "./features/ChangeBatch.js"
+import { EntryTable } from "./features/EntryTable.js"
+import type { ServerSessionService } from "./ServerSession.js"
+
+/**
+ * A registered entry. Its effects run with the context that its feature's layer was built with, to which the services of
+ * the request are added.
+ *
+ * @category models
+ */
+export interface Registered {
+  readonly context: Context.Context<never>
+  /** What surrounds the effects of the entry, the outermost first. */
+  readonly around?: ReadonlyArray<Surrounding> | undefined
+  /** Whether lists include the entry. Clients find an entry that is not listed all the same. Default: true. */
+  readonly isListed?: boolean | undefined
+}
+
+/**
+ * A registered entry that clients may subscribe to.
+ *
+ * @category models
+ */
+export interface Subscribable extends Registered {
+  /**
+   * Runs for each client that subscribes, in the scope of its subscription. When it fails, the client is refused, or at
+   * 2026-07-28 not notified of this resource. `session` is that of the request that subscribes; its `resourceUpdated` notifies
+   * this client, up to 2025-11-25 only.
+   */
+  readonly subscribe?:
+    | ((uri: string, session: ServerSessionService) => Effect.Effect<void, unknown, Scope.Scope>)
+    | undefined
+}
+
+/**
+ * A middleware, a check whether a request may see the entry, or scopes that the user must have. Its effects run with the
+ * services of the request.
+ *
+ * @category models
+ */
+export type Surrounding =
+  | {
+    readonly _tag: "Middleware"
+    readonly run: (next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
+  }
+  | { readonly _tag: "Visibility"; readonly check: Effect.Effect<boolean> }
+  | { readonly _tag: "Requirement"; readonly scopes: ReadonlyArray<string> }
+
+/** @category models */
+export interface RegisteredTool extends Registered {
+  /** The tool as `tools/list` describes it. */
+  readonly advertised: Tools.Tool
+  /**
+   * Decodes the arguments. The server mends arguments that do not decode, if its options say so. Absent: `call` gets the arguments as the
+   * client sent them, as in a proxy.
+   */
+  readonly decode?: ((args: unknown) => Effect.Effect<unknown, ParseIssue>) | undefined
+  /** Whether the server may mend the arguments. Default: true. */
+  readonly mendArguments?: boolean | undefined
+  /** Runs the handler. `args` are the decoded arguments where there is `decode`; `name` is the name that the client called. */
+  readonly call: (args: unknown, name: string) => Effect.Effect<Tools.CallToolResult, unknown, any>
+  /** How its calls become tasks; `undefined` for a tool that never runs as one. */
+  readonly task?: {
+    readonly support: "optional" | "required"
+    /** Whether the handler itself begins the task, with `startTask`. */
+    readonly startsInHandler: boolean
+  } | undefined
+  /** The result of a middleware around the tool that failed. Default: the failure is an error of the request. */
+  readonly failed?: ((cause: Cause.Cause<unknown>) => Effect.Effect<Tools.CallToolResult, unknown>) | undefined
+}
+
+/** @category models */
+export interface RegisteredResource extends Subscribable {
+  /** The resource as `resources/list` describes it. */
+  readonly advertised: Resources.Resource
+  readonly read: Effect.Effect<Resources.ReadResourceResult, unknown, any>
+  /** The hints for caches of clients, if the resource has hints of its own. */
+  readonly hints?: Hints | undefined
+}
+
+/** @category models */
+export interface RegisteredTemplate extends Subscribable {
+  /** The template as `resources/templates/list` describes it. */
+  readonly advertised: Resources.ResourceTemplate
+  readonly template: UriTemplate
+  /** Decodes the variables and runs the handler. Gives `undefined` when the template does not accept the variables. */
+  readonly read: (
+    variables: Readonly<Record<string, unknown>>,
+    uri: string
+  ) => Effect.Effect<Resources.ReadResourceResult | undefined, unknown, any>
+  /** The resources of this template that `resources/list` includes. Runs for each request. */
+  readonly list: Effect.Effect<ReadonlyArray<Resources.Resource>, unknown, any> | undefined
+  /** The hints for caches of clients, if the template has hints of its own. */
+  readonly hints?: Hints | undefined
+  readonly completers: Completers
+}
+
+/** @category models */
+export interface RegisteredPrompt extends Registered {
+  /** The prompt as `prompts/list` describes it. */
+  readonly advertised: Prompts.Prompt
+  /** Decodes the arguments and runs the handler. */
+  readonly get: (args: unknown) => Effect.Effect<Prompts.GetPromptResult, unknown, any>
+  readonly completers: Completers
+}
+
+/**
+ * Completers by the name of their argument. Each gets the text that the user has typed, and the other arguments.
+ *
+ * @category models
+ */
+export type Completers = ReadonlyMap<
+  string,
+  (value: string, others: Readonly<Record<string, string>>) => Effect.Effect<Suggestions, unknown, any>
+>
+
+/**
+ * The application's handler of the requests or notifications of one method. It comes before what the server itself does
+ * for that method.
+ *
+ * @category models
+ */
+export interface RegisteredHandler extends Registered {
+  readonly method: Method.Method
+  /** The identifier of the extension that defines the method. */
+  readonly extension?: string | undefined
+  /** The capabilities that a client must have declared. */
+  readonly requires?: ClientCapabilities | undefined
+  /** Whether the handler serves entries of several features: what surrounds one of these features does not surround the handler. */
+  readonly isShared?: boolean | undefined
+  /** `params` are decoded; `raw` are the same parameters as the client sent them. */
+  readonly run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, any>
+}
+
+/**
+ * The application's choice among the keys that a client wants to subscribe to, for one filter of an extension.
+ *
+ * @category models
+ */
+export interface RegisteredFilter extends Registered {
+  readonly name: string
+  readonly accept: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, unknown, any>
+}
+
+/**
+ * A notification of an extension for the clients that have subscribed to it.
+ *
+ * @category models
+ */
+export interface ExtensionNotification {
+  readonly method: string
+  readonly filter: string
+  /** What it is about, when the filter holds keys. */
+  readonly key: string | undefined
+  readonly params: JsonObject
+}
+
+/**
+ * What a feature adds to the description of its server.
+ *
+ * @category models
+ */
+export interface Description {
+  /** The kinds of entries that the server offers, even while it has none. */
+  readonly offers: ReadonlyArray<Kind | "completions">
+  /** How to use the feature, for the model: it follows the instructions of the server. */
+  readonly instructions?: string | undefined
+  /** The identifier of the extension that the feature needs: without it among its `extensions`, the server logs a warning. */
+  readonly extension?: string | undefined
+}
+
+/**
+ * Functions that run for clients. Those with a `session` run for clients up to 2025-11-25, whose state outlives a request: the session
+ * belongs to no request, and asks, logs and notifies as long as the client is connected.
+ *
+ * @category models
+ */
+export interface ClientObserver {
+  /** A client has completed the handshake. */
+  readonly onInitialized?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
+  /** The roots of a client have changed. */
+  readonly onRootsChanged?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
+  /** A client has set its log level, which `session` knows already. */
+  readonly onLogLevel?: ((session: ServerSessionService) => Effect.Effect<void>) | undefined
+  /**
+   * An HTTP endpoint begins to serve clients that have neither a session nor a user, and that may be on other machines: their
+   * requests cannot be told apart.
+   */
+  readonly onAnonymous?: Effect.Effect<void> | undefined
+}
+
+/**
+ * The kinds of entries that clients list, and whose changes they can be notified of.
+ *
+ * @category models
+ */
+export type Kind = "tools" | "resources" | "prompts"
+
+/**
+ * A table of entries of one kind, by key.
+ *
+ * @category models
+ */
+export interface Entries<in out A> extends Iterable<[key: string, entry: A]> {
+  readonly size: number
+  /** Incremented whenever an entry is added or removed. */
+  readonly revision: number
+  /** Whether the table has, or ever had, an entry. */
+  readonly wasUsed: boolean
+  readonly get: (key: string) => A | undefined
+  readonly has: (key: string) => boolean
+  readonly keys: () => IterableIterator<string>
+  readonly values: () => IterableIterator<A>
+  /**
+   * Adds an entry until the scope closes. Dies when the table has an entry of this key already. An entry that `yields` gives
+   * way instead, to the first of those that yield and to any other, and comes back when that is removed.
+   */
+  readonly register: (
+    entry: A,
+    options?: { readonly yields?: boolean }
+  ) => Effect.Effect<void, never, Scope.Scope>
+  /** Calls the listener after every change, until the scope closes. */
+  readonly onChange: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
+}
+
+/** @category models */
+export interface RegistryService {
+  /** By name. A tool named `*`, which no list should include, gets the calls of all names that no other tool has. */
+  readonly tools: Entries<RegisteredTool>
+  /** By URI. */
+  readonly resources: Entries<RegisteredResource>
+  /** By URI template. */
+  readonly templates: Entries<RegisteredTemplate>
+  /** By name. */
+  readonly prompts: Entries<RegisteredPrompt>
+  /** By the name of their method. */
+  readonly handlers: Entries<RegisteredHandler>
+  /** By the name of their filter. */
+  readonly filters: Entries<RegisteredFilter>
+  /** What features add to the description of the server. */
+  readonly descriptions: ReadonlySet<Description>
+  /** Adds to the description of the server until the scope closes. A client keeps the description of its handshake. */
+  readonly describe: (description: Description) => Effect.Effect<void, never, Scope.Scope>
+  readonly observers: ReadonlySet<ClientObserver>
+  /** Adds an observer of clients until the scope closes. */
+  readonly observe: (observer: ClientObserver) => Effect.Effect<void, never, Scope.Scope>
+  /**
+   * Whether there is, or ever was, an entry of this kind, or a description that offers it. A server that has advertised a
+   * kind goes on offering it after the last entry was removed.
+   */
+  readonly offers: (kind: Kind) => boolean
+  /** Calls the listener after every change of an entry, until the scope closes. */
+  readonly onChange: (listener: (kind: Kind) => void) => Effect.Effect<void, never, Scope.Scope>
+  /** Announces that lists of this kind have changed for some of their clients, as `Registry.changed`. */
+  readonly changed: (kind: Kind) => Effect.Effect<void>
+  /** Refuses every entry from then on: the server shuts down. */
+  readonly close: Effect.Effect<void>
+  /** Reports that the content of a resource has changed. Waits until the listeners of `onUpdate` have run. */
+  readonly updated: (uri: string) => Effect.Effect<void>
+  /** Runs the listener for each resource whose content has changed, until the scope closes. */
+  readonly onUpdate: (listener: (uri: string) => Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
+  /**
+   * Sends a notification of an extension to the clients that have subscribed to it. Dies when the parameters do not conform
+   * to their schema.
+   */
+  readonly notify: <Params>(
+    notification: Extension.Notification<"server", Params>,
+    params: Params
+  ) => Effect.Effect<void>
+  /** Runs the listener for each notification of an extension, until the scope closes. */
+  readonly onNotify: (
+    listener: (notification: ExtensionNotification) => Effect.Effect<void>
+  ) => Effect.Effect<void, never, Scope.Scope>
+}
+
+/** @category tags */
+export class Registry extends Context.Tag("@effect-mcp/core/Registry")<Registry, RegistryService>() {}
+
+/**
+ * The registry of a server that runs, for fibers of the application: the layer of a server provides it, beside the
+ * `Dispatcher`. Features have it, too.
+ *
+ * @category tags
+ */
+export class Running extends Context.Tag("@effect-mcp/core/server/Registry/Running")<Running, RegistryService>() {}
+
+/**
+ * Adds features to the server in the context while it runs, from any fiber, until the scope closes. All of them or none:
+ * clients are notified once for each kind of list, when they have been added and when the scope has closed. Requests that
+ * still run when a feature is removed end as if it were there. The scope of a handler is the scope of its request: a handler that
+ * adds features for longer passes `Scope.extend` the scope of its layer.
+ *
+ * For features that require what the session layer and the middleware provide, or the user, there is the `add` of
+ * `McpServer.define`: this function leaves them in its requirements.
+ *
+ * Fails with a `FeatureError` when a name is taken, and when the server has shut down. A client that shook hands before the
+ * server had the first feature of a kind is served it only if the option `capabilities` of the server advertised the kind.
+ *
+ * @example
+ * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Registry from "@effect-mcp/core/Registry"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect } from "effect"
+ *
+ * const Night = McpServer.tool(Tool.make("owl"), () => Effect.succeed("hoo"))
+ *
+ * export const night = Effect.scoped(Effect.zipRight(Registry.add(Night), Effect.sleep("8 hours")))
+ * ```
+ * @category combinators
+ */
+export const add = <E, R>(
+  features: Layer.Layer<never, E, R>
+): Effect.Effect<void, E | FeatureError, Exclude<R, Registry | Scope.Scope> | Running | Scope.Scope> =>
+  Effect.flatMap(
+    Running,
+    (running) =>
+      addAll(Layer.provide(
+        features,
+        Layer.succeedContext(Context.add(Context.make(Registry, running), Running, running))
+      ))
+  ) as Effect.Effect<void, E | FeatureError, any>
+
+/**
+ * Adds and removes features as one change: clients are notified once for each kind of list, when the effect has ended, also
+ * when it fails. The lists themselves change at once.
+ *
+ * @category combinators
+ */
+export const batch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = ChangeBatch.run
+
+/**
+ * Notifies all clients that lists have changed, for example because the checks of `Feature.visible` give other answers now.
+ * Without kinds it notifies of all lists. `ServerSession` notifies one client.
+ *
+ * @category utils
+ */
+export const changed = (...kinds: ReadonlyArray<Kind>): Effect.Effect<void, never, Running> =>
+  Effect.flatMap(Running, ({ changed, offers }) =>
+    ChangeBatch.run(Effect.forEach(
+      kinds.length === 0 ? all.filter(offers) : kinds,
+      changed,
+      { discard: true }
+    )))
+
+const all: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]
+
+/**
+ * An empty registry.
+ *
+ * @category constructors
+ */
+export const make: Effect.Effect<RegistryService> = Effect.sync(() => {
+  const tools = new EntryTable<RegisteredTool>("tools named", ({ advertised }) => advertised.name)
+  const resources = new EntryTable<RegisteredResource>("resources at", ({ advertised }) => advertised.uri)
+  const templates = new EntryTable<RegisteredTemplate>(
+    "resource templates of",
+    ({ advertised }) => advertised.uriTemplate
+  )
+  const prompts = new EntryTable<RegisteredPrompt>("prompts named", ({ advertised }) => advertised.name)
+  const handlers = new EntryTable<RegisteredHandler>("handlers of", ({ method }) => method.name)
+  const filters = new EntryTable<RegisteredFilter>("subscriptions by", ({ name }) => name)
+  const tables: ReadonlyArray<readonly [Kind, EntryTable<any>]> = [
+    ["tools", tools],
+    ["resources", resources],
+    ["resources", templates],
+    ["prompts", prompts]
+  ]
+  const descriptions = new Set<Description>()
+  const observers = new Set<ClientObserver>()
+  const updates = listeners<string>()
+  const notifications = listeners<ExtensionNotification>()
+  return {
+    tools,
+    resources,
+    templates,
+    prompts,
+    handlers,
+    filters,
+    descriptions,
+    describe: (description) => adding(descriptions, description),
+    observers,
+    observe: (observer) => adding(observers, observer),
+    offers: (kind) =>
+      tables.some(([of, table]) => of === kind && table.wasUsed) ||
+      [...descriptions].some(({ offers }) => offers.includes(kind)),
+    onChange: (listener) =>
+      Effect.forEach(tables, ([kind, table]) => table.onChange(() => listener(kind)), { discard: true }),
+    changed: (kind) => tables.find(([of]) => of === kind)![1].announce,
+    close: Effect.sync(() => {
+      for (const table of [tools, resources, templates, prompts, handlers, filters]) table.close()
+    }),
+    updated: updates.call,
+    onUpdate: updates.add,
+    notify: ({ filter, key, name, params: schema }, given) =>
+      Effect.matchEffect(SchemaParser.encodeUnknown(schema)(given), {
+        onFailure: (issue) =>
+          Effect.dieMessage(`The parameters of "${name}" do not conform to their schema: ${Issue.sentence(issue)}`),
+        onSuccess: (params: JsonObject) =>
+          filter === undefined
+            ? Effect.void
+            : notifications.call({ method: name, filter, key: key?.(given), params })
+      }),
+    onNotify: notifications.add
+  }
+})
+
+const adding = <A>(all: Set<A>, one: A): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(Effect.sync(() => all.add(one)), () => Effect.sync(() => all.delete(one))))
+
+/** Functions that run for each value. */
+const listeners = <A>() => {
+  const all = new Set<(value: A) => Effect.Effect<void>>()
+  return {
+    call: (value: A): Effect.Effect<void> =>
+      Effect.suspend(() => Effect.forEach([...all], (listener) => listener(value), { discard: true })),
+    add: (listener: (value: A) => Effect.Effect<void>) => adding(all, listener)
+  }
+}
+
+/**
+ * Builds the features, and removes them when the scope closes. When one of them fails, those before it are removed at once; a
+ * `FeatureError` with which a layer dies is a failure.
+ */
+const addAll = <E, R>(
+  features: Layer.Layer<never, E, R>
+): Effect.Effect<void, E | FeatureError, R | Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const outer = yield* Effect.scope
+      const own = yield* Scope.make()
+      const close = (exit: Exit.Exit<unknown, unknown>) => ChangeBatch.run(Scope.close(own, exit))
+      const memoMap = yield* Layer.makeMemoMap
+      yield* restore(ChangeBatch.run(
+        Layer.buildWithMemoMap(features, memoMap, own).pipe(
+          Effect.catchSomeDefect((defect) =>
+            defect instanceof FeatureError ? Option.some(Effect.fail(defect)) : Option.none()
+          ),
+          Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
+        )
+        // An interruption may come in the steps after the layer was built.
+      )).pipe(Effect.onError((cause) => close(Exit.failCause(cause))))
+      yield* Scope.addFinalizerExit(outer, close)
+    })
+  )

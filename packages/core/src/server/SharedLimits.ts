@@ -1,0 +1,106 @@
+/**
+ * Counts what all nodes of a server count together: how often a client may do something in a time, and what may happen once
+ * only.
+ *
+ * This module has the interface, for counters of any kind, and counters in memory, for one node. The `RateLimiter` of Effect does
+ * something else: it lets callers wait, where a server must refuse at once, and has no keys.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/** @category models */
+export interface Rate {
+  /** How many in a row, after a long pause. */
+  readonly burst: number
+  /** The time in which one more is allowed. */
+  readonly every: Duration.DurationInput
+}
+
+/**
+ * The counters could not be read.
+ *
+ * @category errors
+ */
+export class SharedLimitsError extends Data.TaggedError("SharedLimitsError")<{ readonly message: string }> {}
+
+/** @category models */
+export interface SharedLimitsService {
+  /**
+   * Takes `count` (default: 1) from the key's allowance, all or nothing. Gives 0 when it was taken; otherwise the milliseconds
+   * after which it could be, `Infinity` when `count` is more than the burst.
+   */
+  readonly take: (key: string, rate: Rate, count?: number) => Effect.Effect<number, SharedLimitsError>
+  /** `true` the first time in `ttl` that any node uses the key; `false` until then. */
+  readonly once: (key: string, ttl: Duration.DurationInput) => Effect.Effect<boolean, SharedLimitsError>
+}
+
+/** @category tags */
+export class SharedLimits extends Context.Tag("@effect-mcp/core/SharedLimits")<SharedLimits, SharedLimitsService>() {}
+
+/** @category models */
+export interface MemoryOptions {
+  /**
+   * The limit of the keys of each operation. At the limit `take` forgets the key that was used least recently, and `once` fails:
+   * to forget would allow a second time. Default: 100,000.
+   */
+  readonly maxKeys?: number | undefined
+}
+
+/**
+ * Counters in memory, of one node.
+ *
+ * @category constructors
+ */
+export const memory = ({ maxKeys = 100_000 }: MemoryOptions = {}): Effect.Effect<SharedLimitsService> =>
+  Effect.sync(() => {
+    // When the whole allowance of a key is there again; those before now need no entry. In the order of last use.
+    const full = new Map<string, number>()
+    const used = new Map<string, number>()
+    let swept = -Infinity
+    return {
+      take: (key, { burst, every }, count = 1) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          if (count > burst) return Infinity
+          const step = Duration.toMillis(every)
+          const from = Math.max(now, full.get(key) ?? now)
+          const wait = from + count * step - (now + burst * step)
+          if (wait > 0) return wait
+          full.delete(key)
+          const [oldest] = full.size >= maxKeys ? full.keys() : []
+          if (oldest !== undefined) full.delete(oldest)
+          full.set(key, from + count * step)
+          return 0
+        }),
+      once: (key, ttl) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          if (now < (used.get(key) ?? -Infinity)) return Effect.succeed(false)
+          // At most once a second: it looks at all keys.
+          if (used.size >= maxKeys && Math.abs(now - swept) >= 1000) {
+            swept = now
+            for (const [key, until] of used) if (until <= now) used.delete(key)
+          }
+          if (used.size >= maxKeys && !used.has(key)) {
+            return Effect.fail(new SharedLimitsError({ message: `${maxKeys} keys are in use, and no more may be` }))
+          }
+          used.set(key, now + Duration.toMillis(ttl))
+          return Effect.succeed(true)
+        })
+    }
+  })
+
+/**
+ * `layerMemory` with options.
+ *
+ * @category layers
+ */
+export const layerMemoryWith = (options?: MemoryOptions): Layer.Layer<SharedLimits> =>
+  Layer.effect(SharedLimits, memory(options))
+
+/** @category layers */
+export const layerMemory: Layer.Layer<SharedLimits> = layerMemoryWith()

@@ -1,0 +1,392 @@
+/**
+ * The tasks of a server: work that goes on after the request that began it, with its status, the questions that it waits for
+ * and its outcome. A server that runs tasks stores them here, and answers every request about a task from here.
+ *
+ * This module has the interface, for stores of any kind, and a store in memory. `Tasks` runs the tasks.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import type { ErrorObject } from "../jsonrpc/JsonRpcError.js"
+import * as Outbox from "../kit/Outbox.js"
+import type { JsonObject } from "../protocol/Json.js"
+import * as Tasks from "../protocol/Tasks.js"
+import type { Version } from "../protocol/Version.js"
+import * as StoreText from "./nodes/StoreText.js"
+
+/**
+ * A question of a task, as the client gets it.
+ *
+ * @category models
+ */
+export interface TaskQuestion {
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/**
+ * How a request ended: the request that began a task, or a question of the task.
+ *
+ * @category models
+ */
+export type TaskOutcome = { readonly result: JsonObject } | { readonly error: ErrorObject }
+
+/**
+ * A task at one moment. Everything in it is JSON.
+ *
+ * @category models
+ */
+export interface StoredTask {
+  /** Cannot be guessed: at least 122 random bits. */
+  readonly taskId: string
+  /** The id of the principal that the task belongs to; `null` where the server does not authenticate. */
+  readonly owner: string | null
+  /** The name of the node that runs it, where several nodes share a `SessionDirectory`. */
+  readonly node?: string | undefined
+  /** The revision of the request that began it. Clients of another era have no part in the task. */
+  readonly revision: Version
+  /**
+   * The scopes that the call required when it became the task: each request about the task requires them, too. `undefined` where the
+   * call required none, and in tasks of earlier versions of this library.
+   */
+  readonly requires?: ReadonlyArray<string> | undefined
+  /** 1 when the task is created, then one more for each change. */
+  readonly version: number
+  readonly status: Tasks.TaskStatus
+  readonly statusMessage?: string | undefined
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  /** Milliseconds since 1970. */
+  readonly lastUpdatedAt: number
+  /** Milliseconds after `createdAt` until the store removes the task, whatever its status. */
+  readonly ttl: number
+  /** Milliseconds that a client should wait between two requests about the task. */
+  readonly pollInterval: number
+  /** The questions that have no answer yet, by key. A key is never used twice in a task. */
+  readonly questions: Readonly<Record<string, TaskQuestion>>
+  /** The answers that the task has not taken yet, by the keys of their questions. */
+  readonly answers: Readonly<Record<string, TaskOutcome>>
+  /** Of a task that has ended; none of one that was cancelled. */
+  readonly outcome?: TaskOutcome | undefined
+}
+
+/** @category errors */
+export class TaskStoreError extends Data.TaggedError("TaskStoreError")<{
+  /**
+   * `Full`: a limit of the store is reached; the client gets the message, and that of no other reason. `UnknownPage`: `after` is
+   * not the `next` of a page. `Refused`: the store has refused the operation, or never got it, and nothing has changed. `Unavailable`:
+   * the store did not answer, or lost what it had.
+   */
+  readonly reason: "Full" | "UnknownPage" | "Refused" | "Unavailable"
+  readonly message: string
+}> {}
+
+/**
+ * Tasks in the order of their creation.
+ *
+ * @category models
+ */
+export interface TaskPage {
+  readonly tasks: ReadonlyArray<StoredTask>
+  /** Where the next page begins, for `list`; `undefined` after the last task. */
+  readonly next: string | undefined
+}
+
+/**
+ * The operations of a store. A task that is unknown, that belongs to another owner, or whose time has passed, is the same:
+ * there is none.
+ *
+ * @category models
+ */
+export interface TaskStoreService {
+  /**
+   * Stores a new task. When this has ended, every operation finds it, also after a restart where the store survives one.
+   * Fails with `Unavailable` when there is a task of this id already.
+   */
+  readonly create: (task: StoredTask) => Effect.Effect<void, TaskStoreError>
+  readonly get: (owner: string | null, taskId: string) => Effect.Effect<Option.Option<StoredTask>, TaskStoreError>
+  /**
+   * Replaces the version before this one. `false` when the store has another version, or no such task: then nothing has
+   * changed. Of two replacements of the same version one succeeds. A task that ends with at most 4,096 characters, as JSON, always
+   * fits: it is never `Full`.
+   */
+  readonly replace: (task: StoredTask) => Effect.Effect<boolean, TaskStoreError>
+  /** `after` is the `next` of the page before. It stays valid when tasks are created or removed meanwhile. */
+  readonly list: (
+    owner: string | null,
+    options: { readonly after?: string | undefined; readonly limit: number }
+  ) => Effect.Effect<TaskPage, TaskStoreError>
+  /**
+   * The task as it is, and then as it becomes. A reader that is slow misses versions, and never the newest. Ends when the
+   * store removes the task.
+   */
+  readonly changes: (owner: string | null, taskId: string) => Stream.Stream<StoredTask, TaskStoreError>
+}
+
+/** @category tags */
+export class TaskStore extends Context.Tag("@effect-mcp/core/TaskStore")<TaskStore, TaskStoreService>() {}
+
+/** @category models */
+export interface MemoryOptions {
+  /** The limit of the tasks of one owner, ended ones included. Default: 1,000. */
+  readonly maxTasks?: number | undefined
+  /**
+   * The limit of the characters of all tasks together, as JSON. Where it is reached, ended tasks of owners that have more than their
+   * equal share make room for an owner that has less, the oldest first. Default: 64 Mi (67,108,864).
+   */
+  readonly maxSize?: number | undefined
+  /**
+   * The limit of the characters of the tasks of one owner, as JSON. The owner `null` has the tasks of all clients of a server
+   * that does not authenticate, and of all anonymous ones. Default: a quarter of `maxSize`.
+   */
+  readonly maxOwnerSize?: number | undefined
+}
+
+/**
+ * A store in memory: its tasks are lost when the process ends.
+ *
+ * @category constructors
+ */
+export const memory = (options: MemoryOptions = {}): Effect.Effect<TaskStoreService> =>
+  Effect.sync(() => new Memory(options))
+
+/**
+ * `layerMemory` with options.
+ *
+ * @category layers
+ */
+export const layerMemoryWith = (options: MemoryOptions = {}): Layer.Layer<TaskStore> =>
+  Layer.scoped(
+    TaskStore,
+    Effect.gen(function*() {
+      const created = yield* Queue.sliding<void>(1)
+      const store = new Memory(options, () => void Queue.unsafeOffer(created, undefined))
+      const sweeping = Effect.repeat(Effect.delay(store.sweep, SWEEP), { until: (isEmpty) => isEmpty })
+      // The layer may be built by an uninterruptible fiber, whose forks would be uninterruptible, too.
+      yield* Effect.forkScoped(Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(created), sweeping))))
+      return store
+    })
+  )
+
+/**
+ * `memory` with a sweep once a minute: tasks expire also while nobody uses the store.
+ *
+ * @category layers
+ */
+export const layerMemory: Layer.Layer<TaskStore> = layerMemoryWith()
+
+/** How often tasks are removed whose time has passed. */
+const SWEEP = "1 minute"
+
+interface Entry {
+  task: StoredTask
+  size: number
+  /** Greater than that of all entries before it. */
+  readonly order: number
+  readonly watchers: Set<(task: StoredTask | undefined) => void>
+}
+
+/** What one owner has: `size` is the sum over the entries, which are in the order of their creation. */
+interface Owned {
+  readonly entries: Array<Entry>
+  size: number
+}
+
+/** Mutable maps: `size` is the sum over `tasks`; `owners` holds the same entries by owner, and no owner without. */
+class Memory implements TaskStoreService {
+  private readonly tasks = new Map<string, Entry>()
+  private readonly owners = new Map<string | null, Owned>()
+  private readonly maxTasks: number
+  private readonly maxSize: number
+  private readonly maxOwnerSize: number
+  private size = 0
+  private created = 0
+  private swept = 0
+
+  /** `onCreate` is called for each task that is created. */
+  constructor(options: MemoryOptions, private readonly onCreate: () => void = () => {}) {
+    this.maxTasks = options.maxTasks ?? 1000
+    this.maxSize = options.maxSize ?? 64 * 1024 * 1024
+    this.maxOwnerSize = options.maxOwnerSize ?? this.maxSize / 4
+  }
+
+  readonly create = (task: StoredTask): Effect.Effect<void, TaskStoreError> =>
+    this.now(() => {
+      if (this.tasks.has(task.taskId)) return failed("Unavailable", StoreText.taken(task.taskId))
+      const size = sizeOf(task)
+      const owned = this.owners.get(task.owner) ?? { entries: [], size: 0 }
+      if (owned.entries.length >= this.maxTasks) {
+        return failed("Full", `This owner has ${this.maxTasks} tasks, and may have no more`)
+      }
+      const full = this.full(owned, size)
+      if (full !== undefined) return full
+      const entry: Entry = { task, size, order: ++this.created, watchers: new Set() }
+      this.tasks.set(task.taskId, entry)
+      this.onCreate()
+      this.owners.set(task.owner, owned)
+      owned.entries.push(entry)
+      owned.size += size
+      this.size += size
+      return Effect.void
+    })
+
+  readonly get = (owner: string | null, taskId: string): Effect.Effect<Option.Option<StoredTask>> =>
+    this.now((now) => Effect.succeed(Option.map(this.find(owner, taskId, now), ({ task }) => task)))
+
+  readonly replace = (task: StoredTask): Effect.Effect<boolean, TaskStoreError> =>
+    this.now((now) => {
+      const found = this.find(task.owner, task.taskId, now)
+      if (Option.isNone(found) || found.value.task.version !== task.version - 1) return Effect.succeed(false)
+      const entry = found.value
+      const owned = this.owners.get(task.owner)!
+      const size = sizeOf(task)
+      const more = size - entry.size
+      const full = more > 0 && !StoreText.isSmallEnd(task.status, size) ? this.full(owned, more) : undefined
+      if (full !== undefined) return full
+      this.size += more
+      owned.size += more
+      entry.task = task
+      entry.size = size
+      for (const watcher of entry.watchers) watcher(task)
+      return Effect.succeed(true)
+    })
+
+  readonly list = (
+    owner: string | null,
+    { after, limit }: { readonly after?: string | undefined; readonly limit: number }
+  ): Effect.Effect<TaskPage, TaskStoreError> =>
+    this.now((now): Effect.Effect<TaskPage, TaskStoreError> => {
+      const begin = Number(after ?? 0)
+      if (!Number.isSafeInteger(begin)) return failed("UnknownPage", StoreText.noPage(String(after)))
+      const entries = this.owners.get(owner)?.entries ?? []
+      const page: Array<Entry> = []
+      for (let at = indexAfter(entries, begin); at < entries.length; at++) {
+        const entry = entries[at]!
+        if (isExpired(entry.task, now)) continue
+        if (page.length === limit) {
+          return Effect.succeed({ tasks: page.map(({ task }) => task), next: String(page.at(-1)?.order ?? begin) })
+        }
+        page.push(entry)
+      }
+      return Effect.succeed({ tasks: page.map(({ task }) => task), next: undefined })
+    })
+
+  readonly changes = (owner: string | null, taskId: string): Stream.Stream<StoredTask> =>
+    Stream.unwrapScoped(Effect.suspend(() => {
+      // Not `Stream.asyncPush`: its reader waits for ever when a change comes in the step before it begins to wait.
+      const newest = Outbox.make<StoredTask>()
+      const watching = Effect.acquireRelease(
+        this.now((now) => {
+          const watcher = (task: StoredTask | undefined) => {
+            if (task === undefined) return newest.end(Exit.void)
+            newest.unsafeTakeAll()
+            newest.unsafeOffer(task)
+          }
+          const found = Option.getOrUndefined(this.find(owner, taskId, now))
+          found?.watchers.add(watcher)
+          watcher(found?.task)
+          const left = found === undefined ? 0 : found.task.createdAt + found.task.ttl - now
+          return Effect.succeed({ left, stop: () => found?.watchers.delete(watcher) })
+        }),
+        ({ stop }) => Effect.sync(stop)
+      )
+      const end = Effect.sync(() => newest.end(Exit.void))
+      const expiring = Effect.flatMap(
+        watching,
+        ({ left }) => Effect.forkScoped(Effect.interruptible(Effect.delay(end, left)))
+      )
+      // Changes of one turn are one: the last of them.
+      const last = Effect.flatMap(
+        newest.takeAll,
+        ([task]) => Effect.map(Effect.yieldNow(), () => newest.unsafeTakeAll()[0] ?? task!)
+      )
+      return Effect.as(expiring, Stream.repeatEffectOption(last))
+    }))
+
+  /** Removes the tasks whose time has passed. Whether there are no tasks then. */
+  readonly sweep: Effect.Effect<boolean> = Effect.suspend(() => this.now(() => Effect.succeed(this.tasks.size === 0)))
+
+  private now<A, E>(f: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      this.removeExpired(now)
+      return f(now)
+    })
+  }
+
+  /** Fails when an owner may not store that much more. */
+  private full(owned: Owned, more: number): Effect.Effect<never, TaskStoreError> | undefined {
+    if (owned.size + more > this.maxOwnerSize) return failed("Full", StoreText.ownerSize(this.maxOwnerSize))
+    this.makeRoom(owned, more)
+    return this.size + more > this.maxSize
+      ? failed("Full", `The tasks have ${this.maxSize} characters, and may have no more`)
+      : undefined
+  }
+
+  /** Removes ended tasks of owners that have more than their equal share, where this owner has less. */
+  private makeRoom(owned: Owned, more: number): void {
+    const share = this.maxSize / (this.owners.size + (owned.entries.length === 0 ? 1 : 0))
+    if (this.size + more <= this.maxSize || owned.size + more > share) return
+    for (const other of this.owners.values()) {
+      if (other.size <= share) continue
+      for (const entry of [...other.entries]) {
+        if (this.size + more <= this.maxSize || other.size <= share) break
+        if (Tasks.isTerminal(entry.task.status)) this.remove(entry)
+      }
+    }
+  }
+
+  private find(owner: string | null, taskId: string, now: number): Option.Option<Entry> {
+    const entry = this.tasks.get(taskId)
+    if (entry !== undefined && isExpired(entry.task, now)) this.remove(entry)
+    return entry === undefined || entry.task.owner !== owner || isExpired(entry.task, now)
+      ? Option.none()
+      : Option.some(entry)
+  }
+
+  // At most once a second: it looks at all tasks.
+  private removeExpired(now: number): void {
+    if (Math.abs(now - this.swept) < 1000) return
+    this.swept = now
+    for (const entry of this.tasks.values()) {
+      if (isExpired(entry.task, now)) this.remove(entry)
+    }
+  }
+
+  private remove(entry: Entry): void {
+    const { owner, taskId } = entry.task
+    this.tasks.delete(taskId)
+    this.size -= entry.size
+    const owned = this.owners.get(owner)!
+    owned.entries.splice(indexAfter(owned.entries, entry.order) - 1, 1)
+    owned.size -= entry.size
+    if (owned.entries.length === 0) this.owners.delete(owner)
+    for (const watcher of entry.watchers) watcher(undefined)
+  }
+}
+
+/** The index of the first entry after this one in their order. */
+const indexAfter = (entries: ReadonlyArray<Entry>, order: number): number => {
+  let from = 0
+  let to = entries.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (entries[middle]!.order > order) to = middle
+    else from = middle + 1
+  }
+  return from
+}
+
+const isExpired = ({ createdAt, ttl }: StoredTask, now: number): boolean => now >= createdAt + ttl
+
+const sizeOf = (task: StoredTask): number => JSON.stringify(task).length
+
+const failed = (reason: TaskStoreError["reason"], message: string) =>
+  Effect.fail(new TaskStoreError({ reason, message }))

@@ -1,0 +1,151 @@
+/**
+ * Tasks: calls of tools that go on after their request was answered. A client reads the status of a task, answers its
+ * questions, cancels it, and fetches its result, also after it has lost its connection.
+ *
+ * A tool takes part with `task` in its definition. `layer`, among the features of a server, runs the tasks. At 2025-11-25 that
+ * is all; from 2026-07-28 on, tasks are the extension `io.modelcontextprotocol/tasks`, and the server needs `extension` among
+ * its `extensions` too.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ * @since 0.1.0
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { JsonObject } from "../protocol/Json.js"
+import * as Extension from "../protocol/modern/TasksExtension.js"
+import * as Version from "../protocol/Version.js"
+import * as ServerTasks from "./dispatch/ServerTasks.js"
+import * as Feature from "./Feature.js"
+import * as TaskCall from "./features/TaskCall.js"
+import * as Handler from "./Handler.js"
+import * as LegacyWire from "./legacy/TaskWire.js"
+import type { TaskLimits } from "./Limits.js"
+import * as ModernWire from "./modern/TaskWire.js"
+import * as NodeTasks from "./nodes/NodeTasks.js"
+import { Registry, type RegistryService } from "./Registry.js"
+import { RequestContext } from "./RequestContext.js"
+import type { Session } from "./runtime/Session.js"
+import * as TaskViewer from "./runtime/TaskViewer.js"
+import * as StoredTasks from "./tasks/StoredTasks.js"
+import * as TaskRunner from "./tasks/TaskRunner.js"
+import { TaskStore } from "./TaskStore.js"
+
+/** @category models */
+export interface Options {
+  /** How many tasks run, and how long one may be stored. */
+  readonly limits?: TaskLimits | undefined
+  /** How long a task is stored after its creation, where the client does not say. Default: 1 hour. */
+  readonly ttl?: Duration.DurationInput | undefined
+  /** How long clients should wait between two requests about a task. Default: 1 second. */
+  readonly pollInterval?: Duration.DurationInput | undefined
+}
+
+/**
+ * The extension for tasks from 2026-07-28 on, for the option `extensions` of a server.
+ *
+ * @category constants
+ */
+export const extension: typeof Extension.extension = Extension.extension
+
+/**
+ * `layer` with options.
+ *
+ * @category layers
+ */
+export const layerWith = (options: Options = {}): Layer.Layer<never, never, Registry | TaskStore> =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const registry = yield* Registry
+    const store = yield* NodeTasks.make(
+      StoredTasks.logging(yield* TaskStore),
+      () => ServerTasks.of(registry)?.runner.ids() ?? []
+    )
+    const runner = new TaskRunner.TaskRunner(store, TaskRunner.settings(options))
+    yield* ServerTasks.register(registry, { runner, call: TaskCall, legacy, modern })
+    return requests(registry, runner.tasks)
+  }))
+
+/**
+ * Runs the tasks of a server, and stores them in the `TaskStore`. When the server shuts down, tasks that still run end as
+ * `failed`. On several nodes those of a node that was killed do so when clients read them: for a client that polls, within 20
+ * seconds of its first request about the task. No notification tells of it.
+ *
+ * @example
+ * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as TasksServer from "@effect-mcp/core/TasksServer"
+ * import * as TaskStore from "@effect-mcp/core/TaskStore"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import { Effect, Layer } from "effect"
+ *
+ * const Report = Tool.make("report", { task: "optional" })
+ * const ReportLive = McpServer.tool(Report, () => Effect.delay(Effect.succeed("a long report"), "10 minutes"))
+ *
+ * export const Server = McpServer.layer({ name: "reports", version: "1.0.0" }, Layer.merge(ReportLive, TasksServer.layer), {
+ *   extensions: [TasksServer.extension]
+ * }).pipe(Layer.provide(TaskStore.layerMemory))
+ * ```
+ * @category layers
+ */
+export const layer: Layer.Layer<never, never, Registry | TaskStore> = layerWith()
+
+// Each function by its name: a search for unused code does not see what uses a whole module.
+const legacy: typeof LegacyWire = {
+  isIn: LegacyWire.isIn,
+  dialect: LegacyWire.dialect,
+  toTask: LegacyWire.toTask,
+  get: LegacyWire.get,
+  result: LegacyWire.result,
+  cancel: LegacyWire.cancel,
+  list: LegacyWire.list
+}
+
+const modern: typeof ModernWire = {
+  isGiven: ModernWire.isGiven,
+  dialect: ModernWire.dialect,
+  toTask: ModernWire.toTask,
+  toDetailedTask: ModernWire.toDetailedTask
+}
+
+/**
+ * The requests about tasks, from 2026-07-28 on, as handlers of the extension. Those of 2025-11-25 are methods of its own revision, see
+ * `legacy/TaskWire`.
+ */
+const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): Layer.Layer<never, never, Registry> => {
+  const { cancel, get, update } = extension.requests
+  const { changed } = extension.notifications
+  const viewer = Effect.map(
+    RequestContext,
+    // What handlers get has more members than they know.
+    (request) => TaskViewer.make(request as Session, Version.isModern)
+  )
+  return Layer.mergeAll(
+    Feature.make(() =>
+      tasks.onChange((task) =>
+        Version.isModern(task.revision) ? registry.notify(changed, ModernWire.toDetailedTask(task)) : Effect.void
+      )
+    ),
+    Handler.request(
+      get,
+      ({ taskId }) =>
+        Effect.flatMap(viewer, (viewer) => Effect.map(tasks.get(viewer, taskId), ModernWire.toDetailedTask))
+    ),
+    Handler.request(
+      cancel,
+      ({ taskId }) => Effect.flatMap(viewer, (viewer) => Effect.as(tasks.cancel(viewer, taskId), {}))
+    ),
+    Handler.request(update, ({ inputResponses, taskId }) => {
+      const answerOf = (key: string) =>
+        Object.hasOwn(inputResponses, key) ? { result: inputResponses[key] as JsonObject } : undefined
+      return Effect.flatMap(viewer, (viewer) => Effect.as(tasks.answer(viewer, taskId, answerOf), {}))
+    }),
+    Handler.subscription(
+      changed,
+      (taskIds) =>
+        Effect.flatMap(
+          viewer,
+          (viewer) => Effect.filter(taskIds, (taskId) => Effect.isSuccess(tasks.get(viewer, taskId)))
+        )
+    )
+  )
+}

@@ -1,0 +1,211 @@
+/**
+ * Builds a server: its registry, its features, and the dispatcher of everything that the options say. `McpServer` has the
+ * types, and the constructors of features.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Release from "../../kit/Release.js"
+import type { ServerCapabilities } from "../../protocol/Capabilities.js"
+import type * as Extension from "../../protocol/Extension.js"
+import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
+import type { Implementation } from "../../protocol/Implementation.js"
+import * as ParamHeaders from "../../protocol/modern/ParamHeaders.js"
+import type { Tool } from "../../protocol/Tools.js"
+import * as Version from "../../protocol/Version.js"
+import type * as Authenticator from "../Authenticator.js"
+import type { ServerCacheOptions } from "../CacheHints.js"
+import * as Dispatcher from "../Dispatcher.js"
+import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
+import * as Completion from "../features/Completion.js"
+import * as NamingRules from "../features/NamingRules.js"
+import * as Prompts from "../features/Prompts.js"
+import * as RequiredScopes from "../features/RequiredScopes.js"
+import * as Resources from "../features/Resources.js"
+import * as SurroundedRegistry from "../features/SurroundedRegistry.js"
+import type * as ToolArguments from "../features/ToolArguments.js"
+import * as Tools from "../features/Tools.js"
+import type * as Middleware from "../Middleware.js"
+import type { RegistryService } from "../Registry.js"
+import * as Registry from "../Registry.js"
+import * as Authentication from "../runtime/Authentication.js"
+import * as ResolvedLimits from "../runtime/ResolvedLimits.js"
+import type { Route } from "../runtime/Route.js"
+import type { ServerMiddleware } from "../runtime/Server.js"
+import * as SessionLayer from "../runtime/SessionLayer.js"
+import * as SealKeys from "../SealKeys.js"
+import * as Defects from "../telemetry/Defects.js"
+import * as Dispatch from "./Dispatch.js"
+import * as ServerTasks from "./ServerTasks.js"
+
+/** The options of `McpServer`, which says what each is for. */
+export interface Given extends Dispatcher.Options, Omit<ToolArguments.Options, "report"> {
+  readonly versions?: readonly [Version.Version, ...Array<Version.Version>] | undefined
+  readonly instructions?: string | undefined
+  readonly logging?: boolean | undefined
+  readonly subscriptions?: boolean | undefined
+  readonly cache?: ServerCacheOptions | undefined
+  readonly stateSecrets?: Parameters<typeof SealKeys.fixed>[0] | undefined
+  readonly capabilities?: ServerCapabilities | undefined
+  readonly extensions?: ReadonlyArray<Extension.Extension.Any> | undefined
+  readonly session?: Layer.Layer.Any | undefined
+  readonly lifetime?: "user" | undefined
+  readonly middleware?: Middleware.Middleware.Any | undefined
+  readonly sessionMiddleware?: Middleware.Middleware.Any | undefined
+  readonly authenticator?: Authenticator.Authenticator.Any | undefined
+}
+
+/** Requires what the features and the options require, which only the type of `McpServer.layer` tells. */
+export const make = <E>(
+  info: Implementation,
+  features: Layer.Layer<never, E, any>,
+  options: Given
+): Effect.Effect<Context.Context<Dispatcher.Dispatcher | Registry.Running>, E, Scope.Scope> =>
+  Effect.gen(function*() {
+    yield* NamingRules.warn("server", info)
+    const extensions = yield* Effect.sync(() => ExtensionTable.make(options.extensions ?? [], "server"))
+    const registry = yield* Effect.acquireRelease(Registry.make, ({ close }) => close)
+    const logging = options.logging !== false
+    const subscriptions = options.subscriptions !== false
+    // The whole context: only the type checker knows what the session layer and the middleware require of it.
+    const outside = (yield* Effect.context<any>()) as Context.Context<never>
+    const application: Context.Context<never> = Context.add(outside, Registry.Running, registry)
+    yield* Layer.buildWithMemoMap(
+      Layer.provide(
+        features as Layer.Layer<never, E, Registry.Registry>,
+        Layer.succeedContext(SurroundedRegistry.contextOf(registry))
+      ),
+      yield* Layer.makeMemoMap,
+      yield* Release.scope("The features of the server", options.closeTimeout)
+    )
+    const versions = options.versions ?? Version.all
+    yield* ExtensionTable.warnOfMissing(extensions, "server", usedExtensions(registry, versions))
+    yield* warnOfTasks(registry, versions)
+    const tasks = ServerTasks.of(registry)
+    const limits = ResolvedLimits.ofServer(options.limits)
+    // Made when it is first needed: Node loads its cryptography then, and most servers never seal.
+    const random = yield* SealKeys.memory({ every: Infinity })
+    const sealKeys = options.stateSecrets === undefined
+      ? Option.getOrElse(yield* Effect.serviceOption(SealKeys.SealKeys), () => random)
+      : SealKeys.fixed(options.stateSecrets)
+    const authentication = options.authenticator === undefined ? undefined : yield* Effect.mapInputContext(
+      Authentication.make(options.authenticator),
+      (own: Context.Context<any>) => Context.merge(application, own)
+    )
+    const session = options.session === undefined ? undefined : yield* SessionLayer.make(
+      options.session as unknown as Layer.Layer<never, unknown, any>,
+      application,
+      { ...options, limits }
+    )
+    const dispatcher = yield* Dispatch.make(
+      {
+        info,
+        versions,
+        instructions: AdvertisedCapabilities.instructions(options.instructions, registry),
+        logging,
+        limits,
+        capabilities: AdvertisedCapabilities.make(registry, {
+          logging,
+          subscriptions,
+          tasks: tasks !== undefined,
+          also: options.capabilities
+        }),
+        features: routes(registry, {
+          pageSize: limits.pageSize,
+          tasks,
+          mendArguments: options.mendArguments,
+          unknownArguments: options.unknownArguments,
+          report: Defects.report(options)
+        }),
+        registry,
+        extensions,
+        session,
+        middleware: withContext(options.middleware, application),
+        sessionMiddleware: withContext(options.sessionMiddleware, application),
+        authenticate: authentication?.authenticate,
+        documents: authentication?.documents,
+        requiredScopes: RequiredScopes.make(registry),
+        taskScopes: tasks === undefined ? () => undefined : RequiredScopes.ofTask(tasks.runner.tasks),
+        subscriptions: subscriptions
+          ? {
+            max: limits.maxSubscribedResources,
+            isKnown: (uri) => Resources.isKnown(registry, uri),
+            hidden: (uris) => Resources.hidden(registry, uris),
+            begin: (uri, session) => Resources.subscribable(registry, uri)?.subscribe?.(uri, session)
+          }
+          : undefined,
+        observers: registry.observers,
+        tasks: tasks?.runner,
+        cache: options.cache,
+        sealKeys,
+        inputSchema: Tools.inputSchema(registry),
+        unseenTool: (tool) => Tools.unseen(registry, tool)
+      },
+      registry,
+      tasks,
+      options
+    )
+    return Context.make(Dispatcher.Dispatcher, dispatcher).pipe(Context.add(Registry.Running, registry))
+  })
+
+const withContext = (
+  around: Middleware.Middleware<unknown, any> | undefined,
+  application: Context.Context<never>
+): ServerMiddleware | undefined =>
+  around === undefined
+    ? undefined
+    : { around, context: Context.omit(Scope.Scope)(application as Context.Context<any>) as Context.Context<never> }
+
+/** The extensions that features use, without extensions that no revision of the server has. */
+const usedExtensions = (
+  { descriptions, handlers }: RegistryService,
+  versions: ReadonlyArray<Version.Version>
+): ReadonlyArray<string | undefined> => [
+  ...Array.from(handlers.values()).flatMap(({ extension, method: { since, until } }) =>
+    versions.some((version) => ExtensionTable.isIn({ since, until }, version)) ? [extension] : []
+  ),
+  ...Array.from(descriptions, ({ extension }) => extension)
+]
+
+/**
+ * Logs a warning for tools that run as tasks only, on a server that runs no tasks: their calls are served as those of other tools. Only for
+ * servers with a revision that has tasks.
+ */
+const warnOfTasks = (registry: RegistryService, versions: ReadonlyArray<Version.Version>): Effect.Effect<void> => {
+  if (ServerTasks.of(registry) !== undefined || !versions.some((version) => Version.isAtLeast(version, "2025-11-25"))) {
+    return Effect.void
+  }
+  const names = Array.from(registry.tools.values())
+    .flatMap(({ advertised, task }) => task?.support === "required" ? [`"${advertised.name}"`] : [])
+  return names.length === 0 ? Effect.void : Effect.logWarning(
+    `This server runs no tasks, so these tools, which require one, are served without: ${names.join(", ")}. Add ` +
+      "`Tasks.layer` to its features"
+  )
+}
+
+/** The routes of everything that a server can offer. Each era serves a client those whose capability was advertised to the client. */
+export const routes = (
+  registry: RegistryService,
+  options: ToolArguments.Options & {
+    readonly pageSize: number
+    readonly tasks: ServerTasks.ServerTasks | undefined
+  }
+): ReadonlyArray<Route> => [
+  ...Tools.routes(registry, options),
+  ...Resources.routes(registry, options),
+  ...Prompts.routes(registry, options),
+  ...Completion.routes(registry)
+]
+
+/**
+ * Dies with the reason when a mark for an HTTP header (`x-mcp-header`) is not valid: clients from 2026-07-28 on would leave the tool out
+ * of their list over HTTP.
+ */
+export const checkHeaderMarks = ({ inputSchema, name }: Tool): Effect.Effect<void> =>
+  Either.match(ParamHeaders.of(inputSchema), {
+    onLeft: (why) => Effect.dieMessage(`The tool "${name}" cannot be registered: ${why} (x-mcp-header)`),
+    onRight: () => Effect.void
+  })

@@ -1,0 +1,338 @@
+/**
+ * Makes the `Dispatcher` of a server: conversations for transports, the requests without a session, and
+ * the notifications of changes to all of them.
+ *
+ * One message that belongs to no conversation is served as a stream of what its sender gets, with the same `Requests` and the same
+ * limits as a POST without a session: HTTP itself does not use it, its channels write to the response.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as Requests from "../../jsonrpc/runtime/Requests.js"
+import type { Channel, RequestSide } from "../../jsonrpc/Side.js"
+import { closed, type Listener, type Transport } from "../../jsonrpc/Transport.js"
+import * as Edition from "../../kit/Edition.js"
+import * as Outbox from "../../kit/Outbox.js"
+import * as TimeLimit from "../../kit/TimeLimit.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
+import * as Version from "../../protocol/Version.js"
+import type { Caller, Refuses } from "../Authenticator.js"
+import type { Change } from "../ChangeBus.js"
+import type { DispatcherService, Options } from "../Dispatcher.js"
+import type { Headers } from "../http/HttpExchange.js"
+import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
+import type { Connection } from "../legacy/Connection.js"
+import * as Initialize from "../legacy/Initialize.js"
+import * as LegacyServe from "../legacy/Serve.js"
+import * as Subscriptions from "../legacy/Subscriptions.js"
+import * as RequestFacts from "../modern/RequestFacts.js"
+import * as ModernServe from "../modern/Serve.js"
+import type { Subscriptions as ModernSubscriptions } from "../modern/Subscriptions.js"
+import * as NodeChanges from "../nodes/NodeChanges.js"
+import type { Kind, RegistryService } from "../Registry.js"
+import * as Authentication from "../runtime/Authentication.js"
+import * as Permission from "../runtime/Permission.js"
+import * as Reply from "../runtime/Reply.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import type { Server } from "../runtime/Server.js"
+import type { Open } from "../runtime/SessionConversation.js"
+import * as Defects from "../telemetry/Defects.js"
+import * as Metrics from "../telemetry/Metrics.js"
+import type { ReadConversation } from "./Conversations.js"
+import * as Conversations from "./Conversations.js"
+import * as EraOfMessage from "./EraOfMessage.js"
+import type { ServerTasks } from "./ServerTasks.js"
+
+/** What HTTP endpoints use of a dispatcher. `make` makes every dispatcher. */
+export interface Entrances
+  extends
+    DispatcherService,
+    Pick<Server, "authenticate" | "documents" | "observers" | "requiredScopes" | "session" | "taskScopes">
+{
+  readonly open: Open
+  /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints together. */
+  readonly requests: Requests.Requests
+  readonly legacy: LegacyServe.LegacyServe | undefined
+  readonly modern: ModernServe.ModernServe | undefined
+}
+
+export const make = (
+  server: Server,
+  registry: RegistryService,
+  tasks: ServerTasks | undefined,
+  options: Options
+): Effect.Effect<Entrances, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { limits, versions } = server
+    const scope = yield* Effect.scope
+    const legacy = versions.some(Version.isLegacy) ? LegacyServe.make(server, tasks?.legacy) : undefined
+    const modern = versions.some(Version.isModern) ? ModernServe.make(server, tasks?.modern) : undefined
+    if (modern !== undefined) yield* Metrics.subscriptions.observe(() => modern.subscriptions.size)
+    const conversations = yield* Conversations.make(
+      server,
+      (connection, only = versions) =>
+        EraOfMessage.side(
+          { legacy, modern: only.some(Version.isModern) ? modern : undefined } as EraOfMessage.Eras,
+          connection,
+          only
+        ),
+      options
+    )
+    const requests = yield* Requests.make({
+      limits: {
+        running: limits.maxExchanges,
+        waiting: limits.maxWaiting,
+        text: limits.maxWaitingText
+      },
+      perClient: {
+        limit: limits.maxInFlight,
+        clientOf: RequestOrigin.principalOf
+      },
+      closeTimeout: options.closeTimeout ?? TimeLimit.CLOSE,
+      report: Defects.report(options)
+    })
+    yield* Metrics.requests.observe(() => requests.size)
+    const changed = yield* NodeChanges.deliver(registry, deliverTo(conversations, modern?.subscriptions, registry))
+    if (modern !== undefined) {
+      modern.subscriptions.deliver = (kind, principal) => changed({ _tag: "List", kind, principal })
+    }
+
+    const listeners = new Listeners(conversations)
+    return {
+      accept: (transport, caller) =>
+        Effect.suspend(() => {
+          const { close, ended } = conversations.read(transport, caller)
+          return Effect.onInterrupt(ended, () => close)
+        }),
+      listen: (listener, caller) => listeners.listen(listener, caller),
+      serve: single(server, legacy, modern, requests, scope),
+      authenticate: server.authenticate,
+      documents: server.documents,
+      observers: server.observers,
+      requiredScopes: server.requiredScopes,
+      taskScopes: server.taskScopes,
+      session: server.session,
+      open: conversations.feed,
+      requests,
+      legacy,
+      modern,
+      versions,
+      listening: Effect.acquireRelease(listeners.begin, () => listeners.end),
+      listeners: () => listeners.size,
+      listenersEnded: listeners.ended,
+      conversations: () => conversations.size
+    }
+  })
+
+/** Delivers a change to the clients of this node. */
+const deliverTo = (
+  conversations: Conversations.Conversations,
+  subscriptions: ModernSubscriptions | undefined,
+  registry: RegistryService
+): (change: Change) => Effect.Effect<void> => {
+  const announce = (kind: Kind) =>
+    Effect.zipRight(
+      conversations.forEach((connection) => announceTo(connection, kind)),
+      subscriptions?.announce(kind) ?? Effect.void
+    )
+  return (change) => {
+    switch (change._tag) {
+      case "List":
+        return change.principal === undefined
+          ? announce(change.kind)
+          : subscriptions?.announceTo(change.principal, change.kind) ?? Effect.void
+      case "Resource":
+        return Effect.zipRight(
+          conversations.forEach((connection) => Subscriptions.updated(connection, change.uri)),
+          subscriptions?.updated(change.uri) ?? Effect.void
+        )
+      case "Extension":
+        return subscriptions?.extended(change.notification) ?? Effect.void
+      case "Unknown":
+        return Effect.all([
+          Effect.forEach(kinds.filter(registry.offers), announce, { discard: true }),
+          conversations.forEach(Subscriptions.allUpdated),
+          subscriptions?.allUpdated ?? Effect.void
+        ], { discard: true })
+    }
+  }
+}
+
+/** The listeners of a dispatcher. Its mutable field counts them. */
+class Listeners {
+  size = 0
+  private readonly unused = Edition.latch(true)
+  /** Waits until there is no listener. */
+  readonly ended = this.unused.await
+  readonly begin = Effect.sync(() => {
+    this.size++
+    Edition.close(this.unused)
+  })
+  readonly end = Effect.sync(() => {
+    if (--this.size === 0) Edition.open(this.unused)
+  })
+
+  constructor(private readonly conversations: Conversations.Conversations) {}
+
+  listen<E, R>(listener: Listener<E, R>, caller?: (transport: Transport) => Caller): Effect.Effect<void, E, R> {
+    return Effect.acquireUseRelease(
+      Effect.map(this.begin, () => new Set<ReadConversation>()),
+      (clients) =>
+        Effect.zipRight(
+          Stream.runForEach(listener, (transport) =>
+            Effect.sync(() => {
+              const client = this.conversations.read(transport, caller?.(transport))
+              clients.add(client)
+              client.onEnd(() => clients.delete(client))
+            })),
+          Effect.suspend(() => Effect.forEach([...clients], ({ ended }) => ended, { discard: true }))
+        ),
+      (clients) =>
+        Effect.ensuring(
+          Effect.forEach([...clients], ({ close }) => close, { concurrency: "unbounded", discard: true }),
+          this.end
+        )
+    )
+  }
+}
+
+const kinds: ReadonlyArray<Kind> = ["tools", "resources", "prompts"]
+
+/** Notifies a legacy client, outside of any request. It receives the notification if its server advertised `listChanged`. */
+const announceTo = (connection: Connection, kind: Kind): Effect.Effect<void> => connection.announce(notifications[kind])
+
+const notifications = {
+  tools: Methods.toolListChanged,
+  resources: Methods.resourceListChanged,
+  prompts: Methods.promptListChanged
+} as const
+
+type Messages = Stream.Stream<Message.Message>
+
+/**
+ * `serve` of the `Dispatcher`: finds the user, chooses the era, and starts the request. The end of the stream's reader interrupts the
+ * request.
+ */
+const single = (
+  { authenticate, requiredScopes, versions }: Pick<Server, "authenticate" | "requiredScopes" | "versions">,
+  legacy: LegacyServe.LegacyServe | undefined,
+  modern: ModernServe.ModernServe | undefined,
+  requests: Requests.Requests,
+  /** What runs on after its stream has been closed ends with this scope. */
+  scope: Scope.Scope
+): DispatcherService["serve"] => {
+  const choose = EraOfMessage.chooser(versions)
+  const legacyVersions = versions.filter(Version.isLegacy)
+
+  const sideOf = (request: Message.Request, era: Version.Era, headers: Headers | undefined): RequestSide => {
+    if (era === "modern") {
+      return modern!.posted({ envelope: RequestFacts.envelopeOfRequest(request, headers, versions), headers })
+    }
+    const version = Initialize.versionOf(request, headers?.[VERSION], legacyVersions)
+    return typeof version === "string"
+      ? legacy!.to(Initialize.withoutHandshake(request, version))
+      : refusing(version, era)
+  }
+
+  const start = (
+    channel: SingleChannel,
+    request: Message.Request,
+    side: RequestSide,
+    era: Version.Era
+  ): Effect.Effect<Messages, never, Scope.Scope> => {
+    const { outbox } = channel
+    const started = Effect.acquireRelease(Effect.sync(() => requests.start(channel, request, side)), (active) => {
+      const isRunning = () => active?.answered === false
+      const end = Effect.sync(() => {
+        if (isRunning()) active!.cancel()
+        outbox.end(Exit.void)
+      })
+      if (era === "modern" || !isRunning()) return end
+      // Reads on in place of the client, so that the handler is not suspended.
+      const rest = TimeLimit.end(Effect.forever(outbox.takeAll), ABANDON_AFTER)
+      // A fiber that a finalizer forks cannot be interrupted, and this one must end with the server.
+      return Effect.forkIn(Effect.ensuring(Effect.ignore(Effect.interruptible(rest)), end), scope)
+    })
+    return Effect.as(started, outbox.stream)
+  }
+
+  return (incoming, caller = { _tag: "Other" }) => {
+    const headers = caller._tag === "Http" ? caller.request.headers : undefined
+    const user = authenticate === undefined ? Effect.succeed(ANYBODY) : Authentication.find(authenticate, caller)
+    return Stream.unwrapScoped(Effect.flatMap(Effect.either(user), (found) => {
+      if (Message.isMalformed(incoming)) return Effect.succeed(ofMalformed(incoming))
+      // No request of the server waits for a response.
+      if (Message.isResponse(incoming)) return Effect.succeed(Stream.empty)
+      const chosen = choose(incoming, headers?.[VERSION])
+      const era = typeof chosen === "string" ? chosen : legacy === undefined ? "modern" : "legacy"
+      const refusal = Either.isLeft(found)
+        ? found.left
+        : found.right.user && Permission.refusal(found.right.user, requiredScopes(incoming))
+      const error = refusal ?? (typeof chosen === "string" ? undefined : chosen)
+      const facts = Either.getOrElse(found, () => ANYBODY)
+      const origin = { ...RequestOrigin.none, ...facts, headers: headers ?? {}, services: caller.services }
+      if (Message.isRequest(incoming)) {
+        const side = error === undefined ? sideOf(incoming, era, headers) : refusing(error, era)
+        return start(new SingleChannel(origin), incoming, side, era)
+      }
+      // Without a session, legacy notifications are about nothing that the server knows.
+      const isServed = error === undefined && era === "modern" && !requests.closing
+      if (isServed && RequestFacts.refusalOfNotification(incoming, headers, versions) === undefined) {
+        ModernServe.notify(requests, modern!, incoming, origin)
+      }
+      return Effect.succeed(Stream.empty)
+    }))
+  }
+}
+
+/** Where the notifications of a request and its answer wait for the reader of the stream. The answer ends the stream. */
+class SingleChannel implements Channel {
+  readonly outbox = Outbox.make<Message.Message>()
+
+  constructor(readonly origin: RequestOrigin.RequestOrigin) {}
+
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.outbox.isFull ? this.outbox.awaitSpace : undefined
+  }
+
+  // A sender takes this function without its object.
+  readonly unsafeSend = (message: Message.Message): boolean => {
+    const isTaken = this.outbox.unsafeOffer(message)
+    if (Message.isResponse(message)) this.outbox.end(Exit.void)
+    return isTaken
+  }
+
+  canSend(): boolean {
+    return Outbox.canSend(this)
+  }
+
+  send(message: Message.Message): Effect.Effect<void, TransportError> {
+    return Outbox.send(this, message, closed)
+  }
+
+  canRequest(): boolean {
+    return false
+  }
+}
+
+const VERSION = "mcp-protocol-version"
+
+const ANYBODY: Pick<RequestOrigin.RequestOrigin, "principal" | "user"> = { principal: undefined, user: undefined }
+
+const ofMalformed = (malformed: Message.Malformed): Messages =>
+  malformed.kind === "request" || malformed.kind === "unknown"
+    ? Stream.make(Message.malformedResponse(malformed))
+    : Stream.empty
+
+/** Answers a request with an error, before it could wait for a place. */
+const refusing = (error: Refuses, era: Version.Era): RequestSide => ({
+  ownLimit: () => UNLIMITED,
+  onRequest: () => ({ effect: Effect.void, reply: () => Reply.fromCause(Cause.fail(error), era) })
+})
+
+const UNLIMITED = { enter: () => true, leave: () => {} }

@@ -1,0 +1,135 @@
+/**
+ * The era of one message, as `protocol/Version` classifies it, with what the server supports: an envelope that names a legacy
+ * revision of the server makes no message modern. And the errors with which a server of one era refuses messages of the other one.
+ *
+ * `side` chooses for each message of a conversation, so clients of both eras may share one pipe; `chooser` for a message that belongs to
+ * no conversation, which `HttpTransports` and `Dispatch` serve.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
+ */
+import { isRequest, type Notification, type Request } from "../../jsonrpc/Message.js"
+import type { RequestSide, Side } from "../../jsonrpc/Side.js"
+import { initialize } from "../../protocol/legacy/Methods.js"
+import { type McpError, MethodNotFound, UnsupportedVersion } from "../../protocol/McpError.js"
+import * as Methods from "../../protocol/modern/Methods.js"
+import * as Version from "../../protocol/Version.js"
+import type { Connection } from "../legacy/Connection.js"
+import type { LegacyServe as Legacy } from "../legacy/Serve.js"
+import type { ModernServe as Modern } from "../modern/Serve.js"
+import { quotable } from "../runtime/HandlerName.js"
+
+/** `header` is the `MCP-Protocol-Version` of an HTTP request. */
+export const of = (message: Request | Notification, versions: ReadonlyArray<string>, header?: string): Version.Era => {
+  if (Version.eraOfMessage(message, header) === "legacy") {
+    // Over HTTP, a client that also sends the header of a modern revision is modern: it has no method `initialize`.
+    return header !== undefined && Version.isModern(header) && namedBy(message) === header ? "modern" : "legacy"
+  }
+  const named = namedBy(message)
+  return typeof named === "string" && Version.isLegacy(named) && versions.includes(named) ? "legacy" : "modern"
+}
+
+/**
+ * Chooses the era that serves a message which belongs to no conversation, or the error with which a server of one era refuses the
+ * message.
+ */
+export const chooser = (
+  versions: ReadonlyArray<string>
+): (message: Request | Notification, header?: string) => Version.Era | McpError => {
+  if (!versions.some(Version.isLegacy)) {
+    return (message, header) =>
+      isRequest(message) && message.method === initialize.name && of(message, versions, header) === "legacy"
+        // SHOULD name the supported revisions to a client that sends `initialize`
+        ? unsupported(message, versions)
+        : "modern"
+  }
+  return versions.some(Version.isModern)
+    ? (message, header) => of(message, versions, header)
+    : (message, header) => refusedByLegacy(message, versions, header) ?? "legacy"
+}
+
+/** The error of `initialize`, for a client that knows only legacy revisions. */
+export const unsupported = ({ params }: Request, versions: ReadonlyArray<string>): UnsupportedVersion => {
+  const requested = params?.protocolVersion
+  return new UnsupportedVersion({
+    requested: typeof requested === "string" ? quotable(requested) : "",
+    supported: versions
+  })
+}
+
+/**
+ * The error of a modern message, from a server without modern revisions: one of the legacy era, because a client of both eras that got
+ * an error of a modern server, such as -32022, would not fall back to `initialize`. `undefined` for a legacy message, and for a message
+ * that names a revision of the server in its own era.
+ */
+export const refusedByLegacy = (
+  message: Request | Notification,
+  versions: ReadonlyArray<string>,
+  header?: string
+): McpError | undefined => {
+  if (Version.eraOfMessage(message, header) === "legacy") return undefined
+  const { method } = message
+  if (method === Methods.discover.name) return new MethodNotFound({ method })
+  const named = namedBy(message)
+  const requested = typeof named === "string" ? named : header ?? ""
+  return versions.includes(requested)
+    ? undefined
+    : new UnsupportedVersion({ requested: quotable(requested), supported: versions })
+}
+
+const namedBy = ({ params }: Request | Notification): unknown =>
+  (params?._meta as Record<string, unknown> | null | undefined)?.[Version.VERSION_KEY]
+
+/** The eras that a server serves: one or both. */
+export type Eras =
+  | { readonly legacy: Legacy; readonly modern: Modern | undefined }
+  | { readonly legacy: undefined; readonly modern: Modern }
+
+/** The server's side of one conversation. */
+export const side = (
+  { legacy, modern }: Eras,
+  connection: Connection,
+  versions: ReadonlyArray<Version.Version>
+): Side => {
+  // A conversation has a scope.
+  const piped = modern?.piped(connection.scope!)
+  if (legacy === undefined) return onlyModern(modern!, piped!, versions)
+  const ofLegacy = legacy.to(connection)
+  if (piped === undefined) return onlyLegacy(legacy, ofLegacy, connection, versions)
+  return {
+    onRequest: ofLegacy.onRequest,
+    neverWaits: ofLegacy.neverWaits,
+    of: (request) => of(request, versions) === "modern" ? piped : ofLegacy,
+    onNotification: (notification, channel) =>
+      of(notification, versions) === "modern"
+        ? piped.onNotification(notification, channel)
+        : legacy.notification(connection, notification, channel)
+  }
+}
+
+const onlyLegacy = (
+  legacy: Legacy,
+  side: RequestSide,
+  connection: Connection,
+  versions: ReadonlyArray<Version.Version>
+): Side => ({
+  neverWaits: side.neverWaits,
+  ownLimit: side.ownLimit,
+  onRequest: (request, incoming) => {
+    const error = isLegacy(connection) ? undefined : refusedByLegacy(request, versions)
+    return error === undefined
+      ? side.onRequest(request, incoming)
+      : legacy.refuse(connection, request, incoming, error)
+  },
+  onNotification: (notification, channel) => legacy.notification(connection, notification, channel)
+})
+
+const onlyModern = (modern: Modern, piped: Side, versions: ReadonlyArray<Version.Version>): Side => ({
+  ...piped,
+  onRequest: (request, incoming) =>
+    request.method === initialize.name && of(request, versions) === "legacy"
+      // SHOULD name the supported revisions to a client that sends `initialize`
+      ? modern.refuseUnknown(request, incoming, unsupported(request, versions))
+      : piped.onRequest(request, incoming)
+})
+
+const isLegacy = ({ accepted, handshake }: Connection): boolean => accepted || handshake !== undefined

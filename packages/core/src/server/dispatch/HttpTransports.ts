@@ -1,0 +1,175 @@
+/**
+ * The HTTP transports of one endpoint as a whole: finds the transport that serves a path, and ends all transports when the endpoint closes.
+ * `legacy/Http` or `legacy/Stateless` serve legacy messages, `modern/Http` modern messages; `legacy/Sse` has a path of its own.
+ *
+ * On the path that both eras share, the era of each POST is chosen here. A server of one era refuses the messages of the other one with an
+ * error from which a client of both eras learns what to do.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
+ */
+import * as Effect from "effect/Effect"
+import * as Message from "../../jsonrpc/Message.js"
+import * as Events from "../../jsonrpc/Sse.js"
+import * as McpError from "../../protocol/McpError.js"
+import * as Version from "../../protocol/Version.js"
+import type { Principal } from "../Authenticator.js"
+import { type HttpExchange, pathOf } from "../http/HttpExchange.js"
+import type * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import * as SessionId from "../http/SessionId.js"
+import { Http } from "../legacy/Http.js"
+import type { HttpContext } from "../legacy/HttpContext.js"
+import * as Sse from "../legacy/Sse.js"
+import * as Stateless from "../legacy/Stateless.js"
+import * as ModernHttp from "../modern/Http.js"
+import type { Sessions } from "../nodes/Nodes.js"
+import type { Routed } from "../nodes/Routing.js"
+import type { Entrances } from "./Dispatch.js"
+import type { Draining } from "./Draining.js"
+import * as EraOfMessage from "./EraOfMessage.js"
+
+type Serve = (exchange: HttpExchange, principal: Principal | undefined) => void
+
+type Post = (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+
+/** How requests to one path are served. */
+export interface ServedPath {
+  readonly allow: string
+  readonly get: Serve | undefined
+  readonly delete: Serve | undefined
+  /** The form that the endpoint prefers for the response to a POST; `undefined` where that response has no content. */
+  readonly responses: MediaType.Form | undefined
+  readonly post: Post
+  /** What passes a request on to the owner of its session; `undefined` when this node serves the session, or there is none. */
+  readonly toOwner: (exchange: HttpExchange) => ((request: Routed) => void) | undefined
+}
+
+export interface HttpTransports {
+  /** How a URL is served; `undefined` when no transport has its path. */
+  readonly find: (url: string) => ServedPath | undefined
+  /** The sessions of this node, for the other nodes. */
+  readonly sessions: Omit<Sessions, "handle">
+  /** From now on this node takes no session over. */
+  readonly drain: () => void
+  /** Ends what can end while the endpoint drains; `true` when nothing runs any more. */
+  readonly release: () => boolean
+  /** Answers and interrupts what runs, and waits until the sessions have ended. */
+  readonly close: Effect.Effect<void>
+  /** How many sessions there are. */
+  readonly size: () => number
+}
+
+export const make = (context: HttpContext, entrances: Entrances, draining: Draining): HttpTransports => {
+  const { legacy, modern: serving, requests, versions } = entrances
+  const { nodes, options: { path, retry, sessions, ssePath } } = context
+  const http = legacy !== undefined && sessions ? new Http(context) : undefined
+  const stateless = legacy === undefined || sessions ? undefined : Stateless.make(context, requests, legacy)
+  const sse = ssePath === undefined || legacy === undefined ? undefined : Sse.make(context)
+  const modern = serving && ModernHttp.make(context, requests, serving, versions)
+  const main = mainPath(context, http, byEra(http?.post, stateless?.post, modern?.post, versions, draining))
+  const ofSse = sse && pathOfSse(context, sse)
+  const [mainAt, sseAt] = [path && withoutSlash(path), ssePath && withoutSlash(ssePath)]
+  return {
+    find: (url) => {
+      if (url === path) return main
+      const at = withoutSlash(pathOf(url))
+      if (ofSse !== undefined && at === sseAt) return ofSse
+      return path === undefined || at === mainAt ? main : undefined
+    },
+    sessions: {
+      has: (id) => http?.has(id) === true,
+      ids: () => http?.ids() ?? [],
+      adopt: (entry, membership) => http?.adopt(entry, membership) !== false,
+      abandon: () => {
+        http?.abandon()
+        sse?.abandon()
+      }
+    },
+    drain: () => {
+      nodes?.drain(Events.encode({ retry }))
+      http?.drain()
+    },
+    release: () => {
+      // A subscription may have been beginning until now.
+      modern?.endSubscriptions()
+      const released = [http?.release(), sse?.release(), nodes?.isIdle(), !stateless?.size(), !modern?.size()]
+      return !released.includes(false)
+    },
+    close: Effect.suspend(() => {
+      stateless?.close()
+      modern?.close()
+      const sessions = [http?.close ?? Effect.void, sse?.close ?? Effect.void]
+      return Effect.all(sessions, { concurrency: "unbounded", discard: true })
+    }),
+    size: () => (http?.size ?? 0) + (sse?.size() ?? 0)
+  }
+}
+
+const mainPath = (
+  { nodes, options: { responses } }: HttpContext,
+  http: Http | undefined,
+  post: Post
+): ServedPath => ({
+  allow: http === undefined ? "POST, OPTIONS" : "GET, POST, DELETE, OPTIONS",
+  get: http?.get,
+  delete: http?.delete,
+  responses,
+  post,
+  toOwner: ({ headers }) => {
+    if (nodes === undefined || http === undefined) return undefined
+    const session = headers["mcp-session-id"] ?? ""
+    if (http.has(session) || !SessionId.isSession(session)) return undefined
+    return (request) => nodes.toSession(session, request)
+  }
+})
+
+/** Only 2024-11-05 has this transport, so there is no era to choose. */
+const pathOfSse = ({ nodes }: HttpContext, sse: Sse.SseEndpoint): ServedPath => ({
+  allow: "GET, POST, OPTIONS",
+  get: sse.get,
+  delete: undefined,
+  responses: undefined,
+  post: sse.post,
+  toOwner: ({ method, url }) => {
+    const session = nodes !== undefined && method === "POST" ? Sse.sessionOf(url) : undefined
+    const node = session === undefined || sse.has(session) ? undefined : Sse.nodeOf(session)
+    return node === undefined ? undefined : (request) => nodes!.toNode(node, request)
+  }
+})
+
+/** "/mcp/" is the same path as "/mcp": some clients add a slash to the URL that they are given. */
+const withoutSlash = (path: string): string => path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+
+/** The POST of a server that has one era, or both. `session` serves the legacy messages of sessions. */
+const byEra = (
+  session: Post | undefined,
+  stateless: Post | undefined,
+  modern: Post | undefined,
+  versions: ReadonlyArray<string>,
+  draining: Draining
+): Post => {
+  const legacy = session ?? stateless
+  const choose = EraOfMessage.chooser(versions)
+  return (exchange, incoming, principal) => {
+    const header = exchange.headers["mcp-protocol-version"]
+    const era = Message.isMalformed(incoming) || Message.isResponse(incoming)
+      ? header === undefined ? "legacy" : Version.eraOf(header)
+      : choose(incoming, header)
+    // MUST answer 400 to an unsupported revision (2025-11-25 basic/transports#protocol-version-header)
+    if (typeof era === "object") return refuse(exchange, incoming, era, legacy === undefined ? "modern" : "legacy")
+    const post = era === "modern" ? modern ?? legacy : legacy ?? modern
+    // Any other node can serve a POST without a session.
+    if (draining.hasBegun && post !== session) return Refusal.send(exchange, Refusal.closing)
+    post!(exchange, incoming, principal)
+  }
+}
+
+const refuse = (
+  exchange: HttpExchange,
+  incoming: Message.Incoming,
+  error: McpError.McpError,
+  era: Version.Era
+): void => {
+  const id = !Message.isMalformed(incoming) && Message.isRequest(incoming) ? incoming.id : undefined
+  Refusal.failure(exchange, 400, Message.failure(id, McpError.toWire(error, era)))
+}

@@ -1,0 +1,141 @@
+/**
+ * The clients of one transport that the server reads. An `initialize` after the first one was answered comes from a new client: a program
+ * between the client and the server, such as one that serves a stdio server over HTTP, keeps the server running from one client to the
+ * next. The new client has a conversation and a session of its own. The conversation of the client before it ends with its last request.
+ *
+ * Its mutable fields: the conversation that receives messages; those before it whose requests still run, the oldest first, which are few,
+ * because each request asks all of them; all that have not ended; and what the heartbeat waits for.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type * as Passive from "../../jsonrpc/Conversation.js"
+import type { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as Transport from "../../jsonrpc/Transport.js"
+import * as Edition from "../../kit/Edition.js"
+import * as Race from "../../kit/Race.js"
+import * as Methods from "../../protocol/modern/Methods.js"
+import type * as Version from "../../protocol/Version.js"
+import type { Connection } from "../legacy/Connection.js"
+import * as Initialize from "../legacy/Initialize.js"
+import * as Subscriptions from "../legacy/Subscriptions.js"
+import * as EraOfMessage from "./EraOfMessage.js"
+
+/** A conversation that has begun. `release` ends what the server keeps for its client. */
+export interface Started {
+  readonly connection: Connection
+  readonly conversation: Passive.Passive
+  readonly release: Effect.Effect<void>
+}
+
+interface Options {
+  readonly transport: Transport.Transport
+  /** The revisions of the server. */
+  readonly versions: ReadonlyArray<Version.Version>
+  readonly hasHeartbeat: boolean
+  /** Begins a conversation over the transport, whose requests count after this id. */
+  readonly start: (afterId: number) => Started
+  readonly fork: (effect: Effect.Effect<void>) => void
+}
+
+/** How many clients that have gone may still have requests that run. The requests of the oldest are interrupted then. */
+export const MAX_EARLIER = 8
+
+export class Pipe {
+  private current: Started
+  private readonly earlier = new Set<Started>()
+  private readonly ending = new Set<Started>()
+  private replaced: Deferred.Deferred<void> | undefined
+  private isClosing = false
+
+  constructor(private readonly options: Options) {
+    this.current = options.start(0)
+  }
+
+  /** Reads the transport until it ends. */
+  get read(): Effect.Effect<void, TransportError> {
+    const { hasHeartbeat, transport } = this.options
+    const reading = Transport.run(transport, (incoming) => this.receive(incoming))
+    return Effect.onExit(
+      hasHeartbeat ? Race.raceFirst(reading, this.heartbeat) : reading,
+      (exit) => Effect.sync(() => this.current.conversation.end(exit))
+    )
+  }
+
+  /** Waits until the conversation of the last client has ended. */
+  get ended(): Effect.Effect<void, TransportError> {
+    return Effect.suspend(() => this.current.conversation.ended)
+  }
+
+  /** Ends the conversations of all clients. */
+  get close(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.isClosing = true
+      return this.forAll(({ conversation }) => conversation.close)
+    })
+  }
+
+  /** Ends what the server keeps for all clients. */
+  get release(): Effect.Effect<void> {
+    return this.forAll(({ release }) => release)
+  }
+
+  private forAll(run: (one: Started) => Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      Effect.forEach([this.current, ...this.ending], run, { concurrency: "unbounded", discard: true })
+    )
+  }
+
+  private get heartbeat(): Effect.Effect<never, TransportError> {
+    return Effect.forever(
+      Effect.suspend(() =>
+        Race.raceFirst(this.current.conversation.heartbeat, Deferred.await(this.replaced ??= Edition.deferred()))
+      )
+    )
+  }
+
+  private receive(incoming: Transport.Delivery): void {
+    if (isRequest(incoming)) {
+      if (this.isNewClient(incoming)) this.begin()
+      // The new client does not know which ids the clients before it have used.
+      for (const { conversation } of this.earlier) conversation.abandon(incoming.id)
+    }
+    this.current.conversation.receive(incoming)
+  }
+
+  private isNewClient(request: Message.Request): boolean {
+    const { accepted, handshake } = this.current.connection
+    return accepted && handshake === undefined && !this.isClosing && Initialize.isAcceptable(request) &&
+      EraOfMessage.of(request, this.options.versions) === "legacy"
+  }
+
+  private begin(): void {
+    const before = this.current
+    const { connection, conversation, release } = before
+    this.current = this.options.start(conversation.lastId())
+    this.ending.add(before)
+    if (conversation.inFlight() > 0) this.earlier.add(before)
+    this.options.fork(
+      Subscriptions.endAll(connection).pipe(
+        Effect.zipRight(conversation.retire((method) => method === Methods.listen.name)),
+        Effect.zipRight(release),
+        Effect.ensuring(Effect.sync(() => {
+          this.earlier.delete(before)
+          this.ending.delete(before)
+        }))
+      )
+    )
+    const [oldest] = this.earlier
+    if (oldest !== undefined && this.earlier.size > MAX_EARLIER) {
+      this.earlier.delete(oldest)
+      this.options.fork(oldest.conversation.close)
+    }
+    if (this.replaced !== undefined) Edition.done(this.replaced, Effect.void)
+    this.replaced = undefined
+  }
+}
+
+const isRequest = (incoming: Transport.Delivery): incoming is Message.Request =>
+  !(incoming instanceof Transport.Undelivered) && !Message.isMalformed(incoming) && Message.isRequest(incoming)

@@ -1,0 +1,103 @@
+/**
+ * The capabilities that a server advertises: the capabilities of its features, of the handlers that the application
+ * registered, and what the options add. An era asks for the capabilities when it answers `initialize` or `server/discover`.
+ */
+import type { ServerCapabilities } from "../../protocol/Capabilities.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import type { Description, RegistryService } from "../Registry.js"
+import * as Completion from "./Completion.js"
+
+/** The capabilities that a server has at the moment: the same object until an entry is added or removed. */
+export const make = (
+  registry: RegistryService,
+  options: Parameters<typeof capabilities>[1]
+): () => ServerCapabilities => {
+  const { descriptions, handlers, prompts, resources, templates, tools } = registry
+  let known: ServerCapabilities = {}
+  let revision = -1
+  let described: ReadonlyArray<Description> = []
+  return () => {
+    // Revisions only grow, so their sum changes with each of them.
+    const now = tools.revision + resources.revision + templates.revision + prompts.revision + handlers.revision
+    if (
+      now !== revision || described.length !== descriptions.size || !described.every((one) => descriptions.has(one))
+    ) {
+      revision = now
+      described = [...descriptions]
+      known = capabilities(registry, options)
+    }
+    return known
+  }
+}
+
+export const capabilities = (
+  registry: RegistryService,
+  options: {
+    readonly logging: boolean
+    readonly subscriptions: boolean
+    readonly tasks: boolean
+    /** The capabilities that the application adds; they replace computed ones of the same name. */
+    readonly also: ServerCapabilities | undefined
+  }
+): ServerCapabilities => {
+  const handled = [...registry.handlers.values()].flatMap(({ method }) =>
+    method.kind === "request" && method.capability !== undefined ? [method.capability] : []
+  )
+  return [
+    options.logging ? { logging: {} } : {},
+    registry.offers("tools") ? { tools: { listChanged: true } } : {},
+    registry.offers("resources")
+      ? { resources: { listChanged: true, ...(options.subscriptions ? { subscribe: true } : undefined) } }
+      : {},
+    registry.offers("prompts") ? { prompts: { listChanged: true } } : {},
+    Completion.isOffered(registry) || [...registry.descriptions].some(({ offers }) => offers.includes("completions"))
+      ? { completions: {} }
+      : {},
+    options.tasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {},
+    ...handled.map(fromPath),
+    (options.also ?? {}) as JsonObject
+  ].reduce<JsonObject>(merge, {})
+}
+
+/** The capabilities of a server with the settings of its extensions. */
+export const withExtensions = (
+  capabilities: ServerCapabilities,
+  extensions: ServerCapabilities["extensions"]
+): ServerCapabilities =>
+  extensions === undefined
+    ? capabilities
+    : { ...capabilities, extensions: { ...capabilities.extensions, ...extensions } }
+
+export const withoutTaskList = (capabilities: ServerCapabilities): ServerCapabilities => {
+  if (capabilities.tasks?.list === undefined) return capabilities
+  const { list: _, ...tasks } = capabilities.tasks
+  return { ...capabilities, tasks }
+}
+
+/** The capability at a path such as `resources.subscribe`. */
+export const fromPath = (path: string): JsonObject => {
+  const [first, ...rest] = path.split(".")
+  return { [first!]: Object.fromEntries(rest.map((key) => [key, booleans.has(key) ? true : {}])) }
+}
+
+// The members that are booleans; every other member is an object.
+const booleans: ReadonlySet<string> = new Set(["subscribe", "listChanged"])
+
+const merge = (into: JsonObject, more: JsonObject): JsonObject => ({
+  ...into,
+  ...Object.fromEntries(
+    Object.entries(more).map(([key, value]) => [
+      key,
+      isObject(value) && isObject(into[key]) ? { ...into[key], ...value } : value
+    ])
+  )
+})
+
+const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
+
+/** The instructions of the server, and those that features add. */
+export const instructions = (own: string | undefined, registry: RegistryService) => (): string | undefined => {
+  const all = [own, ...[...registry.descriptions].map(({ instructions }) => instructions)]
+  const given = all.filter((one) => one !== undefined)
+  return given.length === 0 ? undefined : given.join("\n\n")
+}

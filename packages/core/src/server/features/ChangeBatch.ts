@@ -1,0 +1,34 @@
+/**
+ * Changes that are announced together: what is announced inside of a batch is called once, when the batch has ended. A fiber
+ * that was started inside and runs on announces at once from then on.
+ */
+import * as Effect from "effect/Effect"
+import * as Edition from "../../kit/Edition.js"
+
+/** Runs an effect as a batch. A batch inside of another is part of that. */
+export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Edition.valueOf(current), (outer) => {
+    if (outer !== undefined && outer.isOpen) return effect
+    const batch: Batch = { isOpen: true, waiting: new Set() }
+    return Effect.ensuring(
+      Effect.locally(effect, current, batch),
+      Effect.sync(() => {
+        batch.isOpen = false
+        for (const announce of batch.waiting) announce()
+      })
+    )
+  })
+
+/** Announces a change: now, or at the end of the batch. */
+export const add = (announce: () => void): Effect.Effect<void> =>
+  Effect.map(Edition.valueOf(current), (batch) => {
+    if (batch?.isOpen === true) batch.waiting.add(announce)
+    else announce()
+  })
+
+interface Batch {
+  isOpen: boolean
+  readonly waiting: Set<() => void>
+}
+
+const current = Edition.local<Batch | undefined>("@effect-mcp/core/server/features/ChangeBatch", undefined)

@@ -1,0 +1,33 @@
+/**
+ * Cuts a list into pages. The list is sorted by key, and a cursor names the last key of its page: an entry that is added
+ * or removed between two pages neither repeats nor hides others, and every instance of a server accepts the cursors of
+ * every other.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination
+ */
+import * as Either from "effect/Either"
+import type { InvalidParams } from "../../protocol/McpError.js"
+import * as Paging from "../runtime/Paging.js"
+
+/** @category models */
+export interface Page<out A> {
+  readonly items: ReadonlyArray<A>
+  readonly nextCursor: string | undefined
+}
+
+/**
+ * The page after `cursor`, of entries that are sorted by key. Fails for a cursor of another list.
+ */
+export const make = <A>(
+  list: string,
+  entries: ReadonlyArray<readonly [key: string, item: A]>,
+  cursor: string | undefined,
+  size: number = Paging.SIZE
+): Either.Either<Page<A>, InvalidParams> =>
+  Either.map(Paging.start(list, entries, cursor), (index) => Paging.at(list, entries, index, size))
+
+/**
+ * The entries in the order of their keys, whatever the order of registration.
+ */
+export const sorted = <A>(entries: Iterable<readonly [key: string, item: A]>): Array<readonly [string, A]> =>
+  [...entries].sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,256 @@
+/**
+ * `resources/list`, `resources/templates/list` and `resources/read`: finds the resource, or the resource template, that
+ * serves a URI, and lists both.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/resources
+ */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Resource from "../../definition/Resource.js"
+import type * as ResourceTemplate from "../../definition/ResourceTemplate.js"
+import type * as UriTemplate from "../../definition/UriTemplate.js"
+import { all as concurrently } from "../../kit/Race.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import { ResourceNotFound } from "../../protocol/McpError.js"
+import type { PaginatedParams } from "../../protocol/Pagination.js"
+import type * as Resources from "../../protocol/Resources.js"
+import * as ContentRules from "../../protocol/rules/ContentRules.js"
+import type { Hints } from "../CacheHints.js"
+import type * as Completer from "../Completer.js"
+import type { Registered, RegisteredResource, RegisteredTemplate, RegistryService, Subscribable } from "../Registry.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import * as HandlerResult from "../runtime/HandlerResult.js"
+import * as MethodHints from "../runtime/MethodHints.js"
+import * as Permission from "../runtime/Permission.js"
+import * as Route from "../runtime/Route.js"
+import * as Completion from "./Completion.js"
+import * as PagedList from "./PagedList.js"
+import * as Surroundings from "./Surroundings.js"
+import * as TemplateMatches from "./TemplateMatches.js"
+
+export const routes = (
+  registry: RegistryService,
+  { pageSize }: { readonly pageSize: number }
+): ReadonlyArray<Route.Route> => {
+  const options = { list: "resources", pageSize, result }
+  const list = PagedList.serve({
+    ...options,
+    entries: registry.resources,
+    advertised: ({ advertised }) => advertised
+  })
+  const listTemplates = PagedList.serve({
+    list: "templates",
+    entries: registry.templates,
+    pageSize,
+    advertised: ({ advertised }) => advertised,
+    result: (resourceTemplates): Resources.ListResourceTemplatesResult => ({ resourceTemplates })
+  })
+  return [
+    {
+      method: "resources/list",
+      isTrusted: false,
+      isStable: true,
+      serve: ({ cursor }: PaginatedParams) =>
+        [...registry.templates.values()].some((template) => template.list !== undefined)
+          ? listAll(registry, cursor, options)
+          : list(cursor)
+    },
+    {
+      method: "resources/templates/list",
+      isTrusted: true,
+      isStable: true,
+      serve: ({ cursor }: PaginatedParams) => listTemplates(cursor)
+    },
+    {
+      method: "resources/read",
+      problem,
+      isTrusted: false,
+      isStable: false,
+      serve: ({ uri }: Resources.ReadResourceParams) => {
+        const resource = registry.resources.get(uri)
+        return resource === undefined
+          ? readFromTemplates(registry, uri)
+          : { ...Surroundings.serve(resource, resource.read, notFound(uri)), hints: hintsOf(resource) }
+      }
+    }
+  ]
+}
+
+// MUST be base64 (2025-11-25 server/resources#binary-content)
+const problem = ({ contents }: Resources.ReadResourceResult): string | undefined => {
+  for (const [index, resource] of contents.entries()) {
+    const found = ContentRules.problem({ type: "resource", resource })
+    if (found !== undefined) return `content ${index}: ${found}`
+  }
+  return undefined
+}
+
+/** The registry entry of a resource. */
+export const entry = (
+  { advertised, contentMeta, requires, uri }: Resource.Resource.Any,
+  read: Effect.Effect<Resource.Contents, unknown, any>,
+  context: Context.Context<never>,
+  hints?: Hints
+): RegisteredResource => ({
+  ...Surroundings.ofDefinition({ requires }),
+  advertised,
+  context,
+  hints,
+  read: contentsOf(read, uri, advertised.mimeType, `The handler of ${HandlerName.resource(uri)}`, contentMeta)
+})
+
+const contentsOf = <E, R>(
+  read: Effect.Effect<Resource.Contents, E, R>,
+  uri: string,
+  mimeType: string | undefined,
+  actor: string,
+  meta?: JsonObject
+): Effect.Effect<Resources.ReadResourceResult, E, R> =>
+  Effect.map(
+    HandlerResult.value(HandlerResult.effect(read, actor), actor),
+    (contents) => Resource.toResult(contents, uri, mimeType, meta)
+  )
+
+/** The registry entry of a resource template. */
+export const templateEntry = (
+  definition: ResourceTemplate.ResourceTemplate.Any,
+  read: (parameters: any, uri: string) => Effect.Effect<Resource.Contents, unknown, any>,
+  options: {
+    readonly complete?: Completer.Completers<string> | undefined
+    readonly list?: Effect.Effect<ReadonlyArray<Resource.Resource.Any>, unknown, any> | undefined
+    readonly hints?: Hints | undefined
+  },
+  context: Context.Context<never>
+): RegisteredTemplate => {
+  const { advertised, codec, enumValues, template } = definition
+  const subject = HandlerName.template(advertised.uriTemplate)
+  const mimeType = advertised.mimeType === undefined ? undefined : { mimeType: advertised.mimeType }
+  const [reader, lister] = [`The handler of ${subject}`, `The list of ${subject}`]
+  return {
+    ...Surroundings.ofDefinition(definition),
+    advertised,
+    template,
+    context,
+    hints: options.hints,
+    read: (variables, uri) =>
+      Effect.matchEffect(codec.decode(variables as UriTemplate.Match), {
+        onFailure: () => Effect.succeed(undefined),
+        onSuccess: (parameters) =>
+          contentsOf(
+            Effect.suspend(() => HandlerResult.effect(read(parameters, uri), reader)),
+            uri,
+            advertised.mimeType,
+            reader
+          )
+      }),
+    list: options.list === undefined
+      ? undefined
+      : Effect.map(
+        HandlerResult.value(HandlerResult.effect(options.list, lister), lister),
+        (resources) => resources.map((resource) => ({ ...mimeType, ...resource.advertised }))
+      ),
+    completers: Completion.completers(options.complete ?? {}, enumValues, subject)
+  }
+}
+
+/**
+ * Whether a resource or a template has this URI. A template may still find, on reading, that there is no such resource.
+ */
+export const isKnown = (registry: RegistryService, uri: string): boolean => at(registry, uri).length > 0
+
+/**
+ * Those of the URIs of which the request sees nothing. What surrounds the entries of several of them runs once. Fails when
+ * the user has not the scopes that the others require.
+ */
+export const hidden = (
+  registry: RegistryService,
+  uris: ReadonlyArray<string>
+): Effect.Effect<ReadonlySet<string>, unknown> =>
+  Effect.suspend(() => {
+    const checked = uris.flatMap((uri) => {
+      const found = at(registry, uri)
+      return found.every(Surroundings.mayBeHidden) ? found.map((entry) => [uri, entry] as const) : []
+    })
+    return Effect.flatMap(Surroundings.visible(checked), (visible) => {
+      const hidden = new Set(checked.map(([uri]) => uri))
+      for (const [uri] of visible) hidden.delete(uri)
+      const scopes = uris.flatMap((uri) => hidden.has(uri) ? [] : at(registry, uri).flatMap(Surroundings.scopesOf))
+      return Effect.as(scopes.length === 0 ? Effect.void : Permission.check([...new Set(scopes)]), hidden)
+    })
+  })
+
+/** What reads a URI. A resource comes before all templates, also where the request does not see it. */
+const at = (registry: RegistryService, uri: string): ReadonlyArray<Registered> => {
+  const resource = registry.resources.get(uri)
+  return resource === undefined ? TemplateMatches.find(registry, uri).map(({ template }) => template) : [resource]
+}
+
+/** The entry that a client subscribes to with this URI: a resource, or else the most specific template. */
+export const subscribable = (registry: RegistryService, uri: string): Subscribable | undefined =>
+  registry.resources.get(uri) ?? TemplateMatches.find(registry, uri)[0]?.template
+
+/** A page of all resources, where templates list resources too: their effects run anew for each page. */
+const listAll = (
+  { resources, templates }: RegistryService,
+  cursor: string | undefined,
+  options: Parameters<typeof PagedList.page<Resources.Resource, Resources.ListResourcesResult>>[0]
+): Route.Served => {
+  const lists = concurrently(
+    [...templates.values()].flatMap((template) =>
+      template.list === undefined ? [] : [Surroundings.runUnlessRefused(template, template.list, none)]
+    )
+  )
+  const effect = Effect.zipWith(lists, Surroundings.visible(resources), (lists, visible) => {
+    const all = new Map(lists.flat().map((resource) => [resource.uri, resource]))
+    // What a request does not see, a template does not read either.
+    const seen = new Map(visible)
+    for (const uri of resources.keys()) if (!seen.has(uri)) all.delete(uri)
+    for (const [uri, { advertised, isListed }] of seen) if (isListed !== false) all.set(uri, advertised)
+    return all
+  })
+  const isFiltered = [...templates.values(), ...resources.values()].some(Surroundings.mayBeHidden)
+  return {
+    ...Route.served(Effect.flatMap(effect, (all) => PagedList.page(options, all, cursor))),
+    hints: isFiltered ? MethodHints.onlyForSender : undefined
+  }
+}
+
+const result = (resources: ReadonlyArray<Resources.Resource>): Resources.ListResourcesResult => ({ resources })
+
+const none: Effect.Effect<ReadonlyArray<Resources.Resource>> = Effect.succeed([])
+
+/** The hints of an entry; only for the sender where the content is not for every client. */
+const hintsOf = (entry: Registered & { readonly hints?: Hints | undefined }): Hints | undefined =>
+  Surroundings.mayBeHidden(entry) ? { ...entry.hints, ...MethodHints.onlyForSender } : entry.hints
+
+const readFromTemplates = (registry: RegistryService, uri: string): Route.Served => {
+  const found = TemplateMatches.find(registry, uri)
+  const [only] = found
+  if (found.length === 1) {
+    const { template, variables } = only!
+    const read = Effect.flatMap(
+      template.read(variables, uri),
+      (result) => result === undefined ? notFound(uri) : Effect.succeed(result)
+    )
+    return { ...Surroundings.serve(template, read, notFound(uri)), hints: hintsOf(template) }
+  }
+  const mayDiffer = found.some(({ template }) => Surroundings.mayBeHidden(template))
+  // Those of the template that reads: they are known when the effect has ended.
+  const hints: Hints = {}
+  // The most specific template reads first; where it does not accept the variables, the next one reads.
+  const effect = found.reduceRight<Effect.Effect<unknown, unknown>>(
+    (next, { template, variables }) =>
+      Effect.flatMap(
+        Surroundings.run(template, template.read(variables, uri), Effect.succeed(undefined)),
+        (result) => {
+          if (result === undefined) return next
+          Object.assign(hints, template.hints, mayDiffer ? MethodHints.onlyForSender : undefined)
+          return Effect.succeed(result)
+        }
+      ),
+    notFound(uri)
+  )
+  return { ...Route.served(effect), hints }
+}
+
+const notFound = (uri: string) => Effect.fail(new ResourceNotFound({ uri: HandlerName.quotable(uri) }))

@@ -1,0 +1,160 @@
+/**
+ * A call of a tool that may become a task. Its handler runs on a fiber that belongs to the server, so that it goes on after
+ * the request was answered. The request waits for what comes first: the beginning of the task, or the end of the handler.
+ *
+ * While it has not begun, the task is the request: a cancellation interrupts the handler, and its end answers the request.
+ */
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import type { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"
+import * as Edition from "../../kit/Edition.js"
+import * as Semaphore from "../../kit/Semaphore.js"
+import type { McpError } from "../../protocol/McpError.js"
+import * as McpErrors from "../../protocol/McpError.js"
+import { RequestContext } from "../RequestContext.js"
+import type { Asker } from "../runtime/Asker.js"
+import { RequestScope } from "../runtime/Pipeline.js"
+import type { Session } from "../runtime/Session.js"
+import type { Support, TaskDialect } from "../runtime/TaskDialect.js"
+import { type AskError, ServerSession } from "../ServerSession.js"
+import type { Check, Ended, StoredTasks } from "../tasks/StoredTasks.js"
+import type { TaskRunner } from "../tasks/TaskRunner.js"
+import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
+
+/** How a tool runs as a task. */
+export interface TaskTool {
+  readonly support: Support
+  /** Whether the handler itself begins the task, with `startTask`. Otherwise the task begins before the handler. */
+  readonly startsInHandler: boolean
+}
+
+/** Why the client has to call the tool in another way; `undefined` where it does not. */
+export const refusal = ({ tasks }: Session, tool: TaskTool | undefined): McpError | JsonRpcError | undefined =>
+  tasks === undefined ? undefined : Option.getOrUndefined(Either.getLeft(tasks.wants(tool?.support)))
+
+/** Runs a call, as a task where there is to be one. A call that is refused has no task. */
+export const run = (
+  runner: TaskRunner,
+  session: Session,
+  tool: TaskTool | undefined,
+  call: Effect.Effect<unknown, unknown, any>,
+  /** The scopes that the call requires. */
+  requires: ReadonlyArray<string>
+): Effect.Effect<unknown, unknown, any> => {
+  const { tasks } = session
+  if (tasks === undefined) return call
+  const wanted = tasks.wants(tool?.support)
+  if (Either.isLeft(wanted) || wanted.right === undefined || tool === undefined) return call
+  const { ttl } = wanted.right
+  return Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      // What the handler sends must not overtake the response that tells the client of the task.
+      const answered = yield* Edition.ended
+      const context = yield* Effect.context<any>()
+      const first = yield* Deferred.make<StoredTask | Exit.Exit<unknown, unknown>>()
+      const handed = yield* Deferred.make<Fiber.RuntimeFiber<Ended>>()
+      const scope = Context.get(context as Context.Context<Scope.Scope>, Scope.Scope)
+      const beginning = Semaphore.make()
+      let isCancelled = false
+      const own = session.ofHandler()
+      const begin = Effect.uninterruptible(beginning.run(Effect.suspend(() =>
+        own.task !== undefined ? Effect.void : Effect.gen(function*() {
+          const task = yield* runner.create(session.principal?.id ?? null, tasks.version, ttl, requires)
+          const { asker, outbound } = tasks.detached(task)
+          own.begin(task, outbound, askerOf(task, asker, tasks, runner.tasks), runner.tasks.reports(task))
+          yield* runner.supervise(task, Deferred.await(handed), tasks.changed)
+          yield* Deferred.succeed(first, task)
+        })
+        // A refusal of the store is no failure for a handler to treat: it answers the request, with its status.
+      ))) as Effect.Effect<void, AskError>
+      own.startTask = Effect.zipRight(begin, Deferred.await(answered))
+      const services = context.pipe(
+        Context.add(ServerSession, own),
+        Context.add(RequestContext, own)
+      ) as Context.Context<any>
+      const release = scope instanceof RequestScope ? scope.keep() : () =>
+        Effect.void
+      const fiber = yield* call.pipe(
+        Effect.interruptible,
+        Effect.exit,
+        Effect.flatMap((exit) => Effect.map(Effect.exit(release(exit)), (released) => Exit.zipLeft(exit, released))),
+        Effect.tap((exit) => Deferred.succeed(first, exit)),
+        // The call was cancelled, or the server was shut down, before the client knew of the task.
+        Effect.map((exit) => isCancelled && Exit.isInterrupted(exit) ? cancelled : tasks.ended(exit)),
+        Effect.mapInputContext((_: Context.Context<never>) => services),
+        Effect.forkDaemon
+      )
+      yield* Deferred.succeed(handed, fiber)
+      const came = yield* Effect.onInterrupt(
+        restore(Deferred.await(first)),
+        () =>
+          Effect.suspend(() => {
+            if (own.task !== undefined) return Effect.void
+            isCancelled = true
+            return Fiber.interrupt(fiber)
+          })
+      )
+      own.startTask = Effect.void
+      return yield* ("taskId" in came ? tasks.created(came) : came)
+    })
+  )
+}
+
+/**
+ * Asks in a task: it is `input_required` until the client has answered, in both eras, and the handler waits. All questions are asked at
+ * once. Their keys are new in the task.
+ */
+const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: StoredTasks): Asker => {
+  let count = 0
+  const asker: Asker = {
+    askAsTask: after.askAsTask,
+    request: after.request,
+    // Nothing is sent again in a task.
+    round: undefined,
+    ask: (questions) =>
+      Effect.gen(function*() {
+        const keyed = questions.map(([, question]) => [`${question.kind}-${++count}`, question] as const)
+        const asked: Array<readonly [string, TaskQuestion]> = []
+        for (const [key, question] of keyed) asked.push([key, yield* dialect.encode(question)])
+        const decode = (key: string, answer: TaskOutcome) => {
+          const question = keyed.find(([one]) => one === key)?.[1]
+          if (question === undefined) return Effect.void
+          return "error" in answer
+            ? Effect.fail(McpErrors.fromWire(answer.error))
+            : dialect.decode(question, answer.result, key)
+        }
+        // Before 2026-07-28 an answer is a response, which nobody can refuse, and what is wrong with it is no `InvalidParams`.
+        const check: Check = (key, answer) =>
+          "error" in answer ? Effect.void : Effect.catchAll(
+            Effect.asVoid(decode(key, answer)),
+            (error) => error._tag === "InvalidParams" ? Effect.fail(error) : Effect.void
+          )
+        const answers = yield* tasks.ask(task, Object.fromEntries(asked), check)
+        return yield* Effect.forEach(keyed, ([key, question]) =>
+          Effect.catchTag(decode(key, answers[key]!), "InvalidParams", (error) =>
+            // Another node has stored the answer, and could not check it.
+            "error" in answers[key]!
+              ? Effect.fail(error)
+              : Effect.map(asker.ask([[undefined, question]]), ([answer]) =>
+                answer)))
+      })
+  }
+  return asker
+}
+
+const cancelled: Ended = {
+  status: "cancelled",
+  statusMessage: "The call was interrupted before its client knew of the task"
+}
+
+/** Begins the task of a call, if the call may become one, and then calls. */
+export const begun = <A, E, R>(tool: TaskTool | undefined, call: Effect.Effect<A, E, R>) =>
+  tool === undefined || tool.startsInHandler
+    ? call
+    : Effect.flatMap(ServerSession, ({ startTask }) => Effect.zipRight(startTask, call))

@@ -1,0 +1,182 @@
+/**
+ * Reads the arguments of calls of tools: strictly first, and where they do not decode, mended by the schema that the tool advertises.
+ * `ArgumentRepair` mends, `ArgumentNames` finds names that the schema does not have; this module decides what becomes of a call.
+ *
+ * What surrounds a handler sees the arguments that the handler gets: middleware, and the check of the headers that repeat arguments. So
+ * arguments that something has looked at, and arguments that were mended, are remembered as long as the message lives. Nothing that looks
+ * at arguments can wait for a decoder that answers later: the arguments of such a decoder stay as the client sent them once something
+ * has looked at them.
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as ArgumentNames from "../../definition/schema/ArgumentNames.js"
+import * as ArgumentRepair from "../../definition/schema/ArgumentRepair.js"
+import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import { ofIssue, type ParseIssue } from "../../protocol/McpError.js"
+import type * as Tools from "../../protocol/Tools.js"
+import type { RegisteredTool, RegistryService } from "../Registry.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+
+/** The options of `McpServer` for arguments, and where diagnostics go. */
+export interface Options {
+  readonly mendArguments?: boolean | undefined
+  readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
+  readonly report: (diagnostic: Diagnostic) => Effect.Effect<void>
+}
+
+export interface ToolArguments {
+  /** The parameters of a call, with the arguments that the handler gets. The arguments are read when something looks at them. */
+  readonly seen: (params: JsonObject | undefined) => JsonObject | undefined
+  /** Runs the handler of a tool with its arguments. `sent` are the parameters as the client sent them. */
+  readonly call: (tool: DecodingTool, params: Tools.CallToolParams, sent: JsonObject | undefined) => Called
+}
+
+type DecodingTool = RegisteredTool & { readonly decode: NonNullable<RegisteredTool["decode"]> }
+
+/** Whether the arguments of a tool are decoded, and so may be mended. */
+export const decodes = (tool: RegisteredTool): tool is DecodingTool => tool.decode !== undefined
+
+type Called = ReturnType<RegisteredTool["call"]>
+
+/** Arguments as the handler gets them. */
+interface Read {
+  readonly tool: DecodingTool
+  readonly args: unknown
+  /** An Either, unless the decoder answers later. */
+  readonly decoded: Effect.Effect<unknown, ParseIssue>
+  readonly mended?: ArgumentRepair.Mended | undefined
+}
+
+interface Self extends Options {
+  readonly tools: Pick<RegistryService["tools"], "get">
+  /** What is remembered, by the parameters as the client sent them. */
+  readonly remembered: WeakMap<JsonObject, Read>
+  /** By the schema of the arguments. */
+  readonly unknownIn: WeakMap<JsonObject, ArgumentNames.Find>
+}
+
+export const make = (tools: Self["tools"], { mendArguments, report, unknownArguments }: Options): ToolArguments => {
+  const self: Self = {
+    tools,
+    mendArguments,
+    unknownArguments,
+    report,
+    remembered: new WeakMap(),
+    unknownIn: new WeakMap()
+  }
+  return {
+    seen: (params) => seen(self, params),
+    call: (tool, params, sent) =>
+      called(self, rememberedOf(self, tool, sent) ?? read(self, tool, params.arguments ?? {}), params.name, sent)
+  }
+}
+
+const seen = (self: Self, params: JsonObject | undefined): JsonObject | undefined => {
+  const tool = typeof params?.name === "string" ? self.tools.get(params.name) : undefined
+  if (params === undefined || tool === undefined || !decodes(tool) || !mends(self, tool)) return params
+  const { arguments: args } = params
+  if (!Predicate.isRecord(args)) return params
+  return {
+    ...params,
+    get arguments() {
+      return seenArguments(self, tool, args, params)
+    }
+  }
+}
+
+const seenArguments = (self: Self, tool: DecodingTool, args: unknown, sent: JsonObject): unknown => {
+  const attempt = Either.try(() => rememberedOf(self, tool, sent) ?? read(self, tool, args))
+  // A decoder that throws has a bug, which the call reports.
+  if (Either.isLeft(attempt)) return args
+  self.remembered.set(sent, attempt.right)
+  return attempt.right.args
+}
+
+const rememberedOf = ({ remembered }: Self, tool: DecodingTool, sent: JsonObject | undefined): Read | undefined => {
+  const read = sent && remembered.get(sent)
+  return read?.tool === tool ? read : undefined
+}
+
+const mends = ({ mendArguments }: Self, tool: DecodingTool): boolean =>
+  mendArguments !== false && tool.mendArguments !== false
+
+const read = (self: Self, tool: DecodingTool, args: unknown): Read => {
+  const decoded = tool.decode(args)
+  return Either.isEither(decoded) && Either.isLeft(decoded)
+    ? mended(self, tool, args, decoded.left as ParseIssue)
+    : { tool, args, decoded }
+}
+
+/** What is read from arguments that do not decode. The client is told what is wrong with the arguments as it has sent them. */
+const mended = (self: Self, tool: DecodingTool, args: unknown, issue: ParseIssue): Read => {
+  const refused: Read = { tool, args, decoded: Either.left(issue) }
+  const mended = mends(self, tool) ? ArgumentRepair.mend(tool.advertised.inputSchema, args) : undefined
+  if (mended === undefined) return refused
+  const decoded = tool.decode(mended.value)
+  if (!Either.isEither(decoded)) {
+    return { tool, args: mended.value, decoded: Effect.mapError(decoded, () => issue), mended }
+  }
+  return Either.isLeft(decoded) ? refused : { tool, args: mended.value, decoded, mended }
+}
+
+const called = (self: Self, read: Read, name: string, sent: JsonObject | undefined): Called => {
+  const { args, decoded, tool } = read
+  if (Either.isEither(decoded)) {
+    return Either.isRight(decoded)
+      ? run(self, read, decoded.right, name, sent)
+      : refuse(self, read, name, decoded.left as ParseIssue)
+  }
+  return Effect.matchEffect(decoded, {
+    onFailure: (issue) =>
+      read.mended !== undefined || rememberedOf(self, tool, sent) !== undefined
+        ? refuse(self, read, name, issue)
+        : called(self, mended(self, tool, args, issue), name, sent),
+    onSuccess: (parameters) => run(self, read, parameters, name, sent)
+  })
+}
+
+/** Runs the handler, after a report of what is odd. */
+const run = (self: Self, read: Read, parameters: unknown, name: string, sent: JsonObject | undefined): Called => {
+  const { args, mended, tool } = read
+  const unknown = unknownOf(self, tool, args)
+  if (mended === undefined && unknown === undefined) return tool.call(parameters, name)
+  // Middleware may look at the arguments after the handler has ended.
+  if (mended !== undefined && sent !== undefined) self.remembered.set(sent, read)
+  const subject = HandlerName.tool(name)
+  const refuses = unknown !== undefined && self.unknownArguments === "refuse"
+  const reports = [
+    ...(unknown === undefined ? [] : [Diagnostic.UnknownArguments({ subject, ...unknown })]),
+    ...(mended === undefined || refuses
+      ? []
+      : [Diagnostic.Mended({ method: "tools/call", subject, count: mended.count, places: mended.places })])
+  ]
+  return Effect.zipRight(
+    Effect.forEach(reports, self.report, { discard: true }),
+    refuses ? refuse(self, read, name) : Effect.suspend(() => tool.call(parameters, name))
+  )
+}
+
+/** The unknown names; `undefined` when there are none, and for a server that accepts them. */
+const unknownOf = (self: Self, { advertised: { inputSchema } }: DecodingTool, args: unknown) => {
+  if (self.unknownArguments === "accept") return undefined
+  let find = self.unknownIn.get(inputSchema)
+  if (find === undefined) self.unknownIn.set(inputSchema, find = ArgumentNames.make(inputSchema))
+  return find(args)
+}
+
+/** The result of a call whose arguments are refused. It names unknown arguments, because they are often the reason. */
+const refuse = (self: Self, { args, tool }: Read, name: string, issue?: ParseIssue): Called => {
+  const unknown = unknownOf(self, tool, args)
+  const what = `arguments for ${HandlerName.tool(name)}`
+  const texts = [
+    issue === undefined ? `Invalid ${what}` : ofIssue(issue, what).message,
+    ...(unknown === undefined ? [] : [ArgumentNames.sentence(unknown)])
+  ]
+  // Also up to 2025-06-18, whose hosts show their model results, and no errors.
+  return Effect.succeed({
+    content: [{ type: "text", text: texts.join(issue === undefined ? ": " : "; ") }],
+    isError: true
+  })
+}

@@ -1,0 +1,181 @@
+/**
+ * `tools/list` and `tools/call`: finds the tool that a call names, and turns the end of its handler into a result.
+ * Arguments that the tool does not accept, and failures that the tool declares, become results that the model reads.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ */
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Tool from "../../definition/Tool.js"
+import { isToolResult, type ToolResult } from "../../definition/ToolResult.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import { InvalidParams } from "../../protocol/McpError.js"
+import type { PaginatedParams } from "../../protocol/Pagination.js"
+import type * as Tools from "../../protocol/Tools.js"
+import type { RegisteredTool, RegistryService } from "../Registry.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import * as HandlerResult from "../runtime/HandlerResult.js"
+import * as Reply from "../runtime/Reply.js"
+import * as Route from "../runtime/Route.js"
+import type { Session } from "../runtime/Session.js"
+import type { TaskRunner } from "../tasks/TaskRunner.js"
+import * as PagedList from "./PagedList.js"
+import * as Surroundings from "./Surroundings.js"
+import type * as TaskCall from "./TaskCall.js"
+import * as ToolArguments from "./ToolArguments.js"
+
+/** What runs the calls of a server with tasks. */
+interface Tasks {
+  readonly runner: TaskRunner
+  readonly call: typeof TaskCall
+}
+
+interface Options extends ToolArguments.Options {
+  readonly pageSize: number
+  readonly tasks: Tasks | undefined
+}
+
+export const routes = (registry: RegistryService, options: Options): ReadonlyArray<Route.Route> => {
+  const list = PagedList.serve({
+    list: "tools",
+    entries: registry.tools,
+    pageSize: options.pageSize,
+    advertised: ({ advertised }) => advertised,
+    result: (tools): Tools.ListToolsResult => ({ tools })
+  })
+  const toolArguments = ToolArguments.make(registry.tools, options)
+  return [
+    {
+      method: "tools/list",
+      isTrusted: true,
+      isStable: true,
+      serve: ({ cursor }: PaginatedParams) => list(cursor)
+    },
+    {
+      method: "tools/call",
+      isTrusted: false,
+      isStable: false,
+      seen: toolArguments.seen,
+      serve: serve(registry, toolArguments, options.tasks)
+    }
+  ]
+}
+
+const serve = (
+  registry: RegistryService,
+  toolArguments: ToolArguments.ToolArguments,
+  withTasks: Tasks | undefined
+): Route.Route["serve"] =>
+(params: Tools.CallToolParams, session, raw) => {
+  const tool = registry.tools.get(params.name) ?? registry.tools.get(Route.ANY)
+  if (tool === undefined) return Route.failed(unknown(params.name))
+  const isPlain = tool.task === undefined && params.task === undefined
+  const tasks = isPlain ? undefined : withTasks
+  const called = () =>
+    ToolArguments.decodes(tool) ? toolArguments.call(tool, params, raw) : tool.call(params.arguments, params.name)
+  if (tool.around === undefined && tasks === undefined) return { effect: called(), context: tool.context }
+  const refusal = tasks?.call.refusal(session as Session, tool.task)
+  const call = Effect.suspend(called)
+  const served = Surroundings.serve(
+    tool,
+    // A refusal tells that there is the tool: only to a request that sees it.
+    refusal === undefined ? tasks?.call.begun(tool.task, call) ?? call : Effect.fail(refusal),
+    Effect.fail(unknown(params.name)),
+    (end) => tool.failed === undefined ? end : Effect.catchAllCause(end, tool.failed)
+  )
+  return tasks === undefined || refusal !== undefined
+    ? served
+    : {
+      ...served,
+      effect: tasks.call.run(
+        tasks.runner,
+        session as Session,
+        tool.task,
+        served.effect,
+        Surroundings.scopesOf(tool)
+      )
+    }
+}
+
+/** See `Server.inputSchema`. */
+export const inputSchema =
+  ({ tools }: Pick<RegistryService, "tools">): (name: string) => JsonObject | undefined => (name) =>
+    tools.get(name)?.advertised.inputSchema
+
+/** See `Server.unseenTool`. */
+export const unseen = (
+  { tools }: Pick<RegistryService, "tools">,
+  name: string
+): Effect.Effect<InvalidParams | undefined, unknown> | undefined => {
+  const tool = tools.get(name)
+  return tool === undefined || !Surroundings.mayBeHidden(tool)
+    ? undefined
+    : Effect.map(Surroundings.isVisible(tool), (visible) => visible ? undefined : unknown(name))
+}
+
+const unknown = (name: string): InvalidParams =>
+  new InvalidParams({ message: `Unknown tool: ${HandlerName.quotable(name)}` })
+
+/** The registry entry of a tool, from its definition and its handler. */
+export const entry = (
+  tool: Tool.Tool.Any,
+  handler: (parameters: any) => Effect.Effect<any, any, any>,
+  context: Context.Context<never>,
+  registry: RegistryService,
+  startsTask: boolean
+): RegisteredTool => ({
+  advertised: tool.advertised,
+  context,
+  decode: tool.codec.decodeArguments,
+  mendArguments: tool.mendArguments,
+  call: call(tool, handler, registry),
+  task: taskOf(tool.advertised, startsTask),
+  ...Surroundings.ofDefinition(tool),
+  failed: failed(tool.codec, (failure, encoded) => Effect.catchAllDefect(encoded, () => Effect.die(failure)))
+})
+
+const taskOf = ({ execution }: Tools.Tool, startsInHandler: boolean): RegisteredTool["task"] => {
+  const support = execution?.taskSupport
+  return support === undefined || support === "forbidden" ? undefined : { support, startsInHandler }
+}
+
+const call = (
+  { codec, name }: Tool.Tool.Any,
+  handler: (parameters: any) => Effect.Effect<any, any, any>,
+  registry: RegistryService
+): RegisteredTool["call"] => {
+  const actor = `The handler of ${HandlerName.tool(name)}`
+  let warned = false
+  // SHOULD declare `resources` (2025-11-25 server/tools#embedded-resources)
+  const embedsUndeclared = (success: ToolResult<unknown>) =>
+    !warned && !registry.offers("resources") && success.content.some(({ type }) => type === "resource")
+  const warning = Effect.suspend(() => {
+    warned = true
+    return Effect.logWarning(`${actor} embeds resources, and this server offers none: add a resource or a template`)
+  })
+  const ending = {
+    onFailure: failed(codec),
+    onSuccess: (success: unknown) => {
+      const result = HandlerResult.isPromise(success) ? HandlerResult.promise(actor) : codec.encodeSuccess(success)
+      return isToolResult(success) && embedsUndeclared(success) ? Effect.zipRight(warning, result) : result
+    }
+  }
+  return (parameters) => Effect.matchCauseEffect(HandlerResult.effect(handler(parameters), actor), ending)
+}
+
+type Failed = Effect.Effect<Tools.CallToolResult, unknown>
+
+const failed = (
+  codec: Tool.Tool.Any["codec"],
+  declared: (failure: unknown, encoded: Failed) => Failed = (_, encoded) => encoded
+) =>
+(cause: Cause.Cause<unknown>): Failed => {
+  // A handler that failed, and then died in a finalizer, has a bug: it must be logged as a defect.
+  const failure = Cause.isDie(cause) ? Option.none() : Cause.failureOption(cause)
+  if (Option.isNone(failure)) return Effect.failCause(cause)
+  return Reply.isProtocolError(failure.value)
+    ? Effect.fail(failure.value)
+    : declared(failure.value, codec.encodeFailure(failure.value))
+}

@@ -1,0 +1,238 @@
+/**
+ * One request of `@effect/platform` as an `HttpExchange`. The endpoint answers by calling functions; the platform wants an
+ * Effect of a response, and pulls the body. This module translates. `HttpEndpoint` makes one exchange for each request.
+ *
+ * Its classes have mutable fields, because functions without an Effect change them. `next` resumes the Effect that the
+ * platform waits for: each step (read the body, answer) sets it anew, and no step begins before it is set.
+ */
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Chunk from "effect/Chunk"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Body from "./Body.js"
+import * as Guard from "./Guard.js"
+import {
+  allHeaders,
+  type Headers,
+  type HttpExchange,
+  PIECE,
+  type Reader,
+  repeated,
+  type SlowReaders,
+  type Writer
+} from "./HttpExchange.js"
+import { type Owner, PulledWriter, type Source } from "./PulledWriter.js"
+
+type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
+
+export class AppExchange implements HttpExchange, Owner {
+  readonly method: string
+  readonly url: string
+  readonly headers: Headers
+  readonly rawHeaders: ReadonlyArray<string> | undefined
+  added: Headers | undefined
+  slowReaders: SlowReaders | undefined
+  isGone = false
+  private next: ((answer: Answer) => void) | undefined
+  private onLeave: (() => void) | undefined
+  private writer: PulledWriter | undefined
+
+  constructor(
+    private readonly request: HttpServerRequest,
+    /** Interrupts the fiber that answers. */
+    private readonly abort: () => void,
+    /** The exchanges whose body is being read: none of their handlers runs. */
+    private readonly reading = new Set<AppExchange>(),
+    readonly services: Context.Context<never> | undefined = undefined,
+    private readonly listensOnLoopback: () => boolean | undefined = () => undefined
+  ) {
+    this.method = request.method
+    this.url = request.url
+    const { rawHeaders } = request.source as { readonly rawHeaders?: ReadonlyArray<string> }
+    this.rawHeaders = rawHeaders
+    const joined = rawHeaders === undefined ? undefined : repeated(rawHeaders)
+    const host = Guard.hostOf(request.originalUrl, request.headers.host)
+    this.headers = joined === undefined && host === request.headers.host
+      ? request.headers
+      : { ...request.headers, host, ...joined }
+  }
+
+  get isLocal(): boolean | undefined {
+    return this.listensOnLoopback()
+  }
+
+  get remoteAddress(): string | undefined {
+    return Option.getOrUndefined(this.request.remoteAddress)
+  }
+
+  get encrypted(): boolean | undefined {
+    const { socket } = this.request.source as { readonly socket?: { readonly encrypted?: boolean } }
+    return socket === undefined ? undefined : socket.encrypted === true
+  }
+
+  get path(): string {
+    return this.request.originalUrl.replace(/^[a-z]+:\/\/[^/?]*/i, "").replace(/\?.*$/s, "") || "/"
+  }
+
+  /** Calls `handle`, and waits for the answer that it gives now or later. */
+  answer(handle: () => void): Answer {
+    return Effect.interruptible(Effect.onInterrupt(this.step(handle), () => Effect.sync(this.gone)))
+  }
+
+  body(into: Body.OpenBody, then: (body: string | Body.BodyFault) => void): void {
+    this.reading.add(this)
+    this.next!(Effect.flatMap(read(this.request, into), (body) => {
+      this.reading.delete(this)
+      return this.step(() => then(body))
+    }))
+  }
+
+  reply(status: number, headers: Headers, body: string): void {
+    if (body.length > PIECE && this.slowReaders !== undefined) {
+      return this.slowReaders.sendLong(this, status, headers, body)
+    }
+    const all = clean(headers, this.added)
+    if (body !== "") this.watch(body.length)
+    this.next!(Effect.succeed(
+      body === ""
+        ? HttpServerResponse.empty({ status, headers: all })
+        : HttpServerResponse.text(body, { status, headers: all, contentType: headers["content-type"] })
+    ))
+  }
+
+  stream(status: number, headers: Headers, reader: Reader): Writer {
+    const body = new PulledBody()
+    const writer = this.writer = new PulledWriter(headers, reader, this, () => body, body.give)
+    const pulled = Stream.ensuring(
+      body.stream(writer),
+      Effect.sync(() => writer.isOver ? undefined : this.gone())
+    )
+    this.next!(Effect.succeed(HttpServerResponse.stream(pulled, {
+      status,
+      headers: clean(headers, this.added),
+      contentType: headers["content-type"]
+    })))
+    return writer
+  }
+
+  onGone(listener: () => void): void {
+    this.onLeave = listener
+  }
+
+  private step(act: () => void): Answer {
+    return Effect.async((resume) => {
+      this.next = resume
+      act()
+    })
+  }
+
+  /** Disconnects the client. The platform may be waiting for a reader that takes nothing, and would not pull again. */
+  cut(): void {
+    this.gone()
+    this.disconnect()
+  }
+
+  /** The platform may be waiting for the client to take what it has pulled. */
+  finish(last: number): void {
+    this.watch(last, true)
+  }
+
+  /** Ends the answer. On Node its connection, too, which would keep what the client has not read. */
+  disconnect(): void {
+    this.abort()
+    const { socket } = this.request.source as { readonly socket?: { readonly destroy?: () => void } }
+    socket?.destroy?.()
+  }
+
+  /**
+   * On Node, watches an answer that has to wait on its connection: for answers before it, or for the client. The platform has not
+   * yet written all of the answer that is `unwritten`.
+   */
+  private watch(held: number, unwritten = false): void {
+    const { response } = this.request as { readonly response?: NodeResponse | undefined }
+    if (this.slowReaders === undefined || typeof response?.on !== "function") return
+    if (!unwritten && response.socket !== null && response.socket.writableLength === 0) return
+    const stop = this.slowReaders.watch(held, () => this.disconnect())
+    response.on("finish", stop)
+    response.on("close", stop)
+  }
+
+  private readonly gone = (): void => {
+    if (this.isGone) return
+    this.isGone = true
+    this.reading.delete(this)
+    this.writer?.abort(undefined)
+    this.onLeave?.()
+  }
+}
+
+/** What is used of Node's response. It has a socket once the answers before it on its connection were sent. */
+interface NodeResponse {
+  readonly socket: { readonly writableLength: number } | null
+  readonly on: (event: "finish" | "close", listener: () => void) => void
+}
+
+type Pulled = Effect.Effect<Chunk.Chunk<Uint8Array>, Option.Option<never>>
+
+const ended: Pulled = Effect.fail(Option.none())
+
+/**
+ * What the platform pulls: each pull waits until the writer has text, and takes all that it has when the fiber of the platform runs.
+ * `resume` ends the wait; `taken` is what the writer gave then.
+ */
+class PulledBody implements Source {
+  private resume: (next: Pulled) => void = () => {}
+  private taken = ended
+
+  stream(writer: PulledWriter): Stream.Stream<Uint8Array> {
+    return Stream.repeatEffectChunkOption(Effect.async((resume) => {
+      this.resume = resume
+      writer.pull()
+    }))
+  }
+
+  readonly give = (flush: () => void): void =>
+    this.resume(Effect.suspend(() => {
+      this.taken = ended
+      flush()
+      return this.taken
+    }))
+
+  enqueue(text: Uint8Array): void {
+    this.taken = Effect.succeed(Chunk.of(text))
+  }
+
+  close(): void {
+    this.resume(ended)
+  }
+
+  error(): void {
+    this.close()
+  }
+}
+
+const read = (request: HttpServerRequest, into: Body.OpenBody): Effect.Effect<string | Body.BodyFault> => {
+  const source = request.source as Request | Body.NodeBody
+  // A body that middleware has read is in the platform's memory.
+  return source instanceof Request && source.bodyUsed
+    ? Effect.match(request.arrayBuffer, {
+      onFailure: (): Body.BodyFault => ({ fault: "taken" }),
+      onSuccess: (body) => body.byteLength > into.maxBytes ? { fault: "size" } : Body.text(body)
+    })
+    : Effect.async((resume) => {
+      const then = (body: string | Body.BodyFault): void => resume(Effect.succeed(body))
+      if (source instanceof Request) return Effect.sync(Body.read(source, into, then))
+      if (source.readableDidRead) return then({ fault: "taken" })
+      Body.readNode(source, into, (body) => then(Body.text(body)))
+    })
+}
+
+/** All headers but the type of the content, which the platform takes apart from them. */
+const clean = (headers: Headers, added: Headers | undefined): Record<string, string> => {
+  const all = allHeaders(headers, added)
+  delete all["content-type"]
+  return all
+}

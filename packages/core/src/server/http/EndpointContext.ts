@@ -1,0 +1,128 @@
+/**
+ * What all modules of one endpoint share, in both eras: its options, the timer, and the runtime that its fibers run in.
+ * `legacy/HttpContext` adds what only the legacy era needs.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Deadlines from "../../kit/Deadlines.js"
+import * as Edition from "../../kit/Edition.js"
+import * as Metrics from "../telemetry/Metrics.js"
+import * as EventStream from "./EventStream.js"
+import type { Headers, HttpExchange, SlowReaders } from "./HttpExchange.js"
+import * as ResolvedOptions from "./ResolvedOptions.js"
+import * as SessionId from "./SessionId.js"
+import { UnsentText } from "./UnsentText.js"
+
+/** The least time between two sweeps of the deadlines of an endpoint, in milliseconds. */
+const RESOLUTION = 1000
+
+export class EndpointContext implements SlowReaders {
+  private readonly unsent: UnsentText
+  private readonly shared: EventStream.Shared
+  private open = 0
+
+  constructor(
+    readonly options: ResolvedOptions.ResolvedOptions,
+    readonly sweeper: Deadlines.Deadlines,
+    readonly runtime: Edition.Services
+  ) {
+    this.unsent = new UnsentText(options.limits.maxUnsent)
+    this.shared = { sweeper, unsent: this.unsent, limits: options.limits }
+  }
+
+  /**
+   * Begins to answer with an event stream. `onInvalid` runs when the user of the request is no longer valid; without it nobody
+   * looks, and the stream goes on.
+   */
+  stream(
+    exchange: HttpExchange,
+    onClose: (unsent: ReadonlyArray<string>) => void,
+    headers?: Headers,
+    onInvalid?: (stream: EventStream.EventStream) => void
+  ): EventStream.EventStream {
+    this.open++
+    let stopWatching = () => {}
+    const stream = new EventStream.EventStream(exchange, this.shared, {
+      headers: headers === undefined ? EventStream.HEADERS : { ...EventStream.HEADERS, ...headers },
+      keepAlive: this.options.keepAlive,
+      onClose: (unsent) => {
+        this.open--
+        stopWatching()
+        onClose(unsent)
+      }
+    })
+    if (onInvalid !== undefined) stopWatching = exchange.watchUser?.(() => onInvalid(stream)) ?? stopWatching
+    return stream
+  }
+
+  sendLong(exchange: HttpExchange, status: number, headers: Headers, body: string): void {
+    const stream = new EventStream.EventStream(exchange, this.shared, {
+      status,
+      headers,
+      keepAlive: Infinity,
+      onClose: () => {}
+    })
+    stream.push(body)
+    stream.end()
+  }
+
+  watch(held: number, cut: () => void): () => void {
+    const holder = {
+      held,
+      lastWrite: this.sweeper.now(),
+      cut: () => {
+        stop()
+        cut()
+      }
+    }
+    const scheduled = this.sweeper.schedule(this.options.limits.stallTimeout, () => {
+      Metrics.add(Metrics.slowReaders)
+      holder.cut()
+    })
+    const stop = () => {
+      this.sweeper.unwatch(scheduled)
+      const before = holder.held
+      holder.held = 0
+      if (before > 0) this.unsent.change(holder, -before)
+    }
+    this.unsent.change(holder, held)
+    return stop
+  }
+
+  tick(): () => void {
+    const { keepAlive } = this.options
+    if (keepAlive === Infinity) return () => {}
+    const catchUp = Effect.sync(() => this.sweeper.catchUp())
+    // A sweep that came just before may have been too early for this request.
+    const sweep = Effect.flatMap(
+      catchUp,
+      (swept) => swept ? Effect.void : Effect.delay(Effect.asVoid(catchUp), this.sweeper.resolution)
+    )
+    // The runtime may be that of an uninterruptible fiber.
+    const ticking = Effect.interruptible(Effect.forever(Effect.delay(sweep, keepAlive)))
+    const fiber = Edition.runFork(this.runtime, ticking)
+    return () => Edition.interrupt(fiber)
+  }
+
+  /** How many event streams are open. */
+  get openStreams(): number {
+    return this.open
+  }
+
+  /** How many characters wait for clients. */
+  get unsentSize(): number {
+    return this.unsent.size
+  }
+}
+
+export const make = (options: ResolvedOptions.Given): Effect.Effect<EndpointContext, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const resolved = ResolvedOptions.make(options)
+    if (!SessionId.isPrefix(resolved.sessionIdPrefix)) {
+      return yield* Effect.dieMessage(
+        "The option legacy.sessionIdPrefix may have at most 64 letters, digits and '.', '_', '~', '-', because session ids " +
+          `stand in headers and URLs; it is ${JSON.stringify(resolved.sessionIdPrefix.slice(0, 80))}`
+      )
+    }
+    return new EndpointContext(resolved, yield* Deadlines.make(RESOLUTION), yield* Effect.runtime<never>())
+  })

@@ -1,0 +1,224 @@
+/**
+ * One open answer that is written in pieces, a stream of server-sent events or a long JSON body: buffers text while its
+ * reader is slow, sends a comment after a long silence, and cuts a reader that takes nothing. What the text means is left
+ * to the caller, which pushes it.
+ *
+ * The fields are mutable because one push is one synchronous write, with no fiber and no queue to wake. What they hold:
+ * while `flowing` the queue is empty; `head` is how much of the first text in it was written; `held` is the text in the
+ * queue and the piece that the reader has not taken; nothing is accepted once `ending`; `closed` is set once.
+ */
+import * as Effect from "effect/Effect"
+import * as Sse from "../../jsonrpc/Sse.js"
+import type { Deadlines, Expirable } from "../../kit/Deadlines.js"
+import type { ResolvedHttpLimits } from "../runtime/ResolvedLimits.js"
+import * as Metrics from "../telemetry/Metrics.js"
+import { type Headers, type HttpExchange, PIECE, type Reader, type Writer } from "./HttpExchange.js"
+import type { Holder, UnsentText } from "./UnsentText.js"
+
+/** The headers of every stream. Proxies must not keep, rewrite or buffer it. */
+export const HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no"
+} as const
+
+/** What all streams of an endpoint have together. */
+export interface Shared {
+  readonly sweeper: Deadlines
+  readonly unsent: UnsentText
+  readonly limits: Pick<ResolvedHttpLimits, "capacity" | "maxQueued" | "stallTimeout">
+}
+
+export interface Options {
+  readonly status?: number | undefined
+  readonly headers: Headers
+  /** Milliseconds of silence after which a comment is sent; `Infinity` for no comments. */
+  readonly keepAlive: number
+  /** Called once when the stream has closed, with the texts of which nothing was written. */
+  readonly onClose: (unsent: ReadonlyArray<string>) => void
+}
+
+const COMMENT = Sse.comment()
+
+export class EventStream implements Reader, Expirable, Holder {
+  held = 0
+  lastWrite: number
+  private readonly queue: Array<string> = []
+  private readonly writer: Writer
+  private suspended: Set<() => void> | undefined
+  private head = 0
+  private writing = 0
+  private flowing = true
+  private flushed = 0
+  private ending = false
+  private closed = false
+
+  constructor(exchange: HttpExchange, private readonly shared: Shared, private readonly options: Options) {
+    const { headers, keepAlive, status } = options
+    const { limits, sweeper } = shared
+    this.lastWrite = sweeper.now()
+    this.writer = exchange.stream(status ?? 200, headers, this)
+    const firstDeadline = Math.min(keepAlive, limits.stallTimeout)
+    if (firstDeadline !== Infinity) sweeper.watch(this, this.lastWrite + firstDeadline)
+  }
+
+  get isFull(): boolean {
+    const { capacity, maxQueued } = this.shared.limits
+    return !this.isClosed && (this.queue.length >= capacity || this.held >= maxQueued)
+  }
+
+  /** Suspends while the stream is full. */
+  get space(): Effect.Effect<void> {
+    return Effect.async<void>((resume) => {
+      const wake = () => resume(Effect.void)
+      if (!this.isFull) return wake()
+      this.suspended ??= new Set()
+      this.suspended.add(wake)
+      return Effect.sync(() => this.suspended?.delete(wake))
+    })
+  }
+
+  /** Whether the reader takes what is written: nothing waits. */
+  get isFlowing(): boolean {
+    return this.flowing
+  }
+
+  /** How often waiting texts were written. */
+  get flushes(): number {
+    return this.flushed
+  }
+
+  get isClosed(): boolean {
+    return this.closed || this.ending
+  }
+
+  /** Writes or buffers a text; `false` when the stream is closed. */
+  push(text: string): boolean {
+    if (this.isClosed) return false
+    if (this.flowing && text.length <= PIECE) {
+      this.flushed++
+      this.write(text)
+      return true
+    }
+    this.queue.push(text)
+    this.hold(text.length)
+    this.flush()
+    return true
+  }
+
+  /** Closes the stream after the texts that wait. */
+  end(): void {
+    if (this.isClosed) return
+    this.ending = true
+    this.wake()
+    if (this.flowing) this.close(this.writer.end)
+  }
+
+  /** Closes the stream without waiting for a slow reader. */
+  endNow(): void {
+    if (this.flowing) this.end()
+    else this.cut()
+  }
+
+  /** Closes the stream now. */
+  readonly cut = (): void => {
+    if (!this.closed) this.close(this.writer.cut)
+  }
+
+  readonly drained = (): void => {
+    if (this.closed || this.flowing) return
+    this.flowing = true
+    this.lastWrite = this.shared.sweeper.now()
+    const { writing } = this
+    this.writing = 0
+    this.hold(-writing)
+    this.flush()
+    if (!this.isFull) this.wake()
+    if (this.ending && this.flowing) this.close(this.writer.end)
+  }
+
+  readonly gone = (): void => {
+    if (!this.closed) this.close(() => {})
+  }
+
+  readonly sweep = (now: number): number => {
+    if (this.closed) return Infinity
+    const { keepAlive } = this.options
+    const { stallTimeout } = this.shared.limits
+    if (!this.flowing) {
+      if (now - this.lastWrite < stallTimeout) return this.lastWrite + stallTimeout
+      Metrics.add(Metrics.slowReaders)
+      this.cut()
+      return Infinity
+    }
+    if (now - this.lastWrite >= keepAlive) this.write(COMMENT)
+    return this.flowing ? this.lastWrite + keepAlive : now + stallTimeout
+  }
+
+  private flush(): void {
+    while (this.flowing && this.queue.length > 0) {
+      this.flushed++
+      const piece = this.take()
+      // Before the write, which counts the piece anew if the reader does not take it.
+      this.hold(-piece.length)
+      this.write(piece)
+    }
+  }
+
+  /** Takes the next piece from the queue. */
+  private take(): string {
+    const { queue } = this
+    let piece = ""
+    while (queue.length > 0 && piece.length < PIECE) {
+      const text = queue[0]!
+      const end = endOfPiece(text, this.head + PIECE - piece.length)
+      piece += text.slice(this.head, end)
+      this.head = end
+      if (end < text.length) break
+      this.head = 0
+      queue.shift()
+    }
+    return piece
+  }
+
+  private write(text: string): void {
+    const { limits: { stallTimeout }, sweeper } = this.shared
+    this.lastWrite = sweeper.now()
+    this.flowing = this.writer.write(text)
+    if (this.flowing || this.closed) return
+    if (stallTimeout !== Infinity) sweeper.watch(this, this.lastWrite + stallTimeout)
+    this.writing = text.length
+    this.hold(text.length)
+  }
+
+  private hold(by: number): void {
+    if (by === 0) return
+    this.held += by
+    this.shared.unsent.change(this, by)
+  }
+
+  private wake(): void {
+    // Each sender checks again when it runs; those that find the stream full wait once more, in their order.
+    const { suspended } = this
+    this.suspended = undefined
+    suspended?.forEach((wake) => wake())
+  }
+
+  private close(how: () => void): void {
+    this.closed = true
+    this.shared.sweeper.unwatch(this)
+    const unsent = this.queue.splice(0)
+    if (this.head > 0) unsent.shift()
+    this.hold(-this.held)
+    this.wake()
+    how()
+    this.options.onClose(unsent)
+  }
+}
+
+/** Where a piece ends that may have so many characters: not between the halves of a surrogate pair. */
+const endOfPiece = (text: string, end: number): number => {
+  if (end >= text.length) return text.length
+  const last = text.charCodeAt(end - 1)
+  return last >= 0xd800 && last <= 0xdbff ? end + 1 : end
+}

@@ -1,0 +1,183 @@
+/**
+ * One HTTP request and the ways to answer it: the interface between the endpoint, which knows no socket, and the HTTP
+ * server that has one. `AppExchange` and `WebExchange` here, `NodeExchange` in the node package, and `ForwardedRequests` of
+ * the folder `nodes` implement it.
+ *
+ * All members are plain functions, not effects, so that a request that is answered at once costs no fiber
+ * besides its handler's.
+ */
+import type * as Context from "effect/Context"
+import type * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import * as Sse from "../../jsonrpc/Sse.js"
+import type { BodyFault, OpenBody } from "./Body.js"
+
+/** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
+export interface HttpExchange {
+  readonly method: string
+  /** Path and query, as the endpoint matches them. */
+  readonly url: string
+  /** The path that the client used, also where a router has removed its beginning. */
+  readonly path: string
+  readonly headers: Headers
+  /** Names and values in turn, as the client has sent them; `undefined` where the platform does not keep them. */
+  readonly rawHeaders: ReadonlyArray<string> | undefined
+  /** Headers that every answer to this request gets in addition. The endpoint sets them before it answers. */
+  added: Headers | undefined
+  /** What happens to answers that the client does not take at once. The endpoint sets it before it answers. */
+  slowReaders: SlowReaders | undefined
+  /** The services that the application gave with this request; none where the platform has no place for them. */
+  readonly services?: Context.Context<never> | undefined
+  /** The user that the endpoint has found, as a service. The endpoint sets it before it serves the request. */
+  user?: Context.Context<never> | undefined
+  /** The scopes that the messages of the request require. The endpoint sets it before it serves the request; none where they require none. */
+  requires?: ReadonlyArray<string> | undefined
+  /** Calls back once when that user is no longer valid, unless the function that it returns is called before. */
+  watchUser?: ((onEnd: () => void) => () => void) | undefined
+  /** The address of the other end of the connection, and whether the connection is encrypted, where the platform tells. */
+  readonly remoteAddress?: string | undefined
+  readonly encrypted?: boolean | undefined
+  /** Whether the server listens on the loopback interface alone, where that is known. */
+  readonly isLocal?: boolean | undefined
+  /** Whether the client has disconnected: nothing reaches it any more. */
+  readonly isGone: boolean
+  /** Reads the body, once. Calls back at most once, and never when the client disconnects meanwhile. */
+  readonly body: (into: OpenBody, then: (body: string | BodyFault) => void) => void
+  /** Sends a complete answer, if the client is still connected. */
+  readonly reply: (status: number, headers: Headers, body: string) => void
+  /** Begins an answer in pieces. The headers leave at once; the reader is called only after this returns. */
+  readonly stream: (status: number, headers: Headers, reader: Reader) => Writer
+  /** Calls back when the client disconnects before it was answered. A listener replaces the one before it. */
+  readonly onGone: (listener: () => void) => void
+  /**
+   * For a request that arrived at another node, and of which nothing has run: instead of an answer, that node looks again for the
+   * node that serves the session. With `isDraining` it waits until this node has given the session away.
+   */
+  readonly moved?: ((isDraining: boolean) => void) | undefined
+  /** For a request that arrived at another node: from now on something of it may have run. */
+  readonly begins?: (() => void) | undefined
+}
+
+/** How the endpoint treats readers that are slow. */
+export interface SlowReaders {
+  /** Sends a body that is longer than `PIECE` in pieces, as fast as the client takes them. */
+  readonly sendLong: (exchange: HttpExchange, status: number, headers: Headers, body: string) => void
+  /**
+   * Counts so many characters as not taken by the client, and calls back when `stallTimeout` has passed or the endpoint holds too
+   * much, unless the function that it returns is called before.
+   */
+  readonly watch: (held: number, cut: () => void) => () => void
+  /**
+   * Keeps the deadlines of streams with a timer that belongs to the request that is running, until the function that it
+   * returns is called: where the platform ends a timer with the request that started it, the shared timer may have ended.
+   */
+  readonly tick: () => () => void
+}
+
+/** How many characters of an answer are written at once. */
+export const PIECE = 64 * 1024
+
+/** The writing end of an answer in pieces. */
+export interface Writer {
+  /** Writes the text; `false` when the caller should wait until the reader has `drained`. */
+  readonly write: (text: string) => boolean
+  /** Ends the stream after what was written. */
+  readonly end: () => void
+  /** Ends the stream and its connection now; what was written may be lost. */
+  readonly cut: () => void
+}
+
+/** What the implementation of an exchange reports about the client that reads an answer in pieces. */
+export interface Reader {
+  /** The client has taken what was written, after `write` returned `false`. */
+  readonly drained: () => void
+  /** The client has disconnected. Not called after `end` and `cut`. */
+  readonly gone: () => void
+}
+
+/** Fields that a request has once. Node's HTTP server drops all but the first of some of them, unless it joins them. */
+const SINGLE = new Set([
+  "authorization",
+  "content-type",
+  "host",
+  "last-event-id",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "origin"
+])
+
+/** The values of fields that may be sent only once and were repeated, joined; `undefined` when there are none. */
+export const repeated = (rawHeaders: ReadonlyArray<string>): Headers | undefined => {
+  let repeated: Record<string, string> | undefined
+  const first = new Map<string, string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    if (!SINGLE.has(name)) continue
+    const before = first.get(name)
+    const value = before === undefined ? rawHeaders[i + 1]! : `${before}, ${rawHeaders[i + 1]!}`
+    first.set(name, value)
+    if (before !== undefined) (repeated ??= {})[name] = value
+  }
+  return repeated
+}
+
+/** The same exchange, which passes on the messages that are read and sent. */
+export const tapped = (
+  exchange: HttpExchange,
+  pass: (direction: "in" | "out", message: Message.Incoming) => void
+): HttpExchange => {
+  const { body, reply, stream } = exchange
+  const shown = (direction: "in" | "out", text: string): void => {
+    if (text !== "") pass(direction, MessageText.parse(text))
+  }
+  return Object.assign(
+    exchange,
+    {
+      body: (into, then) =>
+        body.call(exchange, into, (read) => {
+          if (typeof read === "string") shown("in", read)
+          then(read)
+        }),
+      reply: (status, headers, text) => {
+        shown("out", text)
+        reply.call(exchange, status, headers, text)
+      },
+      stream: (status, headers, reader) => {
+        const writer = stream.call(exchange, status, headers, reader)
+        // The text of a long reply was shown.
+        if (headers["content-type"] !== "text/event-stream") return writer
+        const [decoder, encoder] = [new Sse.Decoder(), new TextEncoder()]
+        return {
+          write: (text) => {
+            for (const event of decoder.push(encoder.encode(text))) if ("data" in event) shown("out", event.data ?? "")
+            return writer.write(text)
+          },
+          end: () => writer.end(),
+          cut: () => writer.cut()
+        }
+      }
+    } satisfies Pick<HttpExchange, "body" | "reply" | "stream">
+  )
+}
+
+/** The headers of an answer, with those that every answer to the request gets. */
+export const allHeaders = (headers: Headers, added: Headers | undefined): Record<string, string> => {
+  const all: Record<string, string> = {}
+  for (const set of [headers, added]) {
+    for (const name in set) {
+      if (set[name] !== undefined) all[name] = set[name]
+    }
+  }
+  return all
+}
+
+/** The path of a path and query. */
+export const pathOf = (url: string): string => {
+  const query = url.indexOf("?")
+  return query === -1 ? url : url.slice(0, query)
+}
+
+/** MUST answer 202 without a body to a message that gets no response (2025-11-25 basic/transports). */
+export const accepted = (exchange: HttpExchange): void => exchange.reply(202, {}, "")

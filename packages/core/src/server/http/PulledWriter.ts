@@ -1,0 +1,111 @@
+/**
+ * The writing end of an answer whose platform pulls the body: buffers what is written until the platform pulls it. `WebExchange` and
+ * `AppExchange` give the writer a source, from which their platform pulls.
+ *
+ * A class with mutable fields: `text` waits to be pulled; `pulled` is whether the platform has pulled, and got nothing yet; `full` is
+ * whether the sender waits until the text was pulled. A writer that has `ended` is `over` when its last text was pulled.
+ */
+import * as Sse from "../../jsonrpc/Sse.js"
+import type { Headers, Reader, SlowReaders, Writer } from "./HttpExchange.js"
+
+/** The exchange that the writer answers. */
+export interface Owner {
+  readonly slowReaders: SlowReaders | undefined
+  /** Disconnects the client, and calls `abort`. */
+  readonly cut: () => void
+  /** The platform has pulled everything, at last a text of so many characters. */
+  readonly finish: (last: number) => void
+}
+
+/** What the platform pulls from: of a web stream, its controller. */
+export type Source = Pick<ReadableStreamDefaultController<Uint8Array>, "close" | "enqueue" | "error">
+
+/** How many characters may wait to be pulled before `write` returns `false`. */
+const HIGH_WATER = 16 * 1024
+
+const bytes = new TextEncoder()
+
+export class PulledWriter implements Writer {
+  private text: string
+  private state: "open" | "ended" | "over" = "open"
+  private full = false
+  private pulled = false
+  private stopWatching: (() => void) | undefined
+
+  constructor(
+    headers: Headers,
+    private readonly reader: Reader,
+    private readonly owner: Owner,
+    /** What the platform pulls from; `undefined` once it pulls no more. */
+    private readonly source: () => Source | undefined,
+    /** Runs the function that gives what waits to the source: now, or as soon as the platform takes it. */
+    private readonly give: (flush: () => void) => void = (flush) => flush()
+  ) {
+    // Some servers send the headers of a stream only with the beginning of its body.
+    this.text = headers["content-type"] === "text/event-stream" ? Sse.comment() : ""
+  }
+
+  get isOver(): boolean {
+    return this.state === "over"
+  }
+
+  /** The platform takes more: the source gets the text that waits, or the next one. */
+  pull(): void {
+    this.pulled = true
+    this.offer()
+  }
+
+  write(text: string): boolean {
+    if (this.state !== "open") return true
+    this.text += text
+    this.offer()
+    return !(this.full = this.text.length >= HIGH_WATER)
+  }
+
+  readonly end = (): void => {
+    if (this.state !== "open") return
+    this.state = "ended"
+    this.offer()
+    // Closed when the last text is pulled, so that a reader that does not pull it can be cut.
+    if (!this.isOver) this.stopWatching = this.owner.slowReaders?.watch(0, this.cut)
+  }
+
+  readonly cut = (): void => {
+    if (this.state === "over") return
+    // Its reader has ended it, and is not called.
+    this.state = "ended"
+    this.owner.cut()
+  }
+
+  /** Ends the stream now: with an error, or because it has no reader any more. */
+  abort(error: Error | undefined): void {
+    const { state } = this
+    if (state === "over") return
+    this.state = "over"
+    this.text = ""
+    this.stopWatching?.()
+    if (error === undefined) this.source()?.close()
+    else this.source()?.error(error)
+    if (state === "open") this.reader.gone()
+  }
+
+  private offer(): void {
+    if (this.pulled && (this.text !== "" || this.state !== "open")) this.give(this.flush)
+  }
+
+  private readonly flush = (): void => {
+    const { full, source, text } = this
+    if (text !== "") {
+      this.text = ""
+      this.full = this.pulled = false
+      source()?.enqueue(bytes.encode(text))
+      if (full) this.reader.drained()
+    }
+    if (this.state === "open" || this.text !== "") return
+    const { state } = this
+    this.state = "over"
+    this.stopWatching?.()
+    source()?.close()
+    if (state === "ended") this.owner.finish(text.length)
+  }
+}

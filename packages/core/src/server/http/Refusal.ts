@@ -1,0 +1,205 @@
+/**
+ * The refusals that both eras share, with their HTTP status codes and messages, and how a refusal is sent. Its error has no id,
+ * because the endpoint refuses before it has read a request; an error with an id is sent by `failure`. Refusals about sessions and
+ * their streams are in `legacy/SessionRefusal`.
+ */
+import * as Duration from "effect/Duration"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as McpError from "../../protocol/McpError.js"
+import * as Version from "../../protocol/Version.js"
+import type { Refuses } from "../Authenticator.js"
+import { HttpRefusal } from "../HttpRefusal.js"
+import { quotable } from "../runtime/HandlerName.js"
+import * as Reply from "../runtime/Reply.js"
+import * as Metrics from "../telemetry/Metrics.js"
+import * as StoreFailure from "../telemetry/StoreFailure.js"
+import type { BodyFault } from "./Body.js"
+import type { Headers, HttpExchange } from "./HttpExchange.js"
+
+/** Refuses the request. */
+export const send = (exchange: HttpExchange, refusal: HttpRefusal): void =>
+  failure(
+    exchange,
+    refusal.status,
+    Message.failure(undefined, Reply.errorOf(refusal, eraOf(exchange))),
+    refusal.headers
+  )
+
+/** The era of a client. Where its message is not read, its header names the revision. */
+export const eraOf = (
+  { headers }: HttpExchange,
+  message: Parameters<typeof Version.eraOfMessage>[0] = { method: "" }
+) => Version.eraOfMessage(message, headers["mcp-protocol-version"])
+
+/** Answers with a JSON-RPC error and this status. */
+export const failure = (exchange: HttpExchange, status: number, error: Message.Failure, headers?: Headers): void => {
+  Metrics.rejectHttp(status)
+  exchange.reply(
+    status,
+    { ...headers, "content-type": "application/json" },
+    Json.stringify(error) ?? ""
+  )
+}
+
+/** The refusal of a request that the authenticator has refused. */
+export const of = (refuses: Refuses, era: Version.Era): HttpRefusal => {
+  if (refuses._tag === "HttpRefusal") return refuses
+  const error = McpError.toWire(refuses, era)
+  return new HttpRefusal({ status: refuses._tag === "InternalError" ? 500 : 403, error })
+}
+
+export const make = (status: number, code: number, message: string, headers?: Headers): HttpRefusal =>
+  new HttpRefusal({ status, headers, error: { code, message } })
+
+/** The client may send the rest of a body that was not read: nobody would read it. */
+const CLOSED: Headers = { connection: "close" }
+
+export const badRequest = (message: string): HttpRefusal =>
+  make(400, JsonRpcError.INVALID_REQUEST, `Bad Request: ${message}`)
+
+export const forbidden = (header: "Host" | "Origin", value: string | undefined): HttpRefusal =>
+  make(
+    403,
+    JsonRpcError.UNAVAILABLE,
+    value === undefined
+      ? `Forbidden: the ${header} header is missing`
+      : `Forbidden: the ${header} "${quotable(value)}" is not among the \`allowed${header}s\` of this server`
+  )
+
+export const notFound = (path: string): HttpRefusal =>
+  make(404, JsonRpcError.UNAVAILABLE, `Not Found: there is nothing at "${quotable(path)}"`)
+
+export const methodNotAllowed = (method: string, allow: string): HttpRefusal =>
+  make(405, JsonRpcError.UNAVAILABLE, `Method Not Allowed: ${quotable(method)}; allowed are ${allow}`, { allow })
+
+export const notAcceptable = (types: string): HttpRefusal =>
+  make(406, JsonRpcError.UNAVAILABLE, `Not Acceptable: the Accept header must list ${types}`)
+
+/** `isEndless`: the rest of the body is too much to be read and dropped. */
+export const tooLarge = (maxBytes: number, isEndless = false): HttpRefusal =>
+  make(
+    413,
+    JsonRpcError.UNAVAILABLE,
+    `Payload Too Large: the body may have ${maxBytes} bytes`,
+    isEndless ? CLOSED : undefined
+  )
+
+const tooSlow: HttpRefusal = make(
+  408,
+  JsonRpcError.UNAVAILABLE,
+  "Request Timeout: the body of the request did not come in time",
+  CLOSED
+)
+
+const tooManyBytes: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: too much of requests that are not complete is held, and this one has not run; try again",
+  { "retry-after": "1", ...CLOSED }
+)
+
+export const unsupportedMediaType: HttpRefusal = make(
+  415,
+  JsonRpcError.UNAVAILABLE,
+  "Unsupported Media Type: the Content-Type must be application/json, in UTF-8 and without a Content-Encoding"
+)
+
+export const unsupportedTransferCoding: HttpRefusal = make(
+  400,
+  JsonRpcError.UNAVAILABLE,
+  "Bad Request: the only Transfer-Encoding that the server reads is chunked",
+  CLOSED
+)
+
+export const repeatedHeader = (name: string): HttpRefusal => badRequest(`the ${name} header is repeated`)
+
+const notUtf8: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse error: the body is not UTF-8")
+
+const unreadable: HttpRefusal = make(400, JsonRpcError.PARSE_ERROR, "Parse error: the body cannot be read")
+
+const taken: HttpRefusal = make(
+  500,
+  JsonRpcError.INTERNAL_ERROR,
+  "Internal error: the application has read the body of this request before the MCP endpoint: it must mount the endpoint " +
+    "before its body parser, or pass the body on"
+)
+
+/** The refusal of a request whose body was not read. */
+export const ofBody = ({ fault }: BodyFault, maxBodyBytes: number): HttpRefusal =>
+  fault === "size" ? tooLarge(maxBodyBytes) : unread[fault]
+
+const unread = { encoding: notUtf8, unreadable, taken, time: tooSlow, sum: tooManyBytes }
+
+export const closing: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: the server is closing",
+  { "retry-after": "1", ...CLOSED }
+)
+
+/** Where several nodes serve an endpoint: no node has the request. */
+export const nodeLost: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: the node that serves this session cannot be reached, and nothing has run; try again",
+  { "retry-after": "1" }
+)
+
+/** Where several nodes serve an endpoint: too much that this node passes on is on its way. */
+export const nodeBusy: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: too many requests wait for the node that serves this session, and nothing has run; try again",
+  { "retry-after": "1" }
+)
+
+/** Where several nodes serve an endpoint: whether the other node has what the client sent, which was no request, is not known. */
+export const nodeSilent: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: the node that serves this session does not answer; try again",
+  { "retry-after": "1" }
+)
+
+/** The sender has sent too many requests. An error alone names the seconds, too, for transports without headers. */
+export const tooMany = (wait: Duration.Duration): HttpRefusal => {
+  const seconds = Math.ceil(Math.min(Duration.toSeconds(wait), MAX_WAIT))
+  return new HttpRefusal({
+    status: 429,
+    headers: { "retry-after": String(seconds) },
+    error: {
+      code: JsonRpcError.UNAVAILABLE,
+      message: `Too Many Requests: send the next one in ${seconds} s`,
+      data: { retryAfter: seconds }
+    }
+  })
+}
+
+/** A day, in seconds. */
+const MAX_WAIT = 86_400
+
+/** A store that the request needs did not answer, or has refused what the request needs. */
+export const storeAway = (what: string, isRefused?: boolean): HttpRefusal =>
+  make(503, JsonRpcError.UNAVAILABLE, `Service Unavailable: ${StoreFailure.sentence(what, isRefused)}`, {
+    "retry-after": "1"
+  })
+
+/** What a client has missed of a stream cannot be read now. */
+export const streamAway: HttpRefusal = make(
+  503,
+  JsonRpcError.UNAVAILABLE,
+  "Service Unavailable: the events of this stream cannot be read at the moment; try again",
+  { "retry-after": "1" }
+)
+
+/** The application has given services with a request that another node should serve. */
+export const staysHere: HttpRefusal = make(
+  421,
+  JsonRpcError.UNAVAILABLE,
+  "Misdirected Request: another node serves this session, and the user that the application hands over cannot be passed on to " +
+    "it: requests must reach the nodes by their Mcp-Session-Id, or the authenticator must find the user in the headers"
+)
+
+export const failed: HttpRefusal = make(500, JsonRpcError.INTERNAL_ERROR, JsonRpcError.internal.message)

@@ -1,0 +1,174 @@
+/**
+ * One web `Request`, and the web `Response` that answers it, as an `HttpExchange`. It uses nothing but the Fetch API and its
+ * streams. It knows nothing of MCP; `WebHandler` makes one for each request.
+ *
+ * Its classes have mutable fields, because the endpoint answers by calling functions. What they hold: `settle` is called
+ * once, with the response; nothing is answered once `done`, and then nothing of the exchange is kept; once the exchange `isWatching`,
+ * it listens to the signal of the request, and `hasLeft` when the signal was aborted or the exchange was cut off.
+ */
+import type * as Context from "effect/Context"
+import * as Body from "./Body.js"
+import * as Guard from "./Guard.js"
+import {
+  allHeaders,
+  type Headers,
+  type HttpExchange,
+  pathOf,
+  PIECE,
+  type Reader,
+  type SlowReaders,
+  type Writer
+} from "./HttpExchange.js"
+import { type Owner, PulledWriter } from "./PulledWriter.js"
+
+export class WebExchange implements HttpExchange, Owner {
+  readonly method: string
+  readonly url: string
+  readonly headers: Headers
+  // The Fetch API joins fields that were repeated, and does not keep them apart.
+  readonly rawHeaders = undefined
+  added: Headers | undefined
+  slowReaders: SlowReaders | undefined
+  private done = false
+  private hasLeft = false
+  private isWatching = false
+  private onLeave: (() => void) | undefined
+  private stopReading: (() => void) | undefined
+  private stopTicking: (() => void) | undefined
+  private writer: PulledWriter | undefined
+
+  constructor(
+    private readonly request: Request,
+    readonly services: Context.Context<never> | undefined,
+    private readonly settle: (response: Response) => void,
+    /** Called once: the client has taken the answer, as far as this end can see, or has disconnected. */
+    private readonly onDone: (exchange: WebExchange) => void
+  ) {
+    const [, target] = URL_PARTS.exec(request.url)!
+    this.method = request.method
+    this.url = target === "" ? "/" : target!
+    const headers: Record<string, string> = {}
+    request.headers.forEach((value, name) => {
+      headers[name] = value
+    })
+    // Some platforms leave it out.
+    headers.host = Guard.hostOf(request.url, headers.host)!
+    this.headers = headers
+  }
+
+  get path(): string {
+    return pathOf(this.url)
+  }
+
+  get isGone(): boolean {
+    this.watch()
+    return this.hasLeft
+  }
+
+  /** Whether the endpoint waits for the rest of the request. */
+  get isReading(): boolean {
+    return this.stopReading !== undefined
+  }
+
+  body(into: Body.OpenBody, then: (body: string | Body.BodyFault) => void): void {
+    if (this.done) return
+    let answered = false
+    const stop = Body.read(this.request, into, (body) => {
+      answered = true
+      this.stopReading = undefined
+      // The rest does not come: the client may have disconnected.
+      if (typeof body === "string" || !this.isGone) then(body)
+    })
+    if (!answered) this.stopReading = stop
+  }
+
+  reply(status: number, headers: Headers, body: string): void {
+    if (this.done || this.writer !== undefined) return
+    if (body.length > PIECE && this.slowReaders !== undefined) {
+      return this.slowReaders.sendLong(this, status, headers, body)
+    }
+    this.settle(new Response(body === "" ? null : body, { status, headers: allHeaders(headers, this.added) }))
+    this.finish()
+  }
+
+  stream(status: number, headers: Headers, reader: Reader): Writer {
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined
+    const writer = new PulledWriter(headers, reader, this, () => controller)
+    if (this.isGone || this.done) {
+      queueMicrotask(reader.gone)
+      return writer
+    }
+    this.writer = writer
+    this.stopTicking = this.slowReaders?.tick()
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (own) => {
+          controller = own
+        },
+        pull: () => writer.pull(),
+        cancel: () => {
+          // A stream that was canceled is closed already.
+          controller = undefined
+          this.leave()
+        }
+      },
+      // The stream itself buffers nothing, so a pull means that the platform takes more.
+      { highWaterMark: 0 }
+    )
+    this.settle(new Response(body, { status, headers: allHeaders(headers, this.added) }))
+    return writer
+  }
+
+  onGone(listener: () => void): void {
+    this.onLeave = listener
+    // A body that is being read ends when its client disconnects.
+    if (!this.isReading) this.watch()
+  }
+
+  /** Only for a request that waits: on Node, making the signal costs as much as reading all headers. */
+  private watch(): void {
+    if (this.isWatching || this.done) return
+    this.isWatching = true
+    const { signal } = this.request
+    if (signal.aborted) this.leave()
+    else signal.addEventListener("abort", this.leave, { once: true })
+  }
+
+  /** Disconnects the client: a stream ends with an error, so that the client does not take what it has for the whole answer. */
+  cut(): void {
+    this.close(new Error("The server has cut off this answer: its client did not take it in time"))
+  }
+
+  /** The request was aborted or its stream was canceled. */
+  readonly leave = (): void => this.close(undefined)
+
+  private close(error: Error | undefined): void {
+    if (this.done) return
+    this.hasLeft = true
+    this.settle(new Response(null, { status: DISCONNECTED }))
+    const { onLeave, writer } = this
+    this.finish()
+    writer?.abort(error)
+    onLeave?.()
+  }
+
+  /** The answer is complete. A platform may abort the request also then, which means nothing any more. */
+  finish(): void {
+    this.done = true
+    this.stopReading?.()
+    this.stopTicking?.()
+    this.stopReading =
+      this.stopTicking =
+      this.onLeave =
+      this.writer =
+        undefined
+    if (this.isWatching) this.request.signal.removeEventListener("abort", this.leave)
+    this.onDone(this)
+  }
+}
+
+/** The status of the response that is made for a client that has disconnected: no client receives it. */
+const DISCONNECTED = 499
+
+/** The path and the query of an absolute URL. */
+const URL_PARTS = /^[^:]+:\/\/[^/?#]*([^#]*)/

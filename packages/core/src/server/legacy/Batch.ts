@@ -1,0 +1,48 @@
+/**
+ * JSON-RPC batches over HTTP, which only 2025-03-26 has: whether a batch is refused, and which of its elements are
+ * requests. The conversation reads the elements itself.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
+ */
+import * as Predicate from "effect/Predicate"
+import * as Message from "../../jsonrpc/Message.js"
+import * as Batch from "../../jsonrpc/runtime/Batch.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
+import * as Version from "../../protocol/Version.js"
+import * as Refusal from "../http/Refusal.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
+
+/** The refusal of a batch, unless it may be sent at this revision. */
+export const refusal = (
+  batch: ReadonlyArray<unknown>,
+  version: Version.Version | undefined
+): HttpRefusal | undefined => {
+  if (!Version.hasBatches(version)) {
+    return Refusal.badRequest("only 2025-03-26 has batches of messages; send each message by itself")
+  }
+  if (batch.length === 0) return Refusal.badRequest("the batch is empty")
+  if (batch.length > Batch.MAX_BATCH) {
+    return Refusal.badRequest(`the batch has ${batch.length} messages; ${Batch.MAX_BATCH} are allowed`)
+  }
+  // MUST NOT be part of a batch (2025-03-26 basic/lifecycle#initialization)
+  return batch.some((element) => Predicate.isRecord(element) && element.method === Methods.initialize.name)
+    ? Refusal.badRequest("initialize must not be part of a batch")
+    : undefined
+}
+
+/** The elements that get a response: the requests, well formed or not. */
+export const requests = (batch: ReadonlyArray<unknown>): ReadonlyArray<Message.Incoming> =>
+  (Batch.messages(batch) ?? []).filter((incoming) =>
+    Message.isMalformed(incoming)
+      ? incoming.kind === "request" || incoming.kind === "unknown"
+      : Message.isRequest(incoming)
+  )
+
+/** The ids of a request, or of the requests of a batch. */
+export const ids = (incoming: Message.Incoming): ReadonlyArray<Message.RequestId> => {
+  const all = Message.isMalformed(incoming) && incoming.batch !== undefined ? requests(incoming.batch) : [incoming]
+  return all.flatMap((one) => {
+    const id = Message.isMalformed(one) ? one.id : Message.isRequest(one) ? one.id : undefined
+    return id === undefined || id === null ? [] : [id]
+  })
+}

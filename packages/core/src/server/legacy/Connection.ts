@@ -1,0 +1,178 @@
+/**
+ * The state of one legacy client: what it sent in `initialize`, what it wants to receive, the services that the session
+ * layer built for it, and the `Outbound` for messages outside of any request.
+ *
+ * A plain object with mutable fields, one for each conversation. `Initialize`, `Handshake`, `Serve` (the log
+ * level) and `Subscriptions` change it; requests read it without an effect.
+ */
+import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import type { Outbound } from "../../jsonrpc/Outbound.js"
+import type { OwnLimit } from "../../jsonrpc/Side.js"
+import * as Edition from "../../kit/Edition.js"
+import * as Release from "../../kit/Release.js"
+import { SerialQueue } from "../../kit/SerialQueue.js"
+import type { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"
+import * as Capabilities from "../../protocol/Capabilities.js"
+import type { Implementation } from "../../protocol/Implementation.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
+import type { LoggingLevel } from "../../protocol/Logging.js"
+import type { InternalError } from "../../protocol/McpError.js"
+import * as Method from "../../protocol/Method.js"
+import type { LegacyVersion } from "../../protocol/Version.js"
+import * as Version from "../../protocol/Version.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
+import type { ClientFacts, Session } from "../runtime/Session.js"
+
+/** The session of one message of a connection. */
+export type LegacySession = Session<Connection>
+
+/** A subscription of the client to a resource. */
+export interface Subscription {
+  readonly end: Effect.Effect<void>
+  /** While the feature of the resource begins it: completed when it has begun, or was refused. */
+  begun: Deferred.Deferred<void> | undefined
+}
+
+/** How many different notifications of changes may wait for a client. */
+export const MAX_ANNOUNCEMENTS = 1024
+
+/** How many notifications with a content of their own may wait for a client. */
+export const MAX_NOTIFICATIONS = 256
+
+export class Connection implements ClientFacts {
+  /** Results of this era have no hints for caches. */
+  readonly hints = undefined
+  readonly hasDeclared: boolean
+  /** The server has accepted `initialize`, and serves requests. */
+  accepted = false
+  /** The client has sent `notifications/initialized`, and may receive requests, and notifications outside of its own. */
+  initialized = false
+  /** Completes when the `initialize` that is being served has ended, or when the session has been restored. */
+  handshake: Deferred.Deferred<void> | undefined
+  version: LegacyVersion = Version.latestLegacy
+  /** The revision that the client requested in `initialize`. */
+  requestedVersion: string | undefined
+  clientInfo: Implementation | undefined
+  clientCapabilities: ClientCapabilities = {}
+  /** The capabilities that the server advertised to this client. */
+  serverCapabilities: ServerCapabilities = {}
+  /** The lowest level of log messages that the client receives. Until `logging/setLevel` it receives all. */
+  logLevel: LoggingLevel | undefined
+  /** The URIs of the resources that the client has subscribed to, and what ends each subscription. */
+  subscriptions: Map<string, Subscription> | undefined
+  /** The services that the session layer built for this client. */
+  services: Context.Context<never> | undefined
+  /**
+   * Another node has served the session before: the URIs of its subscriptions. What features and the session layer keep for it is
+   * not there yet, or is just being made: then there is a `handshake`.
+   */
+  restored: ReadonlyArray<string> | undefined
+  /** Stores what other nodes need to take the session over; `undefined` where no other node can. */
+  persist: Effect.Effect<void, InternalError | HttpRefusal> | undefined
+  /** The limit of the client's requests that wait for results of tasks. */
+  taskResults: OwnLimit | undefined
+  /** Releases the services, for a handshake that fails after they were built. */
+  releaseServices: Effect.Effect<void> | undefined
+  private lazyScope: Scope.CloseableScope | undefined
+  private hasEnded = false
+  private whenInitialized: Deferred.Deferred<void> | undefined
+  private announcements: SerialQueue | undefined
+  private notifications: SerialQueue | undefined
+
+  constructor(
+    /** Sends outside of any request. */
+    readonly outbound: Outbound,
+    /** The scope of the conversation; `undefined` for a request that belongs to no conversation. */
+    readonly scope: Scope.Scope | undefined = undefined
+  ) {
+    this.hasDeclared = scope !== undefined
+  }
+
+  /** Equal for all requests of the client. */
+  get clientKey(): object | undefined {
+    return this.scope === undefined ? undefined : this
+  }
+
+  /** Closes with the session; `undefined` for a request that belongs to no conversation. */
+  get sessionScope(): Scope.CloseableScope | undefined {
+    return this.scope === undefined ? undefined : this.ownScope
+  }
+
+  /** Closes with the conversation. It is made when something needs it. */
+  get ownScope(): Scope.CloseableScope {
+    if (this.lazyScope === undefined) {
+      this.lazyScope = Effect.runSync(Scope.make())
+      // What outlives the conversation finds the scope closed.
+      if (this.hasEnded) Effect.runSync(Scope.close(this.lazyScope, Exit.void))
+    }
+    return this.lazyScope
+  }
+
+  /** Closes the session's scope, if it was made. */
+  closeSession(): Effect.Effect<void> | undefined {
+    this.hasEnded = true
+    return this.lazyScope === undefined ? undefined : Scope.close(this.lazyScope, Exit.void)
+  }
+
+  /** The client has sent `notifications/initialized`. */
+  onInitialized(): void {
+    this.initialized = true
+    if (this.whenInitialized !== undefined) Edition.done(this.whenInitialized, Effect.void)
+  }
+
+  /** Waits until the client has sent `notifications/initialized`. */
+  get awaitInitialized(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.initialized ? Effect.void : Deferred.await(this.whenInitialized ??= Edition.deferred())
+    )
+  }
+
+  /** Whether the agreed revision has a notification of the server, and the capability that it needs is declared. */
+  allows(name: string): boolean {
+    const method = Methods.table.get(name)
+    if (method === undefined) return true
+    if (!Method.isIn(method, this.version) || method.from === "client") return false
+    const { capability, declaredBy } = method
+    if (capability === undefined || this.scope === undefined) return true
+    return Capabilities.declares(
+      declaredBy === "sender" ? this.serverCapabilities : this.clientCapabilities,
+      capability
+    )
+  }
+
+  /**
+   * Sends a notification without waiting for it. While an equal one (same method and `about`) waits for those before it to be
+   * sent, it does nothing. It also does nothing before the client is initialized, and for a capability that was not
+   * advertised to the client.
+   */
+  announce({ capability, name }: Method.Notification, params?: JsonObject, about = ""): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const isAllowed = capability === undefined || Capabilities.declares(this.serverCapabilities, capability)
+      const key = `${name} ${about}`
+      if (!this.initialized || !isAllowed || this.announcements?.has(key) === true) return Effect.void
+      this.announcements ??= new SerialQueue({ capacity: MAX_ANNOUNCEMENTS, surplus: "drop" })
+      return this.announcements.fork(this.outbound.notify(name, params), key)
+    })
+  }
+
+  /** Sends a notification without waiting for it. It replaces an older one of the key that waits for the client to read. */
+  inform(key: string, name: string, params: JsonObject): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.notifications ??= new SerialQueue({ capacity: MAX_NOTIFICATIONS, surplus: "drop" })
+      return this.notifications.fork(this.outbound.notify(name, params), key)
+    })
+  }
+
+  /** Interrupts the notifications that still wait for the client to read, and waits for their end. */
+  stopAnnouncing(limit: Duration.DurationInput | undefined): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      Effect.zipRight(Release.stop(this.announcements, limit), Release.stop(this.notifications, limit))
+    )
+  }
+}

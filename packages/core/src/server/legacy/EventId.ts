@@ -1,0 +1,60 @@
+/**
+ * The ids of events: which stream of a session an event belongs to, and its position there. `decode` accepts an id
+ * only in the session that it was made for. An event id does not reveal the id of the session.
+ *
+ * The name of a stream ends with the scopes that its call requires. So each node knows them, also of a stream that another node has stored,
+ * and a client that leaves them out names another stream.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
+ */
+
+export interface EventPosition {
+  readonly stream: string
+  readonly position: number
+}
+
+/** How many events of one stream one node may send: greater than any number of them. */
+const PER_EPOCH = 10_000_000_000
+
+/** The position before the first one of an epoch: nodes that serve a session one after another use different ones. */
+export const before = (epoch = 1): number => (epoch - 1) * PER_EPOCH
+
+/**
+ * The prefix of a session's event ids: 32 bits of a digest, so that the id of another session does not fit by accident.
+ */
+export const prefixOf = (session: string): string => {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < session.length; i++) hash = Math.imul(hash ^ session.charCodeAt(i), 0x01000193)
+  return (hash >>> 0).toString(36)
+}
+
+export const encode = (session: string, stream: string, position: number): string =>
+  `${prefixOf(session)}_${stream}_${position}`
+
+/** How many characters the scopes of a stream may have, as they are written. */
+const MAX_SCOPES = 1024
+
+/** The name of the stream of a call that requires these scopes; none where they are too long for a header of the client. */
+export const guarded = (stream: string, scopes: ReadonlyArray<string>): string | undefined => {
+  if (scopes.length === 0) return stream
+  const text = new URLSearchParams({ s: scopes.join(" ") }).toString().slice("s=".length)
+  return text.length > MAX_SCOPES ? undefined : `${stream}-${text}`
+}
+
+/** A stream by its name: the name without the scopes, and the scopes. */
+export const partsOf = (stream: string): { readonly name: string; readonly scopes: ReadonlyArray<string> } => {
+  const at = stream.indexOf("-")
+  return at === -1 ? { name: stream, scopes: [] } : {
+    name: stream.slice(0, at),
+    scopes: new URLSearchParams(`s=${stream.slice(at + 1)}`).get("s")!.split(" ")
+  }
+}
+
+/** Reads the id that a client resumes from; `undefined` when it is no id of this session. */
+export const decode = (session: string, id: string): EventPosition | undefined => {
+  const [, prefix, stream, position] =
+    /^([0-9a-z]{1,7})_([0-9a-z]{1,16}(?:-[\w.*%+-]{1,1024})?)_(\d{1,15})$/.exec(id) ?? []
+  return prefix === undefined || prefix !== prefixOf(session)
+    ? undefined
+    : { stream: stream!, position: Number(position) }
+}

@@ -1,0 +1,78 @@
+/**
+ * The calls of a session that require scopes, and the questions that they ask their client. One session may be used with several tokens of
+ * its user: who cancels such a call, or answers its question, needs a token that may make the call.
+ *
+ * Both maps have the scopes by the text of an id, because a client may answer "7" to 7. A call is there from its POST to its response,
+ * a question as long as its call.
+ */
+import * as Message from "../../jsonrpc/Message.js"
+import * as Batch from "../../jsonrpc/runtime/Batch.js"
+import { CANCELLED } from "../../jsonrpc/runtime/Calls.js"
+import type { HttpExchange } from "../http/HttpExchange.js"
+import * as Refusal from "../http/Refusal.js"
+import * as Permission from "../runtime/Permission.js"
+
+type Id = Message.RequestId | null | undefined
+
+export class GuardedCalls {
+  private readonly calls = new Map<string, ReadonlyArray<string>>()
+  private readonly questions = new Map<string, ReadonlyArray<string>>()
+
+  get isEmpty(): boolean {
+    return this.calls.size === 0
+  }
+
+  /** Begins calls. Gives what ends them, and what their questions go through. */
+  begin(ids: ReadonlyArray<Message.RequestId>, scopes: ReadonlyArray<string>): GuardedCall {
+    const asked: Array<string> = []
+    for (const id of ids) this.calls.set(String(id), scopes)
+    return {
+      asks: (id) => {
+        asked.push(String(id))
+        this.questions.set(String(id), scopes)
+      },
+      end: () => {
+        for (const id of ids) this.calls.delete(String(id))
+        for (const id of asked) this.questions.delete(id)
+      }
+    }
+  }
+
+  /** The scopes that a message requires beyond its own, or the messages of a batch: those of what it answers and cancels. */
+  requiredBy(incoming: Message.Incoming): ReadonlyArray<string> {
+    if (this.isEmpty) return NONE
+    const all = Message.isMalformed(incoming) && incoming.batch !== undefined
+      ? Batch.messages(incoming.batch) ?? []
+      : [incoming]
+    return [...new Set(all.flatMap((one) => this.of(one)))]
+  }
+
+  private of(incoming: Message.Incoming): ReadonlyArray<string> {
+    const question = (id: Id) => this.questions.get(String(id)) ?? NONE
+    if (Message.isMalformed(incoming)) return question(incoming.id)
+    if (Message.isResponse(incoming)) return question(incoming.id)
+    return !Message.isRequest(incoming) && incoming.method === CANCELLED
+      ? this.calls.get(String(incoming.params?.["requestId"])) ?? NONE
+      : NONE
+  }
+}
+
+export interface GuardedCall {
+  /** The call asks its client. */
+  readonly asks: (id: Message.RequestId) => void
+  readonly end: () => void
+}
+
+/** Whether a message was refused, because the token of its request may not make the calls that it answers or cancels. */
+export const refuses = (
+  guarded: GuardedCalls | undefined,
+  exchange: HttpExchange,
+  incoming: Message.Incoming
+): boolean => {
+  const scopes = guarded?.requiredBy(incoming) ?? []
+  const refused = scopes.length === 0 ? undefined : Permission.refusal(exchange.user, scopes)
+  if (refused !== undefined) Refusal.send(exchange, Refusal.of(refused, "legacy"))
+  return refused !== undefined
+}
+
+const NONE: ReadonlyArray<string> = []

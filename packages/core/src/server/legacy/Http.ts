@@ -1,0 +1,322 @@
+/**
+ * Streamable HTTP with sessions: `initialize` opens a session, POST carries the client's messages, GET opens the standalone
+ * stream or resumes a stream, DELETE ends the session. `dispatch/Endpoint` has checked and read each request before.
+ *
+ * It finds the session and passes it the message. The session's conversation answers on a `Post`, which sends the answer.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Message from "../../jsonrpc/Message.js"
+import type { Channel } from "../../jsonrpc/Side.js"
+import * as Edition from "../../kit/Edition.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import type { Principal } from "../Authenticator.js"
+import { accepted, type HttpExchange } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import * as SessionId from "../http/SessionId.js"
+import { DIRECTORY } from "../nodes/NodeServices.js"
+import * as Permission from "../runtime/Permission.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import type { Membership, SessionEntry } from "../SessionDirectory.js"
+import * as Metrics from "../telemetry/Metrics.js"
+import * as Batch from "./Batch.js"
+import { DirectoryEntry } from "./DirectoryEntry.js"
+import * as EventId from "./EventId.js"
+import * as GuardedCalls from "./GuardedCalls.js"
+import type { HttpContext } from "./HttpContext.js"
+import { ENDING_AGAIN, HttpSession, STANDALONE } from "./HttpSession.js"
+import * as Initialize from "./Initialize.js"
+import { Post } from "./Post.js"
+import { endNow } from "./ResumableStream.js"
+import * as SessionFacts from "./SessionFacts.js"
+import * as SessionRefusal from "./SessionRefusal.js"
+import { SessionStore } from "./SessionStore.js"
+import { logDefect } from "./StreamStore.js"
+
+/** A request of a client that has a session. */
+interface SessionRequest {
+  readonly exchange: HttpExchange
+  readonly session: HttpSession
+  readonly principal: Principal | undefined
+}
+
+/** Its mutable fields: `isDraining` and `closed` turn true once; `closing` holds what ends sessions. */
+export class Http {
+  private readonly sessions: SessionStore<HttpSession>
+  private readonly closing = new Set<Fiber.RuntimeFiber<void>>()
+  private isDraining = false
+  private closed = false
+
+  constructor(private readonly context: HttpContext) {
+    const { options, sweeper } = context
+    this.sessions = new SessionStore<HttpSession>(sweeper, options)
+  }
+
+  readonly post = (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void => {
+    if (Initialize.isInitialize(incoming) && sessionIdOf(exchange) === "") {
+      return this.initialize(exchange, incoming, principal)
+    }
+    const isMalformed = Message.isMalformed(incoming)
+    if (isMalformed && incoming.batch === undefined) return this.malformed(exchange, incoming, principal)
+    const session = this.find(exchange, principal)
+    if (session === undefined) return
+    const request = { exchange, session, principal }
+    if (GuardedCalls.refuses(session.guarded, exchange, incoming)) return
+    if (isMalformed) return this.takeBatch(request, incoming, incoming.batch!)
+    if (Message.isRequest(incoming)) return this.serve(request, incoming, 1, false)
+    this.take(request, incoming)
+  }
+
+  readonly get = (exchange: HttpExchange, principal: Principal | undefined): void => {
+    if (!MediaType.accepted(exchange.headers.accept).events) {
+      return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
+    }
+    const session = this.find(exchange, principal)
+    if (session === undefined) return
+    this.sessions.use(session)
+    const lastEventId = exchange.headers["last-event-id"] ?? ""
+    if (lastEventId !== "" && this.context.events !== undefined) return this.resume(exchange, session, lastEventId)
+    if (session.standalone.isAttached) return Refusal.send(exchange, SessionRefusal.secondStream)
+    session.standalone.attach(exchange, session.primesStreams)
+  }
+
+  readonly delete = (exchange: HttpExchange, principal: Principal | undefined): void => {
+    const session = this.find(exchange, principal)
+    if (session === undefined) return
+    this.sessions.remove(session)
+    session.end()
+    exchange.reply(200, {}, "")
+  }
+
+  /** From now on no request begins here; where other nodes can go on with the sessions, standalone streams end. */
+  drain(): void {
+    this.isDraining = true
+    if (this.context.nodes !== undefined) this.sessions.all().forEach((session) => session.pause())
+  }
+
+  /** Gives the sessions to other nodes of which no request runs; whether no request runs any more. */
+  release(): boolean {
+    const running = this.sessions.all().filter((session) => {
+      if (!session.isSettled) return true
+      if (this.context.nodes !== undefined && this.sessions.remove(session)) session.end(true)
+      return false
+    })
+    return running.length === 0
+  }
+
+  /** Ends all sessions and waits for them. */
+  get close(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.closed = true
+      // Where other nodes serve the endpoint, they go on with the sessions.
+      this.sessions.clear((session) => session.end(true))
+      return Effect.asVoid(Fiber.awaitAll([...this.closing]))
+    })
+  }
+
+  /** How many sessions there are. */
+  get size(): number {
+    return this.sessions.size
+  }
+
+  has(id: string): boolean {
+    return this.sessions.find(id) !== undefined
+  }
+
+  ids(): ReadonlyArray<string> {
+    return this.sessions.all().map(({ id }) => id)
+  }
+
+  abandon(): void {
+    this.sessions.clear((session) => session.abandon())
+  }
+
+  /** The session that a request names; `undefined` when the request has been refused. */
+  private find(exchange: HttpExchange, principal: Principal | undefined): HttpSession | undefined {
+    const id = sessionIdOf(exchange)
+    if (id === "") return refused(exchange, SessionRefusal.noSession)
+    const session = this.sessions.find(id)
+    // MUST answer 404 to a session that has ended; the session of another principal looks the same
+    if (session === undefined || session.owner !== principal?.id) {
+      return refused(exchange, SessionRefusal.unknownSession)
+    }
+    if (!session.finished) {
+      const limit = this.sessions.finish(session)
+      if (limit !== undefined) {
+        session.end()
+        return refused(exchange, SessionRefusal.tooManySessions(limit))
+      }
+    }
+    const version = exchange.headers["mcp-protocol-version"]
+    if (version === undefined) return session
+    // MUST answer 400 to a version that is invalid or unsupported (2025-11-25 basic/transports#protocol-version-header)
+    if (!(this.context.versions as ReadonlyArray<string>).includes(version)) {
+      return refused(exchange, SessionRefusal.unsupportedVersion(version, this.context.versions))
+    }
+    const agreed = session.version
+    // The session's revision holds. The official SDKs serve such a request, too.
+    if (agreed !== undefined && agreed !== version && !session.hasWarned) {
+      session.hasWarned = true
+      Edition.runFork(
+        this.context.runtime,
+        Effect.logWarning(
+          `A client names ${version} in MCP-Protocol-Version, in a session that has agreed on ${agreed}`
+        )
+      )
+    }
+    return session
+  }
+
+  // A function of its own: a closure in `initialize` would keep the opening request in memory as long as the session.
+  private open(
+    id: string,
+    owner: string | undefined,
+    membership: Membership | undefined,
+    { epoch, facts }: { readonly epoch: number; readonly facts: JsonObject | undefined } = beginning
+  ): HttpSession {
+    const stored = membership && new DirectoryEntry(membership, id, owner, epoch, facts, () => session.end(true))
+    const session: HttpSession = new HttpSession(this.context, id, owner, stored, (close) => {
+      this.sessions.remove(session)
+      const fiber = Edition.runFork(this.context.runtime, close)
+      this.closing.add(fiber)
+      fiber.addObserver(() => this.closing.delete(fiber))
+    })
+    return session
+  }
+
+  adopt(entry: SessionEntry, membership: Membership): boolean {
+    if (!SessionFacts.areReadable(entry.facts)) {
+      const forget = Effect.suspend(() => this.context.events?.forget(entry.id, entry.epoch) ?? Effect.void)
+      const ended = Effect.flatMap(
+        Effect.retry(membership.remove(entry.id, entry.epoch), ENDING_AGAIN),
+        (hasEnded) => hasEnded ? Effect.catchAllCause(forget, logDefect) : Effect.void
+      )
+      Edition.runFork(
+        this.context.runtime,
+        Effect.zipRight(Effect.logError(UNREADABLE), this.context.inBackground(ended))
+      )
+      return false
+    }
+    Metrics.add(Metrics.takeovers)
+    const session = this.open(entry.id, DirectoryEntry.ownerOf(entry.facts), membership, entry)
+    // It goes on at another node when there is no place for it, or when this node has closed meanwhile.
+    if (this.closed || this.sessions.add(session, true) !== undefined) session.end(true)
+    else if (this.sessions.finish(session) !== undefined) session.end(true)
+    return true
+  }
+
+  /** Refuses a request that another node can serve. */
+  private refuse(exchange: HttpExchange): void {
+    if (exchange.moved === undefined) Refusal.send(exchange, Refusal.closing)
+    else exchange.moved(true)
+  }
+
+  private initialize(exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void {
+    if (this.isDraining) return this.refuse(exchange)
+    const { nodes } = this.context
+    const place = nodes?.place()
+    if (nodes !== undefined && place === undefined) {
+      return Refusal.send(exchange, Refusal.storeAway(DIRECTORY))
+    }
+    const session = this.open(this.context.options.sessionIdPrefix + SessionId.make(), principal?.id, place?.membership)
+    const limit = this.sessions.add(session)
+    if (limit !== undefined) {
+      session.end()
+      return Refusal.send(exchange, SessionRefusal.tooManySessions(limit))
+    }
+    const headers = { "mcp-session-id": session.id }
+    const post = new Post(this.context, exchange, {
+      principal,
+      expected: 1,
+      incoming: request,
+      batch: false,
+      session,
+      headers,
+      onResponse: (response) => {
+        // A session that was refused, or whose id does not reach the client, ends.
+        if (Message.isSuccess(response) && !exchange.isGone) return headers
+        session.end()
+        return undefined
+      },
+      onDone: () => this.sessions.touch(session)
+    })
+    session.receive(request, post)
+    if (!post.isDone) post.wait()
+  }
+
+  /** Serves requests: a single one, or those of a batch. */
+  private serve(
+    { exchange, principal, session }: SessionRequest,
+    incoming: Message.Incoming,
+    expected: number,
+    batch: boolean
+  ): void {
+    if (this.isDraining) return this.refuse(exchange)
+    const onDone = () => this.sessions.use(session)
+    const { requires } = exchange
+    const guarded = requires &&
+      (session.guarded ??= new GuardedCalls.GuardedCalls()).begin(Batch.ids(incoming), requires)
+    const post = new Post(this.context, exchange, { principal, expected, incoming, batch, session, guarded, onDone })
+    session.receive(incoming, post)
+    if (!post.isDone) post.wait()
+  }
+
+  /** Takes notifications and responses: they get no response. */
+  private take({ exchange, principal, session }: SessionRequest, incoming: Message.Incoming): void {
+    this.sessions.touch(session)
+    const origin = RequestOrigin.request(exchange, principal, session.id)
+    session.receive(incoming, session.standalone.channelFor(origin))
+    accepted(exchange)
+  }
+
+  private takeBatch(request: SessionRequest, incoming: Message.Malformed, batch: ReadonlyArray<unknown>): void {
+    const refusal = Batch.refusal(batch, request.session.version)
+    if (refusal !== undefined) return Refusal.send(request.exchange, refusal)
+    const expected = Batch.requests(batch).length
+    if (expected > 0) return this.serve(request, incoming, expected, true)
+    this.take(request, incoming)
+  }
+
+  private malformed(exchange: HttpExchange, incoming: Message.Malformed, principal: Principal | undefined): void {
+    // A malformed response fails the request of ours that it answers.
+    const isResponse = incoming.kind === "response" || incoming.kind === "unknown"
+    const session = isResponse ? this.sessions.find(sessionIdOf(exchange)) : undefined
+    if (session !== undefined && session.owner === principal?.id) {
+      if (GuardedCalls.refuses(session.guarded, exchange, incoming)) return
+      session.receive(incoming, silent)
+    }
+    Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
+  }
+
+  private resume(exchange: HttpExchange, session: HttpSession, id: string): void {
+    const event = EventId.decode(session.id, id)
+    const refuse = (mayRetry: boolean) =>
+      Refusal.send(exchange, mayRetry ? Refusal.streamAway : SessionRefusal.unknownEvent(id))
+    if (event === undefined) return refuse(false)
+    if (event.stream === STANDALONE) return session.standalone.resume(exchange, event.position, refuse)
+    const { scopes } = EventId.partsOf(event.stream)
+    const refused = scopes.length === 0 ? undefined : Permission.refusal(exchange.user, scopes)
+    if (refused !== undefined) return Refusal.send(exchange, Refusal.of(refused, "legacy"))
+    const stream = session.findStream(event.stream)
+    stream.resume(event.position, stream.opening(exchange, undefined, endNow), refuse)
+  }
+}
+
+const UNREADABLE =
+  "This node cannot read what the directory has of a session: the node that has stored it may have another version of this " +
+  "library. The session has ended, and its client begins a new one"
+
+const beginning = { epoch: 1, facts: undefined }
+
+/** The channel of a message whose answer is the status of its POST. */
+const silent: Channel = { send: () => Effect.void, unsafeSend: () => true }
+
+const sessionIdOf = ({ headers }: HttpExchange): string => headers["mcp-session-id"] ?? ""
+
+const refused = (exchange: HttpExchange, refusal: Parameters<typeof Refusal.send>[1]): undefined => {
+  Refusal.send(exchange, refusal)
+  return undefined
+}

@@ -1,0 +1,161 @@
+/**
+ * Serves `initialize`, the handshake of the legacy era: agrees on a revision, sends the client the server's name and capabilities, and
+ * builds the session layer for this client. The layer must be built before the server serves anything else.
+ *
+ * A request without a session, which no handshake precedes, is served as if its client had completed one: `versionOf` gives the revision,
+ * `withoutHandshake` the state.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Scope from "effect/Scope"
+import * as Message from "../../jsonrpc/Message.js"
+import * as Outbound from "../../jsonrpc/Outbound.js"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import { ClientCapabilities, type ServerCapabilities } from "../../protocol/Capabilities.js"
+import type * as Initialize from "../../protocol/legacy/Initialize.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
+import { InvalidParams, InvalidRequest } from "../../protocol/McpError.js"
+import * as Projection from "../../protocol/schema/Projection.js"
+import type { LegacyVersion } from "../../protocol/Version.js"
+import * as Version from "../../protocol/Version.js"
+import type { Principal } from "../Authenticator.js"
+import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
+import type { Server } from "../runtime/Server.js"
+import { MAX_FACTS, type SessionLayer } from "../runtime/SessionLayer.js"
+import { Connection, type LegacySession } from "./Connection.js"
+import * as SessionRefusal from "./SessionRefusal.js"
+
+/**
+ * Answers `initialize`, once for each conversation. The facts of the client are in the connection when this returns, so
+ * they hold for every later message. Fails as the session layer fails.
+ */
+export const serve = (
+  server: Offering & Pick<Server, "info" | "versions" | "instructions" | "session">,
+  session: LegacySession,
+  params: Initialize.InitializeParams
+): Effect.Effect<Initialize.InitializeResult, unknown> => {
+  const { facts: connection } = session
+  if (isTooLarge(params)) {
+    return Effect.fail(
+      new InvalidParams({
+        message: `Invalid params: protocolVersion, clientInfo and capabilities have more than ${MAX_FACTS} characters`
+      })
+    )
+  }
+  if (connection.accepted) {
+    return Effect.fail(new InvalidRequest({ message: "Invalid request: this conversation is initialized already" }))
+  }
+  connection.version = Version.negotiate(params.protocolVersion, server.versions.filter(Version.isLegacy))
+  connection.requestedVersion = params.protocolVersion
+  connection.clientInfo = params.clientInfo
+  // A capability that the revision does not know has no meaning: the server must not use it.
+  connection.clientCapabilities = Projection.compile(ClientCapabilities, connection.version)(
+    params.capabilities
+  ) as ClientCapabilities
+  connection.serverCapabilities = offered(server, connection, session.principal)
+  const { scope } = connection
+  if (server.session === undefined || scope === undefined) return Effect.succeed(accept(server, session))
+  return Effect.map(build(server.session, session, scope), () => accept(server, session))
+}
+
+const isTooLarge = ({ capabilities, clientInfo, protocolVersion }: Initialize.InitializeParams): boolean => {
+  const facts = Json.stringify([protocolVersion, clientInfo, capabilities])
+  return facts === undefined || facts.length > MAX_FACTS
+}
+
+/** Builds the session layer for the client of a session. */
+export const build = (
+  layer: SessionLayer,
+  session: LegacySession,
+  scope: Scope.Scope
+): Effect.Effect<void, unknown> =>
+  Effect.asVoid(layer.build(session, scope, (services, release) => {
+    session.facts.services = services
+    session.facts.releaseServices = release
+  }))
+
+/**
+ * The capabilities that the server has advertised to the client of a connection. Before the handshake, and for a request
+ * that belongs to no conversation, those that it would advertise now.
+ */
+export const advertised = (server: Offering) => (connection: Connection): ServerCapabilities =>
+  connection.accepted && connection.scope !== undefined
+    ? connection.serverCapabilities
+    : offered(server, connection, undefined)
+
+const offered = (
+  { capabilities, extensions }: Offering,
+  { scope, version }: Connection,
+  principal: Principal | undefined
+): ServerCapabilities => {
+  const all = AdvertisedCapabilities.withExtensions(capabilities(), extensions.declared(version))
+  // SHOULD NOT declare `tasks.list` where tasks belong to no principal (2025-11-25 basic/utilities/tasks#security).
+  const listed = principal === undefined ? AdvertisedCapabilities.withoutTaskList(all) : all
+  return scope === undefined ? withoutNotifications(listed) : listed
+}
+
+type Offering = Pick<Server, "capabilities" | "extensions">
+
+/**
+ * The capabilities of a server that has no conversation with the client: it can send no notifications outside of requests,
+ * and it does not know the log level that the client has set, so it MUST NOT send logs either (2025-11-25
+ * server/utilities/logging).
+ */
+const withoutNotifications = (
+  { logging: _, prompts, resources, tools, ...rest }: ServerCapabilities
+): ServerCapabilities => ({
+  ...rest,
+  ...(prompts === undefined ? undefined : { prompts: {} }),
+  ...(resources === undefined ? undefined : { resources: {} }),
+  ...(tools === undefined ? undefined : { tools: {} })
+})
+
+const accept = (
+  { info, instructions }: Pick<Server, "info" | "instructions">,
+  { facts: connection }: LegacySession
+): Initialize.InitializeResult => {
+  connection.accepted = true
+  const text = instructions()
+  return {
+    protocolVersion: connection.version,
+    capabilities: connection.serverCapabilities,
+    serverInfo: info,
+    ...(text === undefined ? undefined : { instructions: text })
+  }
+}
+
+export const isInitialize = (incoming: Message.Incoming): incoming is Message.Request =>
+  !Message.isMalformed(incoming) && Message.isRequest(incoming) && incoming.method === Methods.initialize.name
+
+/** Whether a request is an `initialize` that only the application could refuse. */
+export const isAcceptable = (request: Message.Request): boolean =>
+  isInitialize(request) &&
+  Either.match(Methods.initialize.decodeParams(request.params), {
+    onLeft: () => false,
+    onRight: (params) => !isTooLarge(params)
+  })
+
+/** The revision that comes with a message, or why the message is refused. */
+export const versionOf = (
+  incoming: Message.Incoming,
+  header: string | undefined,
+  versions: ReadonlyArray<LegacyVersion>
+): LegacyVersion | HttpRefusal => {
+  const named = isInitialize(incoming) ? undefined : header
+  const version = named ?? Version.negotiate(Version.withoutHeader, versions)
+  return Version.isLegacy(version) && versions.includes(version)
+    ? version
+    : SessionRefusal.unsupportedVersion(version, versions)
+}
+
+/** The state that a handshake would leave. A client without a session may send `initialize`, too, and gets its result. */
+export const withoutHandshake = ({ method }: Message.Request, version: LegacyVersion): Connection => {
+  const connection = new Connection(Outbound.none)
+  connection.accepted = method !== Methods.initialize.name
+  connection.initialized = true
+  connection.version = version
+  return connection
+}

@@ -1,0 +1,248 @@
+/**
+ * The answer to one POST with requests, and the channel of those requests: JSON if nothing was sent before the responses,
+ * an event stream otherwise. `Http` and `Stateless` make one for each POST; the conversation sends on it.
+ *
+ * The fields are mutable because one is made per request, on the path that benchmarks measure. What they hold: `remaining`
+ * counts the responses that are still to come, and nothing is sent once it is 0; while there is no `stream`, responses
+ * collect in `responses`; from then on everything goes to the stream.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+ */
+import * as Effect from "effect/Effect"
+import type { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import type * as Outcome from "../../jsonrpc/Outcome.js"
+import type { Channel } from "../../jsonrpc/Side.js"
+import { closed } from "../../jsonrpc/Transport.js"
+import type { Expirable } from "../../kit/Deadlines.js"
+import * as Outbox from "../../kit/Outbox.js"
+import { REQUEST_CANCELLED } from "../../protocol/ErrorCodes.js"
+import type { Principal } from "../Authenticator.js"
+import type { Headers, HttpExchange } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Reply from "../runtime/Reply.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import * as Metrics from "../telemetry/Metrics.js"
+import * as Batch from "./Batch.js"
+import type { GuardedCall } from "./GuardedCalls.js"
+import type { HttpContext } from "./HttpContext.js"
+import type { HttpSession } from "./HttpSession.js"
+import { ResumableStream } from "./ResumableStream.js"
+
+export interface Options {
+  readonly principal: Principal | undefined
+  /** How many responses there will be. */
+  readonly expected: number
+  /** The request or the batch of a session. */
+  readonly incoming?: Message.Incoming | undefined
+  /** Whether the responses are sent as an array. */
+  readonly batch: boolean
+  /** None where the endpoint keeps no sessions. */
+  readonly session: HttpSession | undefined
+  /** Headers of a stream that begins before there is a response. */
+  readonly headers?: Headers | undefined
+  /** Called with each response before it leaves; returns the headers that leave with it. */
+  readonly onResponse?: ((response: Message.Response) => Headers | undefined) | undefined
+  /** Where the requests require scopes: what their questions go through. */
+  readonly guarded?: GuardedCall | undefined
+  /** Called when the last response has been sent. */
+  readonly onDone: () => void
+}
+
+const JSON_HEADERS = { "content-type": "application/json" } as const
+
+export class Post implements Channel {
+  /** Where the application refuses a request: status and headers of the answer, where no more follows. */
+  private refusal: Reply.Head | undefined
+  private stream: ResumableStream | undefined
+  private readonly responses: Array<string> = []
+  private remaining: number
+  private headers: Headers | undefined
+  private requestOrigin: RequestOrigin.RequestOrigin | undefined
+  /** The requests that wait for others to end. */
+  private waiting: Set<Message.RequestId> | undefined
+  /** Turns the answer into a stream when the responses take long. */
+  private timer: Expirable | undefined
+  private readonly form: MediaType.Form
+
+  constructor(
+    private readonly context: HttpContext,
+    private readonly exchange: HttpExchange,
+    private readonly options: Options
+  ) {
+    this.remaining = options.expected
+    this.headers = options.headers
+    this.form = MediaType.formOf(exchange.headers.accept, context.options.responses)!
+  }
+
+  /** Where the requests came from, for `RequestOrigin.of`. */
+  get origin(): RequestOrigin.RequestOrigin {
+    const { principal, session } = this.options
+    return this.requestOrigin ??= RequestOrigin.request(
+      this.exchange,
+      principal,
+      session?.id,
+      Effect.sync(() => this.pause())
+    )
+  }
+
+  /** Whether the client waits for the responses. */
+  get isConnected(): boolean {
+    return this.stream === undefined ? !this.exchange.isGone : this.stream.response !== undefined
+  }
+
+  /** How many responses are still to come. */
+  get outstanding(): number {
+    return this.remaining
+  }
+
+  get isDone(): boolean {
+    return this.remaining === 0
+  }
+
+  /** What a sender waits for while the stream is full. */
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.stream?.congestion
+  }
+
+  get isUnread(): boolean {
+    return this.stream !== undefined && this.stream.response === undefined
+  }
+
+  // The conversation takes this function without its object.
+  readonly unsafeSend = (message: Message.Message): boolean => {
+    if (this.isDone) return false
+    if (Message.isResponse(message)) return this.respond(message)
+    // Before the message is encoded: a handler may go on sending to a client that is gone.
+    if (this.isJsonOnly || !this.open().isReadable) return false
+    const text = MessageText.stringify(message)
+    if (text === undefined || !this.open().push(text)) return false
+    if (Message.isRequest(message)) this.options.guarded?.asks(message.id)
+    return true
+  }
+
+  canSend(): boolean {
+    return Outbox.canSend(this)
+  }
+
+  send(message: Message.Message): Effect.Effect<void, TransportError> {
+    return Outbox.send(this, message, closed)
+  }
+
+  canRequest(): boolean {
+    if (this.isDone || this.isJsonOnly || this.options.session === undefined) return false
+    return this.stream === undefined ? !this.exchange.isGone || this.isResumable : this.stream.isReadable
+  }
+
+  answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
+    if (this.isDone) return
+    this.refusal = Reply.headOf(outcome)
+    this.respond(Message.response(id, outcome))
+  }
+
+  onWaiting(id: Message.RequestId): void {
+    this.waiting ??= new Set()
+    this.waiting.add(id)
+  }
+
+  onStarted(id: Message.RequestId): void {
+    this.waiting!.delete(id)
+    this.openEarly()
+  }
+
+  onUnanswered(id: Message.RequestId): void {
+    this.unsafeSend(Message.failure(id, { code: REQUEST_CANCELLED, message: "Request cancelled" }))
+  }
+
+  /** To be called when the requests were not all answered at once: decides what the client sees meanwhile. */
+  wait(): void {
+    this.options.session?.addWaiting(this)
+    this.openEarly()
+    const { options: { keepAlive }, sweeper } = this.context
+    // A connection that is silent for long could be taken for a dead one.
+    if (this.stream === undefined && !this.isJsonOnly && keepAlive !== Infinity) {
+      this.timer = sweeper.schedule(keepAlive, () => {
+        if (!this.exchange.isGone) this.open()
+      })
+    }
+  }
+
+  /** Begins the stream that a client wants before there is a message, once a request has started. */
+  private openEarly(): void {
+    if (this.stream !== undefined || this.isJsonOnly || this.waiting?.size === this.remaining) return
+    // The directory of sessions may refuse an `initialize`, and then the response has a status.
+    if (this.options.headers !== undefined) return
+    // A client that has an event id can resume if its connection breaks before the response.
+    if (this.form === "stream" || this.isPrimed) this.open()
+  }
+
+  private get isJsonOnly(): boolean {
+    return this.form === "json"
+  }
+
+  private get isResumable(): boolean {
+    return this.options.session?.mayResume(this.exchange.requires) === true
+  }
+
+  /** A client that loses the connection of `initialize` begins another session. */
+  private get isPrimed(): boolean {
+    return this.options.headers === undefined && this.options.session?.primesStreams === true && this.isResumable
+  }
+
+  /** Closes the response; the client reconnects for the rest. Without an event id it could not, so nothing happens. */
+  private pause(): void {
+    if (!this.isDone && !this.isJsonOnly && this.isPrimed) this.open().pause()
+  }
+
+  private respond(response: Message.Response): boolean {
+    const text = MessageText.stringify(response) ?? ""
+    const { onResponse } = this.options
+    if (onResponse !== undefined) this.headers = onResponse(response)
+    this.remaining--
+    if (this.waiting !== undefined) this.waiting.delete(response.id!)
+    if (this.refusal !== undefined) Metrics.rejectHttp(this.refusal.status)
+    const isRefused = this.refusal !== undefined && !this.options.batch
+    if (this.stream === undefined && (isRefused || this.form !== "stream")) {
+      this.responses.push(text)
+      if (this.isDone) this.replyJson()
+    } else {
+      this.open().push(text, this.isDone)
+    }
+    if (this.isDone) this.done()
+    return true
+  }
+
+  private replyJson(): void {
+    const { exchange, headers, options: { batch }, refusal, responses } = this
+    const body = batch ? `[${responses.join(",")}]` : responses[0]!
+    if (refusal !== undefined && !batch) {
+      return exchange.reply(refusal.status, { ...refusal.headers, ...JSON_HEADERS }, body)
+    }
+    exchange.reply(200, headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, body)
+  }
+
+  private done(): void {
+    const { options: { guarded, onDone, session }, stream } = this
+    if (this.timer !== undefined) this.context.sweeper.unwatch(this.timer)
+    session?.removeWaiting(this)
+    guarded?.end()
+    // The session keeps the stream until the store has all of its events.
+    stream?.finish(() => session?.removeStream(stream))
+    onDone()
+  }
+
+  private open(): ResumableStream {
+    if (this.stream !== undefined) return this.stream
+    const { session } = this.options
+    const key = session?.nextStreamKey(this.exchange.requires)
+    const stream = this.stream = new ResumableStream(this.context, key, undefined, session?.onLost)
+    if (stream.isResumable) session!.addStream(stream)
+    const { batch, incoming } = this.options
+    if (incoming !== undefined) stream.store?.begin(() => Batch.ids(incoming), batch)
+    const onInvalid = this.isPrimed ? () => this.pause() : undefined
+    stream.attach(stream.opening(this.exchange, this.headers, onInvalid), this.isPrimed)
+    for (const text of this.responses.splice(0)) stream.push(text)
+    return stream
+  }
+}

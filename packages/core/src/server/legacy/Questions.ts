@@ -1,0 +1,240 @@
+/**
+ * Questions in the legacy era: each is a request to the client, on the channel of the request whose handler asks. The
+ * handler waits for the answer. At 2025-11-25 the client may answer a question as a task: this server creates the task with the
+ * question, requests its status at the pace of the client, and fetches the answer when the task has ended.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import { JsonRpcError, METHOD_NOT_FOUND } from "../../jsonrpc/JsonRpcError.js"
+import { RequestTimeout, TransportError } from "../../jsonrpc/LocalError.js"
+import type { Params } from "../../jsonrpc/Message.js"
+import type { CallError, Outbound, RequestOptions } from "../../jsonrpc/Outbound.js"
+import * as TimeLimit from "../../kit/TimeLimit.js"
+import * as Capabilities from "../../protocol/Capabilities.js"
+import { REQUEST_CANCELLED } from "../../protocol/ErrorCodes.js"
+import * as Issue from "../../protocol/Issue.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as Methods from "../../protocol/legacy/Methods.js"
+import * as TaskMethods from "../../protocol/legacy/TaskMethods.js"
+import * as McpError from "../../protocol/McpError.js"
+import * as Method from "../../protocol/Method.js"
+import * as Mend from "../../protocol/schema/Mend.js"
+import * as Tasks from "../../protocol/Tasks.js"
+import * as TaskPoll from "../../protocol/tasks/TaskPoll.js"
+import * as Telemetry from "../../protocol/telemetry/Telemetry.js"
+import type { Question } from "../Ask.js"
+import * as QuestionCapability from "../runtime/QuestionCapability.js"
+import type { Server } from "../runtime/Server.js"
+import type { AskAsTaskOptions, AskedTask, AskError } from "../ServerSession.js"
+import type { TaskQuestion } from "../TaskStore.js"
+import type { Connection } from "./Connection.js"
+
+const methods = {
+  elicit: Methods.elicit,
+  sample: Methods.createMessage,
+  roots: Methods.listRoots
+} as const
+
+/**
+ * Asks one question. Fails without a request when the client lacks the capability, or when the question is not valid.
+ */
+export const ask = <A>(
+  connection: Connection,
+  outbound: Outbound,
+  settings: Settings,
+  question: Question<A>,
+  options?: RequestOptions
+): Effect.Effect<A, AskError> =>
+  Effect.suspend(() => {
+    const encoded = encode(connection, question)
+    if (Either.isLeft(encoded)) return Effect.fail(encoded.left)
+    // A person needs longer than a program.
+    const timeout = options?.timeout ?? (question.kind === "elicit" ? settings.elicitationTimeout : undefined)
+    return Effect.flatMap(
+      post(connection, outbound, settings, encoded.right, { ...options, timeout }),
+      (answer) => decode(question, answer)
+    )
+  })
+
+/** Sends the request of a handler, with the trace context of the handler's current span, if it has one. */
+export const post = (
+  connection: Connection,
+  outbound: Outbound,
+  settings: Settings,
+  { method, params }: TaskQuestion,
+  options?: RequestOptions
+): Effect.Effect<Params, AskError> =>
+  Effect.mapError(
+    Effect.contextWithEffect((context: Context.Context<never>) =>
+      send(connection, outbound, settings, method, traced(params, context), options)
+    ),
+    fromCall
+  )
+
+/** The request of a question. Left: the client lacks the capability, or the question is not valid. */
+export const encode = (
+  connection: Connection,
+  { kind, params, problem, requires }: Question<any>
+): Either.Either<TaskQuestion, McpError.McpError> => {
+  const method = methods[kind] as Method.Request
+  const missing = Capabilities.missing(connection.clientCapabilities, requires)
+  if (missing !== undefined) return Either.left(new McpError.MissingClientCapability({ required: missing }))
+  if (problem !== undefined) {
+    return Either.left(new McpError.InternalError({ message: `"${method.name}" cannot be sent: ${problem}` }))
+  }
+  const narrowed = method.narrowParams(connection.version)(identified(params)) as JsonObject
+  return Either.right({ method: method.name, params: narrowed })
+}
+
+/**
+ * The parameters with the id that a page must have at 2025-11-25. A page of a server of 2026-07-28, which a proxy passes on, has none. It
+ * gets an id of which the client hears nothing more: no `notifications/elicitation/complete` follows.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests
+ */
+const identified = (params: JsonObject): JsonObject =>
+  params.mode === "url" && params.elicitationId === undefined
+    ? { ...params, elicitationId: globalThis.crypto.randomUUID() }
+    : params
+
+export const decode = <A>({ decode, kind }: Question<A>, answer: JsonObject): Effect.Effect<A, AskError> => {
+  const method = methods[kind] as unknown as Method.Request<string, JsonObject, unknown>
+  const result = method.decodeResult(answer)
+  return Either.isLeft(result)
+    ? Effect.fail(invalid(method.name, Issue.sentence(result.left.issue)))
+    : Effect.mapError(decode(result.right), (why) => invalid(method.name, why))
+}
+
+/** How long requests wait, unless they have a timeout. */
+export type Settings = Pick<Server["limits"], "elicitationTimeout" | "requestTimeout">
+
+/**
+ * Sends a request. SHOULD NOT send one before the client has sent `notifications/initialized`, but for `ping`, so it waits
+ * for that first, no longer than for the answer (2025-11-25 basic/lifecycle#initialization).
+ */
+export const send = (
+  connection: Connection,
+  outbound: Outbound,
+  { requestTimeout }: Settings,
+  method: string,
+  params?: Params,
+  options?: RequestOptions
+): Effect.Effect<Params, CallError> =>
+  Effect.suspend(() => {
+    const known = Methods.table.get(method)
+    if (known !== undefined && (!Method.isIn(known, connection.version) || known.from === "client")) {
+      const message = `Method not found: revision ${connection.version} has no "${method}" that a server sends`
+      return Effect.fail(new JsonRpcError({ code: METHOD_NOT_FOUND, message }))
+    }
+    const sent = params === undefined ? params : QuestionCapability.withoutContext(method, params, connection)
+    const request = Effect.suspend(() => outbound.request(method, sent, options))
+    if (connection.initialized || connection.scope === undefined || method === Methods.ping.name) return request
+    const timeout = Duration.decode(options?.timeout ?? requestTimeout)
+    return Effect.zipRight(
+      TimeLimit.call(
+        connection.awaitInitialized,
+        timeout,
+        () => Effect.fail(new RequestTimeout({ method, millis: Duration.toMillis(timeout) }))
+      ),
+      request
+    )
+  })
+
+const traced = (params: JsonObject, context: Context.Context<never>): JsonObject =>
+  Option.match(Context.getOption(context, Tracer.ParentSpan), {
+    onNone: () => params,
+    onSome: (span) => ({ ...params, _meta: { ...(params._meta as JsonObject | undefined), ...Telemetry.inject(span) } })
+  })
+
+const fromCall = (error: JsonRpcError | Exclude<AskError, McpError.McpError>): AskError =>
+  error instanceof JsonRpcError ? McpError.fromWire(error) : error
+
+export const invalid = (method: string, why: string): TransportError =>
+  new TransportError({ reason: "Decode", message: `The client's answer to "${method}" is not valid: ${why}` })
+
+/** Sends a request to the client. */
+type PostQuestion = (request: TaskQuestion, options: { readonly isWaiting: boolean }) => Effect.Effect<Params, AskError>
+
+/** Asks a question as a task. `mark` adds the task that the handler itself serves. */
+export const asTask = <A>(
+  connection: Connection,
+  mark: (params: JsonObject) => Params,
+  question: Question<A>,
+  options: AskAsTaskOptions | undefined,
+  post: PostQuestion
+): Effect.Effect<AskedTask<A>, AskError> =>
+  Effect.suspend(() => {
+    if (question.kind === "roots") {
+      return Effect.fail(new McpError.InternalError({ message: "The roots are no question for a task: use listRoots" }))
+    }
+    const task = options?.ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(options.ttl)) }
+    const encoded = encode(connection, {
+      ...question,
+      requires: { ...question.requires, ...QuestionCapability.asTask(question) },
+      params: { ...question.params, task }
+    })
+    if (Either.isLeft(encoded)) return Effect.fail(encoded.left)
+    const { method, params } = encoded.right
+    return Effect.flatMap(
+      post({ method, params: mark(params) as JsonObject }, { isWaiting: false }),
+      (answer): Effect.Effect<AskedTask<A>, AskError> =>
+        answer["task"] === undefined
+          // A client that ignores `task` has answered.
+          ? Effect.map(decode(question, answer as JsonObject), answeredAtOnce)
+          : Effect.flatMap(
+            decodedAnswer(method, decodeCreated, answer),
+            ({ task }) => following(task, question, post)
+          )
+    )
+  })
+
+const following = <A>(
+  task: Tasks.Task,
+  question: Question<A>,
+  post: PostQuestion
+): Effect.Effect<AskedTask<A>> => {
+  const params = { taskId: task.taskId }
+  const request = ({ name }: Method.Request, isWaiting = false) => post({ method: name, params }, { isWaiting })
+  const get = Effect.flatMap(
+    request(TaskMethods.getTask),
+    (answer) => decodedAnswer(TaskMethods.getTask.name, TaskMethods.getTask.decodeResult, answer)
+  )
+  const fetch = (isWaiting: boolean) =>
+    Effect.flatMap(
+      request(TaskMethods.getTaskPayload, isWaiting),
+      (answer) => decode(question, answer as JsonObject)
+    )
+  return Effect.map(TaskPoll.make<Tasks.Task, AskError>(get, task), (poll) => ({
+    taskId: Option.some(task.taskId),
+    status: poll.states,
+    result: TaskPoll.result(
+      poll,
+      fetch,
+      ({ statusMessage = "The task was cancelled" }): AskError =>
+        new McpError.PeerError({ code: REQUEST_CANCELLED, message: statusMessage })
+    ),
+    cancel: TaskPoll.cancel(poll, get, request(TaskMethods.cancelTask))
+  }))
+}
+
+const answeredAtOnce = <A>(answer: A): AskedTask<A> => ({
+  taskId: Option.none(),
+  status: Stream.empty,
+  result: Effect.succeed(answer),
+  cancel: Effect.void
+})
+
+const decodedAnswer = <A>(method: string, decode: Method.Decode<A>, answer: Params): Effect.Effect<A, AskError> =>
+  Either.match(decode(answer), {
+    onLeft: ({ issue }) => Effect.fail(invalid(method, Issue.sentence(issue))),
+    onRight: Effect.succeed
+  })
+
+const decodeCreated = Mend.decoder(Tasks.CreateTaskResult, "client")

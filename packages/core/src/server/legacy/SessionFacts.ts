@@ -1,0 +1,59 @@
+/**
+ * What a session is, as JSON, so that another node can serve it: what its client sent in the handshake and has set since. What
+ * the session layer has built is not among it: the node that takes over builds it anew.
+ */
+import * as Schema from "effect/Schema"
+import { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"
+import { Implementation } from "../../protocol/Implementation.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import { LoggingLevel } from "../../protocol/Logging.js"
+import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
+import * as Version from "../../protocol/Version.js"
+import type { Connection } from "./Connection.js"
+
+export interface SessionFacts extends Schema.Schema.Type<typeof SessionFacts> {}
+
+const SessionFacts = Schema.Struct({
+  version: Schema.Literal(...Version.legacy),
+  requestedVersion: Schema.optional(Schema.String),
+  clientInfo: Schema.optional(Implementation),
+  clientCapabilities: ClientCapabilities,
+  serverCapabilities: ServerCapabilities,
+  level: Schema.optional(LoggingLevel),
+  subscriptions: Schema.Array(Schema.String),
+  /** The id of the principal that has opened the session. */
+  owner: Schema.optional(Schema.String)
+})
+
+/** Whether this node can go on with what another one has stored, which may have another version of this library. */
+export const areReadable: (facts: unknown) => boolean = SchemaCheck.compile(SessionFacts)
+
+/** Whether the session of these facts is that of another principal. Of facts that cannot be read that is not known. */
+export const areOfAnother = (facts: unknown, owner: string | undefined): boolean =>
+  areReadable(facts) && (facts as SessionFacts).owner !== owner
+
+export const toJson = (connection: Connection): JsonObject =>
+  ({
+    version: connection.version,
+    requestedVersion: connection.requestedVersion,
+    clientInfo: connection.clientInfo,
+    clientCapabilities: connection.clientCapabilities,
+    serverCapabilities: connection.serverCapabilities,
+    level: connection.logLevel,
+    subscriptions: [...connection.subscriptions?.keys() ?? []]
+  } satisfies SessionFacts) as unknown as JsonObject
+
+/** Makes a connection what it was at the other node, but for what the session layer builds. The facts are readable. */
+export const restore = (connection: Connection, json: JsonObject): void => {
+  const facts = json as unknown as SessionFacts
+  connection.accepted = true
+  // Its client has used the session.
+  connection.initialized = true
+  connection.version = facts.version
+  connection.requestedVersion = facts.requestedVersion
+  connection.clientInfo = facts.clientInfo
+  connection.clientCapabilities = facts.clientCapabilities
+  connection.serverCapabilities = facts.serverCapabilities
+  connection.logLevel = facts.level
+  connection.restored = facts.subscriptions
+}

@@ -1,0 +1,52 @@
+/**
+ * The refusals that only legacy HTTP has: those about sessions, about their streams, and about the revision of a
+ * session. Those that both eras share, and `send`, are in `http/Refusal`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import { SESSION_NOT_FOUND } from "../../protocol/ErrorCodes.js"
+import { badRequest, make } from "../http/Refusal.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
+import { quotable } from "../runtime/HandlerName.js"
+
+export const noSession: HttpRefusal = badRequest("the Mcp-Session-Id header is missing; it is given out by initialize")
+
+/** The same for an id that was never given out, a session that has ended, and a session of another principal. */
+export const unknownSession: HttpRefusal = make(
+  404,
+  SESSION_NOT_FOUND,
+  "Session not found: it has ended or never was; begin a new one with initialize, without Mcp-Session-Id"
+)
+
+export const noSseSession: HttpRefusal = badRequest(
+  "the query must name a \"sessionId\"; the first event of the stream does"
+)
+
+/** The same of HTTP+SSE, where a session is the stream. */
+export const unknownSseSession: HttpRefusal = make(
+  404,
+  SESSION_NOT_FOUND,
+  "Session not found: its stream has ended or never was; open a new one with GET"
+)
+
+/** Other SDKs look for the first three words. */
+export const unsupportedVersion = (version: string, supported: ReadonlyArray<string>): HttpRefusal =>
+  badRequest(`Unsupported protocol version: ${quotable(version)} (supported versions: ${supported.join(", ")})`)
+
+export const secondStream: HttpRefusal = make(
+  409,
+  JsonRpcError.UNAVAILABLE,
+  "Conflict: this session has its stream already; end that one first, or resume it with Last-Event-ID"
+)
+
+export const unknownEvent = (id: string): HttpRefusal =>
+  badRequest(
+    `nothing can be resumed after event "${
+      quotable(id)
+    }": it is not of this session, or too old, or events after it are lost; ` +
+      "open a stream without Last-Event-ID"
+  )
+
+export const tooManySessions = (max: number): HttpRefusal =>
+  make(503, JsonRpcError.UNAVAILABLE, `Service Unavailable: ${max} sessions are in use`, { "retry-after": "10" })

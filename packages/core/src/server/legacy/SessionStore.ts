@@ -1,0 +1,285 @@
+/**
+ * The sessions of an endpoint by id, limited in number, in all and for each principal, and ended when they were idle for
+ * long. A session is unfinished until its client has sent something after `initialize`: unfinished sessions are counted
+ * apart, so that a flood of them costs no other client its session. At a limit, the sessions of clients without a principal go first,
+ * and never replace that of a principal. What ends with a session is up to `HttpSession`.
+ *
+ * Maps in the order of last use, kept by hand: Effect's `Cache` expires by age alone, and knows neither busy sessions
+ * nor a limit per principal; to mark a session as used takes 0.3 µs here, and 13 µs in a `SynchronizedRef` of a `HashMap`.
+ * `owned` holds exactly the sessions of all maps that have an owner.
+ */
+import type { Deadlines, Expirable } from "../../kit/Deadlines.js"
+import type { ResolvedOptions } from "../http/ResolvedOptions.js"
+
+export interface StoredSession {
+  readonly id: string
+  /** The id of its principal; sessions without one are limited by `max` only. */
+  readonly owner: string | undefined
+  // The store sets these three.
+  /** When it was used last, in milliseconds. */
+  lastUsed: number
+  /** Whether its client has sent something after `initialize`. */
+  finished: boolean
+  /** Whether its client was connected when the store looked last. */
+  wasConnected: boolean
+  /** Whether its client is connected: it reads a stream, or waits for a response. Then it does not expire. */
+  readonly isConnected: boolean
+  /** Whether its client is connected or a request runs: then no other session replaces it. */
+  readonly isBusy: boolean
+  /** Ends it, after the store has removed it. */
+  readonly end: () => void
+}
+
+/** `handshakeTimeout` is how long a session may be unfinished, in milliseconds. */
+export type Options = Pick<ResolvedOptions, "handshakeTimeout" | "limits">
+
+/** How many unfinished sessions there may be at least; at most a tenth of `maxSessions`, if that is more. */
+export const MIN_UNFINISHED = 16
+
+/** For how many milliseconds a client may take its next step, before its session counts as unfinished or unused for good. */
+export const REPLACE_UNFINISHED_AFTER = 5000
+
+/** The finished sessions of clients with a principal, or without. */
+interface Finished<S> {
+  /** In the order of last use. */
+  readonly all: Map<string, S>
+  /** The sessions that have served no request, in the order of last use. */
+  readonly unused: Set<S>
+  /** The last of `all`. */
+  newest: S | undefined
+  /** Until this time all are taken to be busy, without looking at each again. */
+  busyUntil: number
+}
+
+const none = <S>(): Finished<S> => ({ all: new Map(), unused: new Set(), newest: undefined, busyUntil: -Infinity })
+
+export class SessionStore<S extends StoredSession> implements Expirable {
+  private readonly anonymous: Finished<S> = none()
+  private readonly named: Finished<S> = none()
+  private readonly unfinished = new Map<string, S>()
+  private readonly owned = new Map<string, Set<S>>()
+  private readonly maxUnfinished: number
+
+  constructor(private readonly sweeper: Deadlines, private readonly options: Options) {
+    this.maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(options.limits.maxSessions / 10))
+  }
+
+  get size(): number {
+    return this.finished + this.unfinished.size
+  }
+
+  private get finished(): number {
+    return this.anonymous.all.size + this.named.all.size
+  }
+
+  find(id: string): S | undefined {
+    return this.named.all.get(id) ?? this.anonymous.all.get(id) ?? this.unfinished.get(id)
+  }
+
+  /**
+   * Adds an unfinished session. At the limit of its principal it replaces the principal's session that was idle longest;
+   * when too many are unfinished, one of them. Otherwise, and when there will be no place for it once it is
+   * finished, the session is not added, and the limit is returned that it would exceed. One whose client has finished it at
+   * another node does not count among the unfinished.
+   */
+  add(session: S, isFinished = false): number | undefined {
+    const { handshakeTimeout, limits: { maxSessions, maxSessionsPerPrincipal } } = this.options
+    const now = this.sweeper.now()
+    const own = this.ownedBy(session)
+    if (own !== undefined && own.size >= maxSessionsPerPrincipal) {
+      const idle = idlest(own)
+      if (idle === undefined) return maxSessionsPerPrincipal
+      this.evict(idle)
+    }
+    if (!isFinished && this.unfinished.size >= this.maxUnfinished) {
+      const replaced = this.replaceableUnfinished(session)
+      if (replaced === undefined) return this.maxUnfinished
+      this.evict(replaced)
+    }
+    if (this.finished >= maxSessions && this.replaceable(session) === undefined) return maxSessions
+    session.lastUsed = now
+    this.unfinished.set(session.id, session)
+    if (session.owner !== undefined) {
+      const own = this.owned.get(session.owner)
+      if (own === undefined) this.owned.set(session.owner, new Set([session]))
+      else own.add(session)
+    }
+    if (handshakeTimeout !== Infinity) this.sweeper.watch(this, now + handshakeTimeout)
+    return undefined
+  }
+
+  /** Finishes a session. At the limit it replaces another one, or is removed, and the limit is returned. */
+  finish(session: S): number | undefined {
+    const { maxSessions, sessionIdleTimeout } = this.options.limits
+    if (this.finished >= maxSessions) {
+      const idle = this.replaceable(session)
+      if (idle === undefined) {
+        this.remove(session)
+        return maxSessions
+      }
+      this.evict(idle)
+    }
+    this.unfinished.delete(session.id)
+    session.finished = true
+    session.lastUsed = this.sweeper.now()
+    const finished = this.finishedLike(session)
+    finished.all.set(session.id, finished.newest = session)
+    finished.unused.add(session)
+    if (sessionIdleTimeout !== Infinity) this.sweeper.watch(this, session.lastUsed + sessionIdleTimeout)
+    return undefined
+  }
+
+  /** Marks a session as used now, for a request of its client. */
+  use(session: S): void {
+    this.finishedLike(session).unused.delete(session)
+    this.touch(session)
+  }
+
+  /** Marks a session as used now. */
+  touch(session: S): void {
+    if (this.find(session.id) !== session) return
+    session.wasConnected = false
+    this.renew(session, this.sweeper.now())
+  }
+
+  /** Removes a session; `false` when it is not in the store. */
+  remove(session: S): boolean {
+    if (this.find(session.id) !== session) return false
+    const finished = this.finishedLike(session)
+    if (finished.newest === session) finished.newest = undefined
+    finished.unused.delete(session)
+    if (session.owner !== undefined) {
+      const own = this.owned.get(session.owner)!
+      own.delete(session)
+      if (own.size === 0) this.owned.delete(session.owner)
+    }
+    return finished.all.delete(session.id) || this.unfinished.delete(session.id)
+  }
+
+  all(): ReadonlyArray<S> {
+    return [...this.named.all.values(), ...this.anonymous.all.values(), ...this.unfinished.values()]
+  }
+
+  /** Removes all sessions, and ends each of them. */
+  clear(end: (session: S) => void): void {
+    for (const session of this.all()) {
+      this.remove(session)
+      end(session)
+    }
+  }
+
+  readonly sweep = (now: number): number => {
+    const { handshakeTimeout, limits: { sessionIdleTimeout } } = this.options
+    const next = Math.min(
+      this.expire(this.named.all, sessionIdleTimeout, now),
+      this.expire(this.anonymous.all, sessionIdleTimeout, now),
+      this.expire(this.unfinished, handshakeTimeout, now)
+    )
+    if (next === Infinity) this.sweeper.unwatch(this)
+    return next
+  }
+
+  /** Ends the sessions that have expired; returns when to look again. */
+  private expire(sessions: ReadonlyMap<string, S>, timeout: number, now: number): number {
+    // Connected sessions move to the end of the map; `left` keeps the loop from meeting them again.
+    let left = sessions.size
+    for (const session of sessions.values()) {
+      const due = session.lastUsed + timeout
+      if (due > now) return due
+      if (left-- === 0) break
+      const { isConnected } = session
+      // Its client has disconnected since the last look, at a time that is not known.
+      const wasConnected = session.wasConnected
+      session.wasConnected = isConnected
+      if (isConnected || wasConnected) this.renew(session, now)
+      else this.evict(session)
+    }
+    return sessions.size > 0 ? now + timeout : Infinity
+  }
+
+  private ownedBy({ owner }: S): Set<S> | undefined {
+    return owner === undefined ? undefined : this.owned.get(owner)
+  }
+
+  private finishedLike({ owner }: S): Finished<S> {
+    return owner === undefined ? this.anonymous : this.named
+  }
+
+  /**
+   * The finished session that a session replaces at the limit. The first of these that exists: a session without a principal; for a
+   * session with a principal, a session of the same principal; a session of the principal with the most sessions. Of several, sessions
+   * that were never used go first, and then the session that was idle longest.
+   */
+  private replaceable(session: S): S | undefined {
+    const anonymous = this.idle(this.anonymous)
+    if (anonymous !== undefined || session.owner === undefined) return anonymous
+    return idlest([...this.ownedBy(session) ?? []].filter(({ finished }) => finished)) ??
+      this.idle(this.named)
+  }
+
+  /** An idle session of the owner with the most sessions. Sessions that were never used come before all others. */
+  private idle(sessions: Finished<S>): S | undefined {
+    const now = this.sweeper.now()
+    if (now < sessions.busyUntil) return undefined
+    const found = this.first(sessions.unused, now - REPLACE_UNFINISHED_AFTER) ?? this.first(sessions.all.values(), now)
+    if (found === undefined) sessions.busyUntil = now + this.sweeper.resolution
+    return found
+  }
+
+  /** Of sessions in the order of last use, up to a time: the first that is idle, of the owner with the most sessions. */
+  private first(sessions: Iterable<S>, until: number): S | undefined {
+    let found: S | undefined
+    let most = 0
+    for (const session of sessions) {
+      if (session.lastUsed > until) break
+      const count = this.ownedBy(session)?.size ?? Infinity
+      if (count <= most || session.isBusy) continue
+      if (count === Infinity) return session
+      found = session
+      most = count
+    }
+    return found
+  }
+
+  /**
+   * The unfinished session that a session replaces when too many are unfinished: the oldest, after a while. One with a principal
+   * replaces one without at once, and never the other way round.
+   */
+  private replaceableUnfinished({ owner }: S): S | undefined {
+    const until = this.sweeper.now() - REPLACE_UNFINISHED_AFTER
+    let oldest: S | undefined
+    for (const one of this.unfinished.values()) {
+      if (owner === undefined && one.lastUsed > until) break
+      const isLess = one.owner === undefined && owner !== undefined
+      const isEqual = one.lastUsed <= until && (one.owner === undefined) === (owner === undefined)
+      if (!(isLess || isEqual && oldest === undefined) || one.isBusy) continue
+      if (owner === undefined || isLess) return one
+      oldest = one
+    }
+    return oldest
+  }
+
+  private renew(session: S, now: number): void {
+    session.lastUsed = now
+    const finished = this.finishedLike(session)
+    if (finished.newest === session) return
+    const sessions = session.finished ? finished.all : this.unfinished
+    sessions.delete(session.id)
+    sessions.set(session.id, session)
+    if (session.finished) finished.newest = session
+    if (finished.unused.delete(session)) finished.unused.add(session)
+  }
+
+  private evict(session: S): void {
+    if (this.remove(session)) session.end()
+  }
+}
+
+/** The session that was idle longest, of those of one principal, which are in no order. */
+const idlest = <S extends StoredSession>(sessions: Iterable<S>): S | undefined => {
+  let idlest: S | undefined
+  for (const session of sessions) {
+    if (!session.isBusy && (idlest === undefined || session.lastUsed < idlest.lastUsed)) idlest = session
+  }
+  return idlest
+}

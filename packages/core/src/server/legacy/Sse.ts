@@ -1,0 +1,295 @@
+/**
+ * HTTP+SSE, the transport of 2024-11-05: GET opens a stream, which carries everything that the server sends and begins
+ * with the URL that the client sends its messages to. A conversation lives as long as its stream.
+ *
+ * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import type { Channel } from "../../jsonrpc/Side.js"
+import * as Sse from "../../jsonrpc/Sse.js"
+import { closed, type Sender } from "../../jsonrpc/Transport.js"
+import type { Expirable } from "../../kit/Deadlines.js"
+import * as Edition from "../../kit/Edition.js"
+import * as Outbox from "../../kit/Outbox.js"
+import type { Principal } from "../Authenticator.js"
+import type { EventStream } from "../http/EventStream.js"
+import { accepted, type HttpExchange } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import * as SessionId from "../http/SessionId.js"
+import { DIRECTORY } from "../nodes/NodeServices.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import type { SessionConversation } from "../runtime/SessionConversation.js"
+import * as GuardedCalls from "./GuardedCalls.js"
+import type { HttpContext } from "./HttpContext.js"
+import { frame } from "./ResumableStream.js"
+import * as SessionRefusal from "./SessionRefusal.js"
+import { MIN_UNFINISHED, REPLACE_UNFINISHED_AFTER } from "./SessionStore.js"
+
+/** The parameter of the query that names the conversation. */
+export const SESSION = "sessionId"
+
+/** The conversation that a URL names. */
+export const sessionOf = (url: string): string | undefined =>
+  new URLSearchParams(url.slice(url.indexOf("?") + 1)).get(SESSION) ?? undefined
+
+/** The node that has the connection of a conversation, where there are several: its name is a part of the id. */
+export const nodeOf = (session: string): string | undefined => /([0-9a-f]{32})\.[0-9a-f]{32}$/.exec(session)?.[1]
+
+export interface SseEndpoint {
+  readonly get: (exchange: HttpExchange, principal: Principal | undefined) => void
+  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  /** Ends the conversations of which no request runs; whether none is left. */
+  readonly release: () => boolean
+  readonly has: (id: string) => boolean
+  /** Ends all conversations: what other nodes pass on cannot reach this one any more. */
+  readonly abandon: () => void
+  /** Ends all conversations and waits for them. Running requests are answered before the streams end. */
+  readonly close: Effect.Effect<void>
+  /** How many conversations there are. */
+  readonly size: () => number
+}
+
+export const make = (context: HttpContext): SseEndpoint => {
+  const { options: { limits: { maxSessions, maxSessionsPerPrincipal }, sessionIdPrefix }, runtime } = context
+  const connections = new Map<string, SseConnection>()
+  /** The conversations whose clients have not completed `initialize`, or have sent nothing since, the oldest first. */
+  const unfinished = new Set<SseConnection>()
+  const maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(maxSessions / 10))
+  const closing = new Set<Fiber.RuntimeFiber<void>>()
+
+  const countOwned = (principal: Principal | undefined): number => {
+    if (principal === undefined) return 0
+    let count = 0
+    for (const { owner } of connections.values()) if (owner === principal.id) count++
+    return count
+  }
+
+  /**
+   * Whether one more conversation may begin. When too many are unfinished, the new conversation replaces the oldest silent one, once
+   * that one has had its time. The conversation of a principal replaces one without a principal at once, and is not replaced by one.
+   */
+  const mayBegin = (principal: Principal | undefined): boolean => {
+    if (unfinished.size < maxUnfinished) return true
+    const before = context.sweeper.now() - REPLACE_UNFINISHED_AFTER
+    for (const one of unfinished) {
+      if (one.hasInitialized) return unfinished.delete(one)
+      if (principal === undefined && one.began > before) return false
+      const isLess = one.owner === undefined && principal !== undefined
+      const isEqual = one.began <= before && (one.owner === undefined) === (principal === undefined)
+      if (!(isLess || isEqual) || !one.isSilent) continue
+      one.close()
+      return true
+    }
+    return false
+  }
+
+  /**
+   * Whether there is a place for one more conversation. At the limit, the conversation of a principal replaces one without a principal
+   * of which no request runs: one that has not initialized, or else the oldest.
+   */
+  const hasPlace = (principal: Principal | undefined): boolean => {
+    if (connections.size < maxSessions) return true
+    if (principal === undefined) return false
+    const anonymous = [...connections.values()].filter(({ isBusy, owner }) => owner === undefined && !isBusy)
+    const replaced = anonymous.find(({ hasInitialized }) => !hasInitialized) ?? anonymous[0]
+    replaced?.close()
+    return replaced !== undefined
+  }
+
+  const closeAll = (): void => {
+    for (const connection of [...connections.values()]) connection.close()
+  }
+
+  return {
+    get: (exchange, principal) => {
+      if (!MediaType.accepted(exchange.headers.accept).events) {
+        return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
+      }
+      if (exchange.isGone) return
+      if (countOwned(principal) >= maxSessionsPerPrincipal) {
+        return Refusal.send(exchange, SessionRefusal.tooManySessions(maxSessionsPerPrincipal))
+      }
+      const place = context.nodes?.place()
+      if (context.nodes !== undefined && place === undefined) {
+        return Refusal.send(exchange, Refusal.storeAway(DIRECTORY))
+      }
+      if (!mayBegin(principal)) return Refusal.send(exchange, SessionRefusal.tooManySessions(maxUnfinished))
+      if (!hasPlace(principal)) return Refusal.send(exchange, SessionRefusal.tooManySessions(maxSessions))
+      const id = `${sessionIdPrefix}${place === undefined ? "" : `${place.node}.`}${SessionId.make()}`
+      const connection = new SseConnection(context, exchange, principal?.id, (close) => {
+        if (!connections.delete(id)) return
+        unfinished.delete(connection)
+        const fiber = Edition.runFork(runtime, close)
+        closing.add(fiber)
+        fiber.addObserver(() => closing.delete(fiber))
+      })
+      connections.set(id, connection)
+      unfinished.add(connection)
+      connection.closeUnlessOpened()
+      connection.open(`${exchange.path}?${SESSION}=${id}`)
+    },
+    post: (exchange, incoming, principal) => {
+      const id = sessionOf(exchange.url)
+      if (id === undefined) return Refusal.send(exchange, SessionRefusal.noSseSession)
+      const connection = connections.get(id)
+      if (connection === undefined || connection.owner !== principal?.id) {
+        return Refusal.send(exchange, SessionRefusal.unknownSseSession)
+      }
+      if (GuardedCalls.refuses(connection.guarded, exchange, incoming)) return
+      if (connection.hasInitialized) unfinished.delete(connection)
+      connection.watchUser(exchange)
+      const malformed = Message.isMalformed(incoming)
+      // A malformed message with an id is answered on the stream, too, where its sender waits.
+      if (!malformed || incoming.id !== undefined) {
+        const origin = RequestOrigin.request(exchange, principal, id)
+        connection.receive(incoming, origin, exchange.requires)
+      }
+      if (malformed) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
+      accepted(exchange)
+    },
+    release: () => {
+      for (const connection of [...connections.values()]) if (!connection.isBusy) connection.close()
+      return connections.size === 0
+    },
+    has: (id) => connections.has(id),
+    abandon: closeAll,
+    close: Effect.suspend(() => {
+      closeAll()
+      return Effect.asVoid(Fiber.awaitAll([...closing]))
+    }),
+    size: () => connections.size
+  }
+}
+
+/**
+ * One conversation: POSTs feed it, and it sends on the stream. `requests` holds the channel of each
+ * request that is not answered; all answers leave on one stream, so requests in flight must have different ids, also in
+ * different POSTs.
+ */
+class SseConnection implements Sender {
+  /** In milliseconds. */
+  readonly began: number
+  private readonly conversation: SessionConversation
+  private readonly stream: EventStream
+  private readonly requests = new Map<Message.RequestId, Channel>()
+  /** The calls of which not every token of the user may do something; none as long as there was no such call. */
+  guarded: GuardedCalls.GuardedCalls | undefined
+  private handshake: Expirable | undefined
+  private stopWatching = () => {}
+  private closed = false
+
+  constructor(
+    private readonly context: HttpContext,
+    exchange: HttpExchange,
+    readonly owner: string | undefined,
+    private readonly onClose: (closing: Effect.Effect<void>) => void
+  ) {
+    const close = () => this.close()
+    this.began = context.sweeper.now()
+    this.stream = context.stream(exchange, close)
+    this.conversation = context.converse(this, close)
+    this.watchUser(exchange)
+  }
+
+  /** The user of the last request, whose credentials are the newest, decides how long the stream lasts. */
+  watchUser({ watchUser }: HttpExchange): void {
+    this.stopWatching()
+    if (!this.closed) this.stopWatching = watchUser?.(() => this.close()) ?? (() => {})
+  }
+
+  get isBusy(): boolean {
+    return this.conversation.inFlight() > 0
+  }
+
+  get hasInitialized(): boolean {
+    return this.conversation.version() !== undefined
+  }
+
+  /** Whether its client waits for no answer, and has not completed `initialize`. */
+  get isSilent(): boolean {
+    return !this.hasInitialized && this.requests.size === 0
+  }
+
+  /** Sends the URL for the client's messages. */
+  open(uri: string): void {
+    if (!this.closed) this.stream.push(Sse.encode({ event: "endpoint", data: uri }))
+  }
+
+  /** Closes the conversation if its client has not completed `initialize` in time. */
+  closeUnlessOpened(): void {
+    const { options: { handshakeTimeout }, sweeper } = this.context
+    this.handshake = sweeper.schedule(handshakeTimeout, () => {
+      if (this.isSilent) this.close()
+    })
+  }
+
+  /** Passes a message to the conversation. */
+  receive(
+    incoming: Message.Incoming,
+    origin: RequestOrigin.RequestOrigin,
+    requires: ReadonlyArray<string> | undefined
+  ): void {
+    const { receive } = this.conversation
+    const isRequest = !Message.isMalformed(incoming) && Message.isRequest(incoming)
+    if (!isRequest) return receive(incoming, this.channelFor(origin))
+    const { id } = incoming
+    const earlier = this.requests.get(id)
+    const guarded = earlier === undefined && requires !== undefined
+      ? (this.guarded ??= new GuardedCalls.GuardedCalls()).begin([id], requires)
+      : undefined
+    const channel = earlier ?? this.channelFor(origin, guarded)
+    this.requests.set(id, channel)
+    receive(incoming, channel)
+    // The refusal of this request was sent on the channel; the earlier request is still running.
+    if (earlier !== undefined) this.requests.set(id, earlier)
+  }
+
+  /** Ends the conversation, then the stream. Safe to call twice. */
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.stopWatching()
+    if (this.handshake !== undefined) this.context.sweeper.unwatch(this.handshake)
+    const { conversation, stream } = this
+    this.onClose(Effect.zipRight(conversation.close, Effect.sync(() => stream.end())))
+  }
+
+  readonly unsafeSend = (message: Message.Message): boolean => {
+    if (this.stream.isClosed) return false
+    const text = MessageText.stringify(message)
+    return text !== undefined && this.stream.push(frame(text))
+  }
+
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.stream.isFull ? this.stream.space : undefined
+  }
+
+  readonly canSend = (): boolean => Outbox.canSend(this)
+
+  readonly send = (message: Message.Message): Effect.Effect<void, TransportError> => Outbox.send(this, message, closed)
+
+  private channelFor(origin: RequestOrigin.RequestOrigin, guarded?: GuardedCalls.GuardedCall): Channel {
+    const remove = (id: Message.RequestId | null | undefined) => {
+      if (this.requests.get(id!) !== channel) return
+      this.requests.delete(id!)
+      guarded?.end()
+    }
+    const channel: Channel = {
+      origin,
+      send: this.send,
+      canSend: this.canSend,
+      unsafeSend: (message) => {
+        if (Message.isResponse(message)) remove(message.id)
+        else if (Message.isRequest(message)) guarded?.asks(message.id)
+        return this.unsafeSend(message)
+      },
+      onUnanswered: remove
+    }
+    return channel
+  }
+}

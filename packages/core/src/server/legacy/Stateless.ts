@@ -1,0 +1,112 @@
+/**
+ * Streamable HTTP without sessions: each POST is served by itself, and nothing is kept from one to the next. There is no
+ * standalone stream, and handlers cannot send requests to the client. A request is served as if its client had completed a
+ * handshake at the revision that comes with it.
+ *
+ * A client that disconnects does not cancel its request (2025-11-25 basic/transports), so its handler runs on, for at
+ * most 30 seconds.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+ */
+import * as Message from "../../jsonrpc/Message.js"
+import * as Outcome from "../../jsonrpc/Outcome.js"
+import type { ActiveRequest, Requests } from "../../jsonrpc/runtime/Requests.js"
+import type { Expirable } from "../../kit/Deadlines.js"
+import type { LegacyVersion } from "../../protocol/Version.js"
+import type { Principal } from "../Authenticator.js"
+import { accepted, type HttpExchange } from "../http/HttpExchange.js"
+import * as Refusal from "../http/Refusal.js"
+import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
+import * as Batch from "./Batch.js"
+import type { HttpContext } from "./HttpContext.js"
+import * as Initialize from "./Initialize.js"
+import { Post } from "./Post.js"
+import type { LegacyServe } from "./Serve.js"
+
+export interface Stateless {
+  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  /** Answers the requests that are running, and interrupts them. */
+  readonly close: () => void
+  /** How many POSTs are being answered. */
+  readonly size: () => number
+}
+
+export const make = (context: HttpContext, all: Requests, serving: LegacyServe): Stateless => {
+  const { sweeper, versions } = context
+  /** What stops each POST that is being answered. */
+  const running = new Set<() => void>()
+
+  const serve = (
+    exchange: HttpExchange,
+    requests: ReadonlyArray<Message.Incoming>,
+    batch: boolean,
+    principal: Principal | undefined,
+    version: LegacyVersion
+  ): void => {
+    /** The requests that are not answered yet. */
+    const unanswered = new Map<Message.RequestId, ActiveRequest>()
+    let deadline: Expirable | undefined
+    const post = new Post(context, exchange, {
+      principal,
+      expected: requests.length,
+      batch,
+      session: undefined,
+      onResponse: ({ id }) => {
+        // The refusal of an id that is in flight leaves the request that has the id.
+        if (unanswered.get(id!)?.answered === true) unanswered.delete(id!)
+        return undefined
+      },
+      onDone: () => {
+        running.delete(stop)
+        if (deadline !== undefined) sweeper.unwatch(deadline)
+      }
+    })
+    const stop = (): void => {
+      const interrupted = [...unanswered]
+      for (const [id] of interrupted) post.unsafeSend(Message.response(id, Outcome.closing))
+      for (const [, request] of interrupted) request.cancel()
+    }
+    for (const request of requests) {
+      if (Message.isMalformed(request)) {
+        post.unsafeSend(Message.malformedResponse(request))
+        continue
+      }
+      const active = all.start(
+        post,
+        request as Message.Request,
+        serving.to(Initialize.withoutHandshake(request as Message.Request, version))
+      )
+      if (active?.answered === false) unanswered.set(active.id, active)
+    }
+    if (post.isDone) return
+    running.add(stop)
+    exchange.onGone(() => {
+      if (!post.isDone) deadline = sweeper.schedule(ABANDON_AFTER, stop)
+    })
+    post.wait()
+  }
+
+  return {
+    post: (exchange, incoming, principal) => {
+      const version = Initialize.versionOf(incoming, exchange.headers["mcp-protocol-version"], versions)
+      if (typeof version !== "string") return Refusal.send(exchange, version)
+      if (!Message.isMalformed(incoming)) {
+        // A cancellation or a response would be about a request of another POST, perhaps of another client.
+        return Message.isRequest(incoming)
+          ? serve(exchange, [incoming], false, principal, version)
+          : accepted(exchange)
+      }
+      const { batch } = incoming
+      if (batch === undefined) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
+      const refusal = Batch.refusal(batch, version)
+      if (refusal !== undefined) return Refusal.send(exchange, refusal)
+      const requests = Batch.requests(batch)
+      if (requests.length === 0) return accepted(exchange)
+      serve(exchange, requests, true, principal, version)
+    },
+    close: () => {
+      for (const stop of [...running]) stop()
+    },
+    size: () => running.size
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * One stream in the event store: gives each event its position, and runs the operations on the stream one after another. It does
+ * not know the readers.
+ *
+ * The fields are mutable because each message of a handler passes here. What they hold: the positions up to `last` are given out,
+ * each once; `unstored` are the events, in order, that no operation has; those from `firstRefused` on were refused; `isStale` and
+ * `isEnding` are set once.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ErrorObject } from "../../jsonrpc/JsonRpcError.js"
+import type { RequestId } from "../../jsonrpc/Message.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import { SerialQueue } from "../../kit/SerialQueue.js"
+import type { EventStoreError, EventStoreService, StoredEvent, StreamKey } from "../EventStore.js"
+import * as EventId from "./EventId.js"
+import type { HttpContext } from "./HttpContext.js"
+
+export class StreamStore {
+  /** The position of the last event. */
+  last: number
+  /** The store refuses what this node writes, because another one serves the session. */
+  isStale = false
+  /** The stream has finished, at this node or an earlier one. */
+  hasFinished = false
+  /** What waits for the store. */
+  readonly queue: SerialQueue
+  private unstored: Array<StoredEvent> = []
+  private firstRefused = Infinity
+  /** Whether the last message has come. */
+  private isEnding = false
+  /** Whether the store has finished the stream with its last event. */
+  private isEnded = false
+  private recovers = false
+  private recovery: Effect.Effect<void, EventStoreError> = Effect.void
+  private opening: Effect.Effect<void> = Effect.void
+
+  constructor(
+    readonly context: HttpContext,
+    readonly service: EventStoreService,
+    readonly key: StreamKey,
+    /** Called when the last operation has ended. */
+    onIdle: () => void,
+    /** Called when the store has refused the stream or an event. */
+    private readonly onStale: (() => void) | undefined
+  ) {
+    this.last = EventId.before(key.epoch)
+    this.queue = new SerialQueue({ runtime: context.runtime, capacity: context.options.limits.capacity, onIdle })
+  }
+
+  /** Whether a node has given the position out that has taken the session since. */
+  isOfNextNode(position: number): boolean {
+    const { epoch } = this.key
+    return epoch !== undefined && position >= EventId.before(epoch + 1)
+  }
+
+  /** What a sender waits for before it appends more; `undefined` while there is space. */
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.queue.isFull ? this.queue.space : undefined
+  }
+
+  /**
+   * The stream will answer these requests. The store learns that where another node may have to answer them, and of a batch: that
+   * the store has lost the end of the stream shows only in a request without a response.
+   */
+  begin(requests: () => ReadonlyArray<RequestId>, isBatch: boolean): void {
+    const { key, service } = this
+    if (isBatch || key.epoch !== undefined) {
+      this.opening = this.write(Effect.suspend(() => service.open(key, requests())))
+    }
+  }
+
+  /** Before the id of an event leaves, the store has the requests that the stream will answer. */
+  get opened(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { opening } = this
+      this.opening = Effect.void
+      return opening
+    })
+  }
+
+  /**
+   * Stores an event, and calls `then` when the store has it, has refused it or has failed. No other event follows the last one.
+   */
+  append(data: string, isLast: boolean, then: (event: StoredEvent, isRefused: boolean) => void): void {
+    const event = { position: ++this.last, data }
+    this.unstored.push(event)
+    this.isEnding ||= isLast
+    this.queue.add(() => this.storeEvents(event), () => then(event, event.position >= this.firstRefused))
+  }
+
+  /** Stores an event and those after it, together where the store can. Nothing is left to do when it was stored with one before. */
+  private storeEvents({ position }: StoredEvent): Effect.Effect<void> | undefined {
+    const { isEnding, key, service, unstored } = this
+    const [first] = unstored
+    if (first === undefined || first.position > position) return undefined
+    const isTogether = service.appendAll !== undefined
+    if (isTogether) this.unstored = []
+    const storing = Effect.suspend(() =>
+      isTogether ? service.appendAll!(key, unstored, isEnding) : service.append(key, unstored.shift()!)
+    )
+    const stored = this.write(
+      Effect.map(storing, (isCurrent) => {
+        if (!isCurrent) this.firstRefused = Math.min(this.firstRefused, position)
+        this.isEnded = isCurrent && isTogether && isEnding
+        return isCurrent
+      }),
+      true
+    )
+    // A stream that finishes with all of its events leaves no request to another node.
+    return this.opening === Effect.void || (isTogether && isEnding) ? stored : Effect.zipRight(this.opened, stored)
+  }
+
+  /** Learns from an operation that writes whether another node serves the session. */
+  write(writing: Effect.Effect<boolean>, reports = false): Effect.Effect<void> {
+    const written = Effect.map(writing, (isCurrent) => {
+      if (!isCurrent) this.isStale = true
+      if (reports) this.reportStale()
+    })
+    return Effect.catchAllCause(written, logDefect)
+  }
+
+  /** The session learns that another node serves it. */
+  reportStale(): void {
+    if (this.isStale) this.onStale?.()
+  }
+
+  /** The events after a position; `None` when the stream is unknown, or one of them is lost. */
+  after(position: number): Effect.Effect<Option.Option<ReadonlyArray<StoredEvent>>, EventStoreError> {
+    const { context, hasFinished, key, service } = this
+    const after = Effect.flatMap(Effect.suspend(() => this.recovery), () => {
+      this.recovery = Effect.void
+      return service.after(key, position)
+    })
+    // A client would resume a stream without its end again and again.
+    return context.logged(hasFinished ? Effect.flatMap(after, (missed) => this.ended(position, missed)) : after)
+  }
+
+  private ended(position: number, missed: Option.Option<ReadonlyArray<StoredEvent>>): ReturnType<StreamStore["after"]> {
+    return Option.isNone(missed)
+      ? Effect.succeedNone
+      : Effect.map(
+        hasEnd(this.service, this.key, position, missed.value, this.recovers),
+        (hasEnd) => hasEnd ? missed : Option.none()
+      )
+  }
+
+  /** The events after a position that are left when the store has lost some. */
+  left(position: number): Effect.Effect<ReadonlyArray<StoredEvent>, EventStoreError> {
+    const { context, key, service } = this
+    const left = Effect.flatMap(
+      service.after(key, position),
+      Option.match({
+        onSome: Effect.succeed,
+        onNone: () =>
+          Effect.map(
+            service.after(key, -1),
+            (all) => Option.getOrElse(all, () => []).filter((event) => event.position > position)
+          )
+      })
+    )
+    return context.logged(left)
+  }
+
+  /** The stream belongs to a node that has ended: its unanswered requests get this error before a client resumes it. */
+  recover(error: ErrorObject): void {
+    this.recovers = true
+    this.recovery = Effect.map(Effect.suspend(() => make(this.service, this.key, error)), (isCurrent) => {
+      if (!isCurrent) this.isStale = true
+    })
+  }
+
+  /** No more events come; calls `then` when the store has finished the stream. */
+  finish(then: () => void): void {
+    const { key, service } = this
+    // The node that serves the session now finishes it with the responses that it has not stored.
+    const finished = (): Effect.Effect<void> =>
+      Effect.catchAllCause(Effect.suspend(() => service.finish(key)), logDefect)
+    this.queue.add(() => this.isStale || this.isEnded ? undefined : finished(), then)
+  }
+}
+
+/** What the event store reports itself is logged where it is read. */
+export const logDefect = <E>(cause: Cause.Cause<E>): Effect.Effect<void> =>
+  Cause.isDie(cause) ? Effect.logError("The event store failed", cause) : Effect.void
+
+/** Finishes a stream that began in an earlier epoch than that of the key, unless it has finished. `false` when the epoch is over. */
+const make = (
+  store: EventStoreService,
+  key: StreamKey,
+  error: ErrorObject
+): Effect.Effect<boolean, EventStoreError> => {
+  const answer = (requests: ReadonlyArray<RequestId>, answered: ReadonlySet<RequestId>) => {
+    // The store may have some of them from an attempt before: each request has a position of its own.
+    const errors = requests.map((id, n) => ({
+      id,
+      position: EventId.before(key.epoch) + n + 1,
+      data: MessageText.stringify(Message.failure(id, error))!
+    })).filter(({ id }) => !answered.has(id))
+    return Effect.zipLeft(
+      Effect.map(
+        Effect.forEach(errors, ({ data, position }) => store.append(key, { data, position })),
+        (stored) => stored.every((isCurrent) => isCurrent)
+      ),
+      store.finish(key)
+    )
+  }
+  return Effect.flatMap(store.unfinished(key), (requests) =>
+    requests.length === 0
+      ? Effect.succeed(true)
+      : Effect.flatMap(answeredIn(store, key), (answered) => answer(requests, answered)))
+}
+
+/**
+ * Whether the store has the end of a stream that has finished. The store may have lost the end and not know it: the database was away,
+ * or came back without its last events. `missed` are the events after the position. The unanswered requests of a stream that
+ * `recovers` get their errors when the client resumes it again.
+ */
+const hasEnd = (
+  store: EventStoreService,
+  key: StreamKey,
+  position: number,
+  missed: ReadonlyArray<StoredEvent>,
+  recovers: boolean
+): Effect.Effect<boolean, EventStoreError> =>
+  Effect.gen(function*() {
+    const requests = yield* store.unfinished(key)
+    if (requests.length > 0) {
+      if (recovers) return true
+      const answered = yield* answeredIn(store, key)
+      if (!requests.every((id) => answered.has(id))) return false
+    }
+    // A client that has the last event names it.
+    const events = missed.length > 0 ? Option.some(missed) : yield* store.after(key, position - 1)
+    const last = Option.getOrElse(events, () => []).at(-1)
+    return last !== undefined && responseIn(last.data) !== undefined
+  })
+
+const answeredIn = (store: EventStoreService, key: StreamKey): Effect.Effect<ReadonlySet<RequestId>, EventStoreError> =>
+  Effect.map(
+    store.after(key, -1),
+    (events) => new Set(Option.getOrElse(events, () => []).flatMap(({ data }) => responseIn(data)?.id ?? []))
+  )
+
+/** The limits are for messages of peers: this server has written these. */
+const UNLIMITED: MessageText.Limits = { maxDepth: Infinity, maxNodes: Infinity, maxResponseNodes: Infinity }
+
+/** `undefined` for other messages. */
+const responseIn = (data: string): Message.Response | undefined => {
+  const message = MessageText.parse(data, UNLIMITED)
+  return !Message.isMalformed(message) && Message.isResponse(message) ? message : undefined
+}

@@ -1,0 +1,198 @@
+/**
+ * Tasks of 2025-11-25: the client decides which calls become tasks, among the tools that support it. A client reads the
+ * result with `tasks/result`, which waits for it, and which carries the questions of the task meanwhile.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ */
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import { NoBackChannel } from "../../jsonrpc/LocalError.js"
+import * as Outbound from "../../jsonrpc/Outbound.js"
+import * as Race from "../../kit/Race.js"
+import * as Capabilities from "../../protocol/Capabilities.js"
+import { REQUEST_CANCELLED } from "../../protocol/ErrorCodes.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as TaskMethods from "../../protocol/legacy/TaskMethods.js"
+import { InvalidParams } from "../../protocol/McpError.js"
+import { related } from "../../protocol/rules/RelatedTask.js"
+import * as ProtocolTasks from "../../protocol/Tasks.js"
+import * as Version from "../../protocol/Version.js"
+import type { Refuses } from "../Authenticator.js"
+import * as QuestionCapability from "../runtime/QuestionCapability.js"
+import { Encoded } from "../runtime/Reply.js"
+import type { TaskDialect } from "../runtime/TaskDialect.js"
+import * as TaskViewer from "../runtime/TaskViewer.js"
+import { type StoredTasks, type Viewer, writeAgain } from "../tasks/StoredTasks.js"
+import * as TaskFacts from "../tasks/TaskFacts.js"
+import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
+import type { LegacySession } from "./Connection.js"
+import * as Questions from "./Questions.js"
+
+/** Whether a revision has these tasks. */
+export const isIn = (version: Version.Version): boolean => version === "2025-11-25"
+
+/** `detached` gives what the handler sends and asks with after the response. */
+export const dialect = (
+  session: LegacySession,
+  detached: (mark: (params: JsonObject | undefined) => JsonObject) => ReturnType<TaskDialect["detached"]>
+): TaskDialect => {
+  const { facts: connection, version } = session
+  return {
+    version,
+    wants: (support) => {
+      // `null` counts as absent.
+      const wanted = (session.received.params?.["task"] ?? undefined) as ProtocolTasks.TaskMetadata | undefined
+      if (wanted === undefined && support === "required") {
+        return Either.left(refused("This tool runs as a task only: send the member `task` with the call"))
+      }
+      // SHOULD answer with -32601 when the tool does not support tasks.
+      if (wanted !== undefined && support === undefined) {
+        return Either.left(refused("This tool does not run as a task: leave the member `task` out"))
+      }
+      return Either.right(wanted === undefined ? undefined : { ttl: wanted.ttl })
+    },
+    created: (task) => Effect.succeed(new Encoded({ task: toTask(task) })),
+    detached: (task) =>
+      isForOthers(session, task)
+        ? silent(session)
+        : detached((params) => related(params, task.taskId)),
+    changed: (task) =>
+      isForOthers(session, task)
+        ? Effect.void
+        : connection.inform(task.taskId, TaskMethods.taskStatus.name, toTask(task) as unknown as JsonObject),
+    encode: (question) => Questions.encode(connection, question),
+    decode: (question, answer) => Questions.decode(question, answer),
+    // A tool result with `isError` makes a task of this revision `failed`.
+    ended: (exit) => TaskFacts.endOf(session.outcomeOf(exit), ({ isError }) => isError === true)
+  }
+}
+
+/**
+ * Whether what a task sends outside of requests could reach a token that may not read the task: who opens the stream of a session over HTTP
+ * may have another token than the call of the task had. The client reads such a task with its requests, which are checked.
+ */
+const isForOthers = ({ origin: { sessionId } }: LegacySession, { requires }: StoredTask): boolean =>
+  requires !== undefined && sessionId !== undefined
+
+/** Sends nothing outside of requests. The questions of the task itself are among its requests. */
+const silent = ({ asker, outbound }: LegacySession): ReturnType<TaskDialect["detached"]> => ({
+  outbound: { ...Outbound.none, channel: outbound.channel },
+  asker: {
+    ...asker,
+    askAsTask: ({ kind }) => Effect.fail(new NoBackChannel({ method: kind })),
+    request: Outbound.none.request
+  }
+})
+
+const refused = (why: string) =>
+  new JsonRpcError.JsonRpcError({ code: JsonRpcError.METHOD_NOT_FOUND, message: `Method not found: ${why}` })
+
+export const toTask = (task: StoredTask): ProtocolTasks.Task => ({
+  ...TaskFacts.common(task),
+  ttl: task.ttl,
+  pollInterval: task.pollInterval
+})
+
+const viewerOf = (session: LegacySession): Viewer => TaskViewer.make(session, Version.isLegacy)
+
+type Params = { readonly taskId: string }
+
+export const get = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
+  Effect.map(tasks.get(viewerOf(session), taskId), toTask)
+
+export const cancel = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
+  Effect.flatMap(tasks.cancel(viewerOf(session), taskId), ([task, isCancelled]) =>
+    isCancelled
+      ? Effect.succeed(toTask(task))
+      : Effect.fail(new InvalidParams({ message: `Invalid params: the task has ended already, it is ${task.status}` })))
+
+export const list = (
+  tasks: StoredTasks,
+  { cursor }: { readonly cursor?: string | undefined },
+  session: LegacySession,
+  pageSize: number
+) =>
+  Effect.map(tasks.list(viewerOf(session), cursor, pageSize), ({ next, tasks }): ProtocolTasks.ListTasksResult => ({
+    tasks: tasks.map(toTask),
+    ...(next === undefined ? undefined : { nextCursor: next })
+  }))
+
+/**
+ * Sends a question of a task on the channel of this request, and waits for the answer, however long a person takes. Where this
+ * client has not declared the capability or cannot be reached, it waits for another session to answer.
+ */
+const answered = ({ asker, facts }: LegacySession, method: string, params: JsonObject): Effect.Effect<TaskOutcome> =>
+  Capabilities.declares(facts.clientCapabilities, QuestionCapability.of(method, params))
+    ? Effect.matchEffect(asker.request(method, params, { timeout: Duration.infinity }), {
+      onFailure: (error) =>
+        error instanceof JsonRpcError.JsonRpcError
+          ? Effect.succeed({ error: JsonRpcError.toObject(error) })
+          : Effect.never,
+      onSuccess: (result) => Effect.succeed({ result })
+    })
+    : Effect.never
+
+/** Waits until the task has ended, and sends its questions to this client meanwhile. Gives the result of the call. */
+export const result = (
+  tasks: StoredTasks,
+  { taskId }: Params,
+  session: LegacySession
+): Effect.Effect<JsonObject, unknown> =>
+  Effect.flatMap(Deferred.make<never, Refuses | InvalidParams>(), (lost) => {
+    const viewer = viewerOf(session)
+    const asking = new Map<string, Fiber.RuntimeFiber<unknown, unknown>>()
+    const ask = (key: string, { method, params }: TaskQuestion) =>
+      answered(session, method, related(params, taskId)).pipe(
+        Effect.flatMap((answer) =>
+          Effect.retry(tasks.answer(viewer, taskId, (asked) => asked === key ? answer : undefined), {
+            schedule: writeAgain,
+            while: ({ _tag }) => _tag !== "InvalidParams"
+          })
+        ),
+        Effect.tapError((error) => Deferred.fail(lost, error)),
+        Effect.fork
+      )
+    const askAll = ({ questions }: StoredTask) =>
+      Effect.forEach(
+        Object.entries(questions),
+        ([key, question]) =>
+          asking.has(key) ? Effect.void : Effect.map(ask(key, question), (fiber) => asking.set(key, fiber)),
+        {
+          discard: true
+        }
+      )
+    // Answered by another request for the result, or withdrawn by the handler.
+    const stop = ({ questions }: StoredTask) =>
+      Effect.forEach(
+        [...asking],
+        ([key, fiber]) => Object.hasOwn(questions, key) ? Effect.void : Fiber.interruptFork(fiber),
+        { discard: true }
+      )
+    const ended = tasks.changes(viewer, taskId).pipe(
+      Stream.tap((task) => Effect.zipRight(stop(task), askAll(task))),
+      Stream.filter(({ status }) => ProtocolTasks.isTerminal(status)),
+      Stream.runHead,
+      Effect.flatMap((found): Effect.Effect<JsonObject, InvalidParams | JsonRpcError.JsonRpcError> => {
+        if (Option.isNone(found)) {
+          return Effect.fail(new InvalidParams({ message: "Invalid params: the task has expired" }))
+        }
+        const { outcome } = found.value
+        if (outcome === undefined) {
+          return Effect.fail(
+            new JsonRpcError.JsonRpcError({ code: REQUEST_CANCELLED, message: "The task was cancelled" })
+          )
+        }
+        return "error" in outcome
+          ? Effect.fail(new JsonRpcError.JsonRpcError(outcome.error))
+          : Effect.succeed(related(outcome.result, taskId))
+      })
+    )
+    // Around the stream: what ends a stream from within also ends the fibers that its elements have forked.
+    return Race.raceFirst(ended, Deferred.await(lost))
+  })

@@ -1,0 +1,243 @@
+/**
+ * Modern Streamable HTTP: each message is a POST of its own, and nothing is kept from one to the next. The headers must repeat
+ * what the body says, which `RequestFacts` checks. A client that disconnects cancels its request. `dispatch/Endpoint` has checked and
+ * read each POST before.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
+ */
+import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import type { TransportError } from "../../jsonrpc/LocalError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import type * as Outcome from "../../jsonrpc/Outcome.js"
+import type { ActiveRequest, Requests } from "../../jsonrpc/runtime/Requests.js"
+import type { Channel } from "../../jsonrpc/Side.js"
+import * as Sse from "../../jsonrpc/Sse.js"
+import { closed } from "../../jsonrpc/Transport.js"
+import type { Expirable } from "../../kit/Deadlines.js"
+import * as Outbox from "../../kit/Outbox.js"
+import * as McpError from "../../protocol/McpError.js"
+import * as Methods from "../../protocol/modern/Methods.js"
+import type { Principal } from "../Authenticator.js"
+import type { EndpointContext } from "../http/EndpointContext.js"
+import type { EventStream } from "../http/EventStream.js"
+import { accepted, type HttpExchange } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import * as Reply from "../runtime/Reply.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import * as Metrics from "../telemetry/Metrics.js"
+import * as RequestFacts from "./RequestFacts.js"
+import * as Serve from "./Serve.js"
+import * as Status from "./Status.js"
+
+export interface Http {
+  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  /** Answers the requests that are running and interrupts them; subscriptions end with their result. */
+  readonly close: () => void
+  /** Ends the subscriptions with their result. */
+  readonly endSubscriptions: () => void
+  /** How many POSTs are being answered. */
+  readonly size: () => number
+}
+
+export const make = (
+  context: EndpointContext,
+  requests: Requests,
+  serving: Serve.ModernServe,
+  versions: ReadonlyArray<string>
+): Http => {
+  const running = new Set<Post>()
+  const onDone = (post: Post): void => void running.delete(post)
+
+  const serve = (exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void => {
+    const { headers } = exchange
+    const envelope = RequestFacts.envelopeOfRequest(request, headers, versions)
+    if (Either.isLeft(envelope)) return refuse(exchange, request.id, envelope.left)
+    const post = new Post(context, exchange, request, principal, onDone)
+    if (post.isSubscription && !MediaType.accepted(headers.accept).events) {
+      const error = Reply.errorOf(noEvents, "modern")
+      return Refusal.failure(exchange, noEvents.status, Message.failure(request.id, error))
+    }
+    const active = requests.start(post, request, serving.posted({ envelope, headers }))
+    if (active === undefined || post.isDone) return
+    running.add(post)
+    post.wait(active)
+  }
+
+  return {
+    post: (exchange, incoming, principal) => {
+      if (Message.isMalformed(incoming)) {
+        return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
+      }
+      if (Message.isRequest(incoming)) return serve(exchange, incoming, principal)
+      // MUST NOT send responses: this era has no requests to the client
+      if (Message.isResponse(incoming)) return Refusal.send(exchange, unexpectedResponse)
+      const error = RequestFacts.refusalOfNotification(incoming, exchange.headers, versions)
+      if (error !== undefined) return refuse(exchange, undefined, error)
+      Serve.notify(requests, serving, incoming, RequestOrigin.request(exchange, principal, undefined))
+      accepted(exchange)
+    },
+    close: () => {
+      for (const post of [...running]) post.close()
+    },
+    endSubscriptions: () => {
+      for (const post of [...running]) if (post.isSubscription) post.close()
+    },
+    size: () => running.size
+  }
+}
+
+const refuse = (exchange: HttpExchange, id: Message.RequestId | undefined, error: McpError.McpError): void =>
+  Refusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))
+
+const unexpectedResponse = Refusal.badRequest("a response answers no request: from 2026-07-28 on servers send none")
+
+const noEvents = Refusal.notAcceptable("text/event-stream")
+
+const JSON_HEADERS = { "content-type": "application/json" } as const
+const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
+
+/**
+ * The answer to one POST, and the channel of its request: JSON if nothing was sent before the response, an event stream otherwise.
+ *
+ * The fields are mutable because one is made per request, on the path that benchmarks measure. What they hold: nothing is sent
+ * once it `isDone`; while there is no `stream`, the response leaves as JSON.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
+ */
+class Post implements Channel {
+  /** Whether the response has been sent, or nothing will be. Only this class sets it. */
+  isDone = false
+  /** Whether the request waits for others to end. */
+  private waits = false
+  private stream: EventStream | undefined
+  private requestOrigin: RequestOrigin.RequestOrigin | undefined
+  /** Begins a stream when the response takes long. */
+  private timer: Expirable | undefined
+  private active: ActiveRequest | undefined
+  private readonly form: MediaType.Form
+  readonly isSubscription: boolean
+
+  constructor(
+    private readonly context: EndpointContext,
+    private readonly exchange: HttpExchange,
+    private readonly request: Message.Request,
+    private readonly principal: Principal | undefined,
+    /** Called when the response has been sent, or nothing will be. */
+    private readonly onDone: (post: Post) => void
+  ) {
+    this.form = MediaType.formOf(exchange.headers.accept, context.options.responses)!
+    this.isSubscription = request.method === Methods.listen.name
+  }
+
+  /** Where the request came from, for `RequestOrigin.of`. */
+  get origin(): RequestOrigin.RequestOrigin {
+    return this.requestOrigin ??= RequestOrigin.request(this.exchange, this.principal, undefined)
+  }
+
+  /** What a sender waits for while the stream is full. */
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.stream?.isFull === true ? this.stream.space : undefined
+  }
+
+  // A sender takes this function without its object.
+  readonly unsafeSend = (message: Message.Message): boolean => {
+    if (this.isDone) return false
+    // A subscription is a stream whatever the endpoint prefers.
+    const isStream = this.form !== "json" || this.isSubscription
+    const text = isStream ? MessageText.stringify(message) : undefined
+    return text !== undefined && this.open().push(Sse.encode({ event: "message", data: text }))
+  }
+
+  canSend(): boolean {
+    return Outbox.canSend(this)
+  }
+
+  send(message: Message.Message): Effect.Effect<void, TransportError> {
+    return Outbox.send(this, message, closed)
+  }
+
+  canRequest(): boolean {
+    return false
+  }
+
+  answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
+    // The endpoint has answered a handler that cannot be interrupted, or the client has gone.
+    if (this.isDone) return
+    const { stream } = this
+    const head = Reply.headOf(outcome)
+    const refusedWith = head?.status ?? (outcome.isUnserved === true ? 503 : undefined)
+    if (refusedWith !== undefined) Metrics.rejectHttp(refusedWith)
+    const text = MessageText.stringify(Message.response(id, outcome)) ?? ""
+    this.finish()
+    if (stream === undefined && (refusedWith !== undefined || this.form !== "stream")) {
+      const status = refusedWith ?? (outcome.error === undefined ? 200 : Status.ofError(outcome.error))
+      const headers = status === 503 ? BUSY_HEADERS : JSON_HEADERS
+      return this.exchange.reply(status, head?.headers === undefined ? headers : { ...headers, ...head.headers }, text)
+    }
+    const opened = stream ?? this.open()
+    opened.push(Sse.encode({ event: "message", data: text }))
+    opened.end()
+  }
+
+  onUnanswered(): void {
+    this.finish()
+  }
+
+  onWaiting(): void {
+    this.waits = true
+  }
+
+  onStarted(): void {
+    this.waits = false
+    this.begin()
+  }
+
+  /** To be called when the request was not answered at once: decides what the client sees meanwhile. */
+  wait(active: ActiveRequest): void {
+    this.active = active
+    this.exchange.onGone(this.gone)
+    // A request that waits for others sends nothing yet.
+    if (!this.waits) this.begin()
+  }
+
+  private begin(): void {
+    const { options: { keepAlive }, sweeper } = this.context
+    if (this.stream !== undefined || this.form === "json") return
+    if (this.form === "stream") this.open()
+    // A connection that is silent for long could be taken for a dead one.
+    else if (keepAlive !== Infinity) this.timer = sweeper.schedule(keepAlive, () => this.open())
+  }
+
+  /** Ends the request because the endpoint closes. A subscription that was acknowledged ends with its result. */
+  close(): void {
+    if (this.isDone) return
+    if (this.isSubscription && this.stream !== undefined) return this.active?.end()
+    // Not 503 when its handler has begun: a proxy could send the request again.
+    this.answer(this.request.id, { error: connectionClosed, isUnserved: this.waits })
+    this.active?.cancel()
+  }
+
+  private readonly gone = (): void => {
+    if (this.isDone) return
+    this.finish()
+    this.active?.cancel()
+  }
+
+  private finish(): void {
+    this.isDone = true
+    if (this.timer !== undefined) this.context.sweeper.unwatch(this.timer)
+    this.onDone(this)
+  }
+
+  private open(): EventStream {
+    // A request that has begun is answered, and only a subscription goes on after that.
+    const onInvalid = this.isSubscription ? () => this.close() : undefined
+    return this.stream ??= this.context.stream(this.exchange, this.gone, undefined, onInvalid)
+  }
+}
+
+const connectionClosed: JsonRpcError.ErrorObject = { code: JsonRpcError.INTERNAL_ERROR, message: "Connection closed" }

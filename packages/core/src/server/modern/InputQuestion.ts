@@ -1,0 +1,62 @@
+/**
+ * A question as an input request of this era, and the response as its answer. The rounds of a request send questions in this
+ * form, and so do tasks; when a question is asked, and under which key, they decide themselves.
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type { ClientCapabilities } from "../../protocol/Capabilities.js"
+import * as Capabilities from "../../protocol/Capabilities.js"
+import * as Issue from "../../protocol/Issue.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as McpError from "../../protocol/McpError.js"
+import type * as Method from "../../protocol/Method.js"
+import * as InputRequired from "../../protocol/modern/InputRequired.js"
+import type { ModernVersion } from "../../protocol/Version.js"
+import type { Question } from "../Ask.js"
+import * as QuestionCapability from "../runtime/QuestionCapability.js"
+
+const methods = {
+  elicit: InputRequired.elicit,
+  sample: InputRequired.createMessage,
+  roots: InputRequired.listRoots
+} as const
+
+type AnyMethod = Method.Request<string, JsonObject, unknown>
+
+export const methodOf = ({ kind }: Question<any>): AnyMethod => methods[kind] as unknown as AnyMethod
+
+/** Why a client cannot be asked; `undefined` when it can. */
+export const refusal = (
+  question: Question<any>,
+  capabilities: ClientCapabilities
+): McpError.McpError | undefined => {
+  const missing = Capabilities.missing(capabilities, question.requires)
+  if (missing !== undefined) return new McpError.MissingClientCapability({ required: missing })
+  return question.problem === undefined
+    ? undefined
+    : new McpError.InternalError({ message: `"${methodOf(question).name}" cannot be sent: ${question.problem}` })
+}
+
+/** The parameters, as a client may get them. */
+export const narrow = (
+  method: Method.Request,
+  client: { readonly version: ModernVersion; readonly clientCapabilities: ClientCapabilities },
+  given: JsonObject
+): JsonObject => {
+  // This era has no ids of elicitations.
+  const { elicitationId: _, ...params } = method.narrowParams(client.version)(given) as JsonObject
+  return QuestionCapability.withoutContext(method.name, params, client)
+}
+
+/** The answer in a response that came under a key. */
+export const answer = (key: string, question: Question<any>, given: unknown): Effect.Effect<any, McpError.McpError> => {
+  const method = methodOf(question)
+  const invalid = (why: string) =>
+    new McpError.InvalidParams({
+      message: `Invalid params: the response "${key}" is no answer to "${method.name}": ${why}`
+    })
+  const result = method.decodeResult(given as JsonObject)
+  return Either.isLeft(result)
+    ? Effect.fail(invalid(Issue.sentence(result.left.issue)))
+    : Effect.mapError(question.decode(result.right), invalid)
+}

@@ -1,0 +1,140 @@
+/**
+ * What is known of one modern message and its client: the envelope of the message says it. The headers of a POST, if there are any, must
+ * repeat what the body says. Differences are looked for in the order in which a client can correct them. `Serve`, which knows the tools,
+ * checks the headers that repeat arguments of tools.
+ *
+ * The same object keeps how far the request has come, for `Questions`, which ends the request with a question.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
+ */
+import type * as Context from "effect/Context"
+import * as Either from "effect/Either"
+import type * as Message from "../../jsonrpc/Message.js"
+import type { Channel } from "../../jsonrpc/Side.js"
+import type { ClientCapabilities } from "../../protocol/Capabilities.js"
+import type { Implementation } from "../../protocol/Implementation.js"
+import type { LoggingLevel } from "../../protocol/Logging.js"
+import * as McpError from "../../protocol/McpError.js"
+import * as Envelope from "../../protocol/modern/Envelope.js"
+import * as Headers from "../../protocol/modern/Headers.js"
+import type { ModernVersion } from "../../protocol/Version.js"
+import type { Hints } from "../CacheHints.js"
+import type { Headers as Sent } from "../http/HttpExchange.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import * as RequestOrigin from "../runtime/RequestOrigin.js"
+import type { ClientFacts, Session } from "../runtime/Session.js"
+import type { KeptSession } from "../runtime/SessionLayer.js"
+import type { Round } from "./Questions.js"
+
+export type ModernSession = Session<RequestFacts>
+
+/**
+ * What is known of one message and its client, and how far its request has come. Its mutable fields: `hints` is set by the
+ * feature that serves it, `hasEnded` when its handler has ended, `round` when something needs it.
+ */
+export class RequestFacts implements ClientFacts {
+  readonly version: ModernVersion
+  readonly requestedVersion = undefined
+  readonly clientInfo: Implementation | undefined
+  readonly clientCapabilities: ClientCapabilities
+  readonly hasDeclared = true
+  readonly logLevel: LoggingLevel | undefined
+  readonly services: Context.Context<never> | undefined
+  readonly sessionScope = undefined
+  readonly accepted = true
+  /** The hints for caches that this result has. */
+  hints: Hints | undefined
+  hasEnded = false
+  /** The questions of this run, and the answers of earlier ones. */
+  round: Round | undefined
+
+  constructor(
+    { capabilities, clientInfo, logLevel, version }: Envelope.Envelope,
+    private readonly channel: Channel,
+    /** Whether the message came in a POST of its own. */
+    readonly isPosted: boolean,
+    /** The headers of the POST, of which some repeat arguments. */
+    readonly headers?: Sent | undefined,
+    readonly pipe?: KeptSession | undefined
+  ) {
+    this.version = version
+    this.clientInfo = clientInfo
+    this.clientCapabilities = capabilities
+    this.logLevel = logLevel
+    this.services = pipe?.services
+  }
+
+  get clientKey(): object | string | undefined {
+    // Anonymous HTTP clients cannot be told apart.
+    return this.channel.origin === undefined ? this.channel : RequestOrigin.principalOf(this.channel)
+  }
+
+  /** Whose subscriptions are those of this client: those of the pipe, or of the principal. */
+  get subscriber(): Channel | string | undefined {
+    return this.isPosted ? RequestOrigin.principalOf(this.channel) : this.channel
+  }
+}
+
+/** What was read of a POST before its request is served. */
+export interface Posted {
+  readonly envelope: Read
+  /** What must repeat arguments; `undefined` where there are no headers. */
+  readonly headers: Sent | undefined
+}
+
+/** The envelope of a message, or why the message is refused. */
+export type Read = Either.Either<Envelope.Envelope, McpError.McpError>
+
+export const envelopeOf = (params: Message.Params | undefined, versions: ReadonlyArray<string>): Read =>
+  Either.mapLeft(Envelope.decode(params, versions), (error) =>
+    error._tag === "UnsupportedVersion"
+      ? new McpError.UnsupportedVersion({
+        requested: HandlerName.quotable(error.requested),
+        supported: error.supported
+      })
+      : error)
+
+/** The envelope of a request; left where the headers differ from the body, too. */
+export const envelopeOfRequest = (
+  request: Message.Request,
+  headers: Sent | undefined,
+  versions: ReadonlyArray<string>
+): Read => {
+  if (headers === undefined) return envelopeOf(request.params, versions)
+  const differs = differentVersion(request.params, headers)
+  if (differs !== undefined) return Either.left(differs)
+  const envelope = envelopeOf(request.params, versions)
+  if (Either.isLeft(envelope)) return envelope
+  const checked = Headers.check(request, (name) => headers[name])
+  return Either.isLeft(checked) ? Either.left(checked.left) : envelope
+}
+
+/** Why a notification does not fit to the headers, if there are any. */
+export const refusalOfNotification = (
+  { params }: Message.Notification,
+  headers: Sent | undefined,
+  versions: ReadonlyArray<string>
+): McpError.McpError | undefined => {
+  if (headers === undefined) return undefined
+  const version = headers[VERSION]?.trim()
+  if (version !== undefined && !versions.includes(version)) {
+    return new McpError.UnsupportedVersion({ requested: version.slice(0, 128), supported: versions })
+  }
+  return differentVersion(params, headers)
+}
+
+const differentVersion = (
+  params: Message.Params | undefined,
+  headers: Sent
+): McpError.HeaderMismatch | undefined => {
+  const header = headers[VERSION]?.trim()
+  if (header === undefined) {
+    return new McpError.HeaderMismatch({ message: `Header mismatch: ${Headers.VERSION} is missing` })
+  }
+  const version = Envelope.versionOf(params)
+  return version === undefined || version === header
+    ? undefined
+    : new McpError.HeaderMismatch({ message: `Header mismatch: ${Headers.VERSION} differs from the body` })
+}
+
+const VERSION = Headers.VERSION.toLowerCase()

@@ -1,0 +1,130 @@
+/**
+ * Seals what a server must know in the next round of a request into `requestState`, which the client returns: the answers so
+ * far, and which questions wait. It is encrypted and authenticated (AES-256-GCM, with a key that HKDF derives from a secret of
+ * `SealKeys`, whose id stands before it), so a client can neither read nor change it. It opens only for the request and the
+ * principal that it was sealed for, until it expires.
+ *
+ * It does not prevent that a client sends one state twice: a handler must act as it would for a repeated call.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/multi-round-trip-requests#security
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import { type InternalError, InvalidParams } from "../../protocol/McpError.js"
+import type { SealKey, SealKeysService } from "../SealKeys.js"
+import * as StoreFailure from "../telemetry/StoreFailure.js"
+import * as Status from "./Status.js"
+
+/** What the next round needs. */
+export interface State {
+  /** How many rounds have ended with questions. */
+  readonly rounds: number
+  /** The digests of the questions that wait for an answer, by key. */
+  readonly asked: Readonly<Record<string, string>>
+  /** The digest of each answered question, and the answer, by key. */
+  readonly answers: Readonly<Record<string, readonly [digest: string, answer: JsonObject]>>
+  /** The state of a handler that passes questions on. */
+  readonly passed?: string | undefined
+}
+
+export interface RequestState {
+  /** `binding` names what the state belongs to: it opens with an equal binding only. */
+  readonly seal: (state: State, binding: string) => Effect.Effect<string, InternalError>
+  readonly open: (sealed: string, binding: string) => Effect.Effect<State, InternalError | InvalidParams>
+}
+
+/** The greatest length of the id of a key. */
+const MAX_ID = 32
+
+/** How many derived keys are kept. */
+const MAX_DERIVED = 64
+
+const IV_BYTES = 12
+const utf8 = new TextEncoder()
+const text = new TextDecoder()
+
+/** Seals with the keys of a server what opens for as long as `ttl` says. */
+export const make = (keys: SealKeysService, ttl: Duration.DurationInput): RequestState => {
+  const derived = new Map<string, Promise<CryptoKey>>()
+  const logged = StoreFailure.once(KEYS)
+  const now = keys.now === undefined ? Clock.currentTimeMillis : Effect.mapError(logged(keys.now), unavailable)
+  const derive = ({ id, secret }: SealKey) =>
+    Effect.promise(() => {
+      const known = derived.get(id)
+      if (known !== undefined) return known
+      // There are as many as keys that still open; no client can add one.
+      if (derived.size >= MAX_DERIVED) derived.clear()
+      const key = deriveKey(Redacted.value(secret))
+      derived.set(id, key)
+      return key
+    })
+  return {
+    seal: (state, binding) =>
+      Effect.gen(function*() {
+        const current = yield* Effect.mapError(logged(keys.current), unavailable)
+        const key = yield* derive(current)
+        const expires = (yield* now) + Duration.toMillis(ttl)
+        const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
+        const plain = utf8.encode(JSON.stringify({ ...state, expires }))
+        const sealed = yield* Effect.promise(() => crypto.subtle.encrypt(algorithm(iv, binding), key, plain))
+        const all = new Uint8Array(IV_BYTES + sealed.byteLength)
+        all.set(iv)
+        all.set(new Uint8Array(sealed), IV_BYTES)
+        return `${current.id}.${Encoding.encodeBase64Url(all)}`
+      }),
+    open: (sealed, binding) =>
+      Effect.gen(function*() {
+        const dot = sealed.slice(0, MAX_ID + 1).indexOf(".")
+        const all = yield* Either.mapLeft(Encoding.decodeBase64Url(sealed.slice(dot + 1)), () => invalid)
+        const found = dot <= 0
+          ? Option.none()
+          : yield* Effect.mapError(logged(keys.find(sealed.slice(0, dot))), unavailable)
+        if (Option.isNone(found)) return yield* invalid
+        const key = yield* derive(found.value)
+        const plain = yield* Effect.tryPromise({
+          try: () => crypto.subtle.decrypt(algorithm(all.slice(0, IV_BYTES), binding), key, all.slice(IV_BYTES)),
+          catch: () => invalid
+        })
+        // As deep as the answers that the server has taken.
+        const parsed = Json.parse(text.decode(plain), Infinity)
+        if (parsed instanceof Json.Refused) return yield* invalid
+        // The server wrote it.
+        const state = parsed as State & { readonly expires: number }
+        return state.expires > (yield* now) ? state : yield* expired
+      })
+  }
+}
+
+const KEYS = "The store of keys for requestState"
+
+const unavailable = (): InternalError => Status.overloaded(StoreFailure.sentence(KEYS))
+
+const deriveKey = (secret: Uint8Array): Promise<CryptoKey> =>
+  crypto.subtle.importKey("raw", new Uint8Array(secret), "HKDF", false, ["deriveKey"]).then((key) =>
+    crypto.subtle.deriveKey(
+      { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8.encode("mcp requestState 1") },
+      key,
+      { name: "AES-GCM", length: 256 },
+      false,
+      ["encrypt", "decrypt"]
+    )
+  )
+
+const algorithm = (iv: Uint8Array<ArrayBuffer>, binding: string): AesGcmParams => ({
+  name: "AES-GCM",
+  iv,
+  additionalData: utf8.encode(binding)
+})
+
+const invalid = new InvalidParams({
+  message: "Invalid params: requestState was not made by this server for this request and this client, or was changed"
+})
+
+const expired = new InvalidParams({ message: "Invalid params: requestState has expired; send the request without it" })

@@ -1,0 +1,369 @@
+/**
+ * `subscriptions/listen`: a request that stays open, on whose channel the client receives the notifications that it has
+ * listed. The first one acknowledges which of them the server supports; each one carries the id of the request.
+ *
+ * A class with a mutable set, because changes are announced to all open subscriptions without a fiber for each. `byUri` has each
+ * of them under every URI that it names, so that an update costs nothing to those that do not name it.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Scope from "effect/Scope"
+import type { Params, RequestId } from "../../jsonrpc/Message.js"
+import type { Channel, IncomingRequest, OwnLimit } from "../../jsonrpc/Side.js"
+import * as Edition from "../../kit/Edition.js"
+import { all as concurrently } from "../../kit/Race.js"
+import * as Release from "../../kit/Release.js"
+import { Permits } from "../../kit/Semaphore.js"
+import { SerialQueue } from "../../kit/SerialQueue.js"
+import * as Capabilities from "../../protocol/Capabilities.js"
+import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import { InvalidParams, MissingClientCapability } from "../../protocol/McpError.js"
+import * as Methods from "../../protocol/modern/Methods.js"
+import * as Filter from "../../protocol/modern/Subscriptions.js"
+import type { ExtensionNotification, Kind, RegistryService } from "../Registry.js"
+import type { Server } from "../runtime/Server.js"
+import type { ModernSession } from "./RequestFacts.js"
+
+/** How many different notifications of changes may wait for a client. */
+const MAX_ANNOUNCEMENTS = 1024
+
+/** How many notifications of extensions may wait for a client. */
+const MAX_NOTIFICATIONS = 256
+
+/** How many subscriptions to resources begin at the same time. */
+const BEGINNING = 16
+
+/** A pipe, or the id of a principal. Anonymous HTTP clients cannot be told apart. */
+export type Client = Channel | string | undefined
+
+interface Open {
+  readonly filter: Filter.SubscriptionFilter
+  /** The part of the filter that extensions define. */
+  readonly extended: Wanted
+  readonly incoming: IncomingRequest
+  readonly client: Client
+  /** Open once the client has been sent the acknowledgement: MUST be the first message. */
+  readonly acknowledged: Effect.Latch
+  readonly announcements: SerialQueue
+  /** The notifications of extensions. */
+  readonly notifications: SerialQueue
+}
+
+export class Subscriptions {
+  private readonly open = new Set<Open>()
+  private readonly byUri = new Map<string, Set<Open>>()
+  private readonly permits: Permits<never>
+  private readonly perClient = new Map<Client, Permits<never>>()
+  /** Delivers a change for one principal to all nodes. Set before the first request. */
+  deliver = (kind: Kind, principal: string): Effect.Effect<void> => this.announceTo(principal, kind)
+
+  constructor(
+    private readonly server: Pick<Server, "capabilities" | "extensions" | "limits" | "registry" | "subscriptions">
+  ) {
+    this.permits = limited(server.limits.maxListens)
+  }
+
+  /** How many subscriptions are open. */
+  get size(): number {
+    return this.open.size
+  }
+
+  /** Serves a request until the server ends it. Closing the conversation or the response ends it, too. */
+  listen(
+    { notifications }: Filter.ListenParams,
+    session: ModernSession
+  ): Effect.Effect<Filter.ListenResult, unknown> {
+    return Effect.suspend((): Effect.Effect<Filter.ListenResult, unknown> => {
+      const filter = Filter.supported(notifications, this.server.capabilities())
+      const wanted = read(this.server.extensions, notifications as JsonObject, session)
+      if (Either.isLeft(wanted)) return Effect.fail(wanted.left)
+      const max = this.server.limits.maxSubscribedResources
+      if ((filter.resourceSubscriptions?.length ?? 0) + size(wanted.right) > max) {
+        const message = `Invalid params: a subscription may name ${max} resources and keys of extensions`
+        return Effect.fail(new InvalidParams({ message }))
+      }
+      return Effect.flatMap(this.begun(filter, session), (filter) =>
+        wanted.right.size === 0
+          ? this.keepOpen(filter, wanted.right, session)
+          : Effect.flatMap(
+            accepted(wanted.right, this.server.registry.filters),
+            (extended) => this.keepOpen(filter, extended, session)
+          )).pipe(Effect.scoped)
+    })
+  }
+
+  /**
+   * Has the features of the resources begin the subscription. Those that refuse it, and those that the client does not see,
+   * leave the filter.
+   */
+  private begun(
+    filter: Filter.SubscriptionFilter,
+    session: ModernSession
+  ): Effect.Effect<Filter.SubscriptionFilter, unknown, Scope.Scope> {
+    const { subscriptions } = this.server
+    const uris = filter.resourceSubscriptions
+    if (subscriptions === undefined || uris === undefined) return Effect.succeed(filter)
+    return Effect.flatMap(subscriptions.hidden(uris), (hidden) => {
+      const refused = new Set(hidden)
+      // Most features have nothing to begin, and a fiber for each URI would cost more than all the rest.
+      const beginning = uris.flatMap((uri) => {
+        const begin = hidden.has(uri) ? undefined : subscriptions.begin(uri, session)
+        return begin === undefined ? [] : [Effect.catchAll(begin, () => Effect.sync(() => refused.add(uri)))]
+      })
+      return Effect.map(
+        concurrently(beginning, BEGINNING),
+        () =>
+          refused.size === 0
+            ? filter
+            : { ...filter, resourceSubscriptions: uris.filter((uri) => !refused.has(uri)) }
+      )
+    })
+  }
+
+  private keepOpen(
+    filter: Filter.SubscriptionFilter,
+    extended: Wanted,
+    { facts: { isPosted, subscriber: client }, outbound }: ModernSession
+  ): Effect.Effect<Filter.ListenResult> {
+    const incoming = outbound as IncomingRequest
+    return Effect.suspend((): Effect.Effect<Filter.ListenResult> => {
+      const open: Open = {
+        filter,
+        extended,
+        incoming,
+        client,
+        acknowledged: Edition.latch(),
+        announcements: new SerialQueue({ capacity: MAX_ANNOUNCEMENTS, surplus: "drop" }),
+        notifications: new SerialQueue({ capacity: MAX_NOTIFICATIONS, surplus: "drop" })
+      }
+      return Effect.ensuring(
+        Effect.zipRight(
+          Effect.suspend(() => {
+            // Before the client knows of it, so that the client misses nothing that happens from then on.
+            this.add(open)
+            return Effect.zipRight(
+              incoming.notify(
+                Methods.acknowledged.name,
+                withId(incoming.id, { notifications: { ...filter, ...toJson(extended) } })
+              ),
+              open.acknowledged.open
+            )
+          }),
+          Effect.never
+        ),
+        Effect.suspend(() => {
+          this.remove(open)
+          return Effect.zipRight(
+            Effect.zipRight(Release.stop(open.announcements), Release.stop(open.notifications)),
+            isPosted || incoming.open === false ? Effect.void : cancelled(incoming)
+          )
+        })
+      )
+    })
+  }
+
+  /** Notifies the clients that listen to changes of this list. */
+  announce(kind: Kind): Effect.Effect<void> {
+    return Effect.suspend(() => this.notify(this.listening(kind), listChanged[kind].name, {}))
+  }
+
+  /** Notifies a client, if it listens: on the same pipe, or by its principal, at any node. */
+  changedFor(client: Client, kind: Kind): Effect.Effect<void> {
+    if (client === undefined) return Effect.void
+    return typeof client === "string" ? this.deliver(kind, client) : this.announceTo(client, kind)
+  }
+
+  /** Notifies a client of this node, if it listens. */
+  announceTo(client: Client, kind: Kind): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.notify(
+        this.listening(kind).filter((open) => open.client === client),
+        listChanged[kind].name,
+        {}
+      )
+    )
+  }
+
+  /** Notifies the clients that listen to this resource, or to one above it. */
+  updated(uri: string): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const named = new Set<Open>()
+      for (const above of Filter.atOrAbove(uri)) {
+        for (const open of this.byUri.get(above) ?? []) named.add(open)
+      }
+      return this.notify(named, Methods.resourceUpdated.name, { uri })
+    })
+  }
+
+  /** Notifies the clients that all resources that they listen to may have new content. */
+  get allUpdated(): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      Effect.forEach(
+        [...this.byUri],
+        ([uri, listening]) => this.notify(listening, Methods.resourceUpdated.name, { uri }),
+        { discard: true }
+      )
+    )
+  }
+
+  /** Notifies the clients that have subscribed to a notification of an extension. */
+  extended(notification: ExtensionNotification): Effect.Effect<void> {
+    const { key, method, params } = notification
+    return Effect.suspend(() =>
+      Effect.forEach(
+        [...this.open],
+        ({ acknowledged, extended, incoming, notifications }) =>
+          includes(extended, notification)
+            ? notifications.fork(
+              acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params))),
+              key === undefined ? undefined : `${method} ${key}`
+            )
+            : Effect.void,
+        { discard: true }
+      )
+    )
+  }
+
+  private listening(kind: Kind): ReadonlyArray<Open> {
+    return [...this.open].filter(({ filter }) => Filter.includes(filter, listChanged[kind].name))
+  }
+
+  private notify(
+    subscriptions: Iterable<Open>,
+    method: string,
+    params: { readonly uri?: string }
+  ): Effect.Effect<void> {
+    const key = `${method} ${params.uri ?? ""}`
+    return Effect.forEach(
+      subscriptions,
+      ({ acknowledged, announcements, incoming }) =>
+        announcements.has(key)
+          ? Effect.void
+          : announcements.fork(acknowledged.whenOpen(incoming.notify(method, withId(incoming.id, params))), key),
+      { discard: true }
+    )
+  }
+
+  private add(open: Open): void {
+    this.open.add(open)
+    for (const uri of open.filter.resourceSubscriptions ?? []) {
+      const named = this.byUri.get(uri)
+      if (named === undefined) this.byUri.set(uri, new Set([open]))
+      else named.add(open)
+    }
+  }
+
+  private remove(open: Open): void {
+    this.open.delete(open)
+    for (const uri of open.filter.resourceSubscriptions ?? []) {
+      const named = this.byUri.get(uri)
+      named?.delete(open)
+      if (named?.size === 0) this.byUri.delete(uri)
+    }
+  }
+
+  /** The limit of the subscriptions of a client. */
+  limitOf(client: Client): OwnLimit {
+    const { maxListensPerClient } = this.server.limits
+    if (client === undefined || !this.permits.isFree || maxListensPerClient === 0) {
+      return client === undefined
+        ? this.permits
+        : full
+    }
+    let permits = this.perClient.get(client)
+    if (permits === undefined) {
+      permits = limited(maxListensPerClient, this.permits, () => this.perClient.delete(client))
+      this.perClient.set(client, permits)
+    }
+    return permits
+  }
+}
+
+const limited = (running: number, all?: Permits<never>, onEmpty?: () => void): Permits<never> =>
+  new Permits({ running, waiting: 0, text: 0 }, all, onEmpty)
+
+const full: OwnLimit = { enter: () => false, leave: () => {} }
+
+const withId = (id: RequestId, params: Params): Params => Filter.withId(id, params as {})
+
+/** The result of a subscription that the server ends. */
+export const resultOf = (id: RequestId): Filter.ListenResult => withId(id, {}) as unknown as Filter.ListenResult
+
+/** On a pipe, the server also sends a cancellation when it ends a subscription (2026-07-28 basic/patterns/cancellation). */
+const cancelled = (incoming: IncomingRequest): Effect.Effect<void> =>
+  incoming.notify(Methods.cancelled.name, withId(incoming.id, { requestId: incoming.id }))
+
+const listChanged = {
+  tools: Methods.toolListChanged,
+  resources: Methods.resourceListChanged,
+  prompts: Methods.promptListChanged
+} as const
+
+/** By name of the member: a flag that is set, or its keys. */
+type Wanted = ReadonlyMap<string, true | ReadonlySet<string>>
+
+const nothing: Wanted = new Map()
+
+/** What a client wants. Refuses it to a client that has not declared the extension. */
+const read = (
+  { filters }: ExtensionTable.ExtensionTable,
+  notifications: JsonObject,
+  { facts: { clientCapabilities, version } }: ModernSession
+): Either.Either<Wanted, InvalidParams | MissingClientCapability> => {
+  if (filters.size === 0) return Either.right(nothing)
+  const wanted = new Map<string, true | ReadonlySet<string>>()
+  for (const filter of filters.values()) {
+    const { extension, hasKeys, name } = filter
+    const value = Object.hasOwn(notifications, name) ? notifications[name] : undefined
+    if (value === undefined || value === null || value === false || !ExtensionTable.isIn(filter, version)) continue
+    const required = Capabilities.missing(clientCapabilities, ExtensionTable.capability(extension))
+    if (required !== undefined) return Either.left(new MissingClientCapability({ required }))
+    if (hasKeys ? !isKeys(value) : value !== true) {
+      const message = `Invalid params: notifications.${name} must be ${hasKeys ? "a list of texts" : "a boolean"}`
+      return Either.left(new InvalidParams({ message }))
+    }
+    wanted.set(name, value === true ? true : new Set(value as ReadonlyArray<string>))
+  }
+  return Either.right(wanted)
+}
+
+const isKeys = (value: unknown): value is ReadonlyArray<string> =>
+  Array.isArray(value) && value.every((key) => typeof key === "string")
+
+/** How many keys there are. */
+const size = (wanted: Wanted): number => {
+  let keys = 0
+  for (const value of wanted.values()) if (value !== true) keys += value.size
+  return keys
+}
+
+/** What the application accepts of it: it may choose among the keys of a filter. */
+const accepted = (wanted: Wanted, filters: RegistryService["filters"]): Effect.Effect<Wanted, unknown> => {
+  const chosen = [...wanted].map(
+    ([name, value]): Effect.Effect<readonly [string, true | ReadonlySet<string>], unknown> => {
+      const chooser = filters.get(name)
+      return value === true || chooser === undefined ? Effect.succeed([name, value]) : Effect.mapInputContext(
+        Effect.map(
+          chooser.accept([...value]) as Effect.Effect<ReadonlyArray<string>, unknown>,
+          (keys) => [name, new Set(keys.filter((key) => value.has(key)))] as const
+        ),
+        (request: Context.Context<never>) => Context.merge(chooser.context, request)
+      )
+    }
+  )
+  return chosen.length === 0 ? Effect.succeed(wanted) : Effect.map(Effect.all(chosen), (all) => new Map(all))
+}
+
+/** As the acknowledgement names it. */
+const toJson = (wanted: Wanted): JsonObject =>
+  Object.fromEntries([...wanted].map(([name, value]) => [name, value === true ? value : [...value]]))
+
+/** Whether a subscription includes a notification. */
+const includes = (wanted: Wanted, { filter, key }: ExtensionNotification): boolean => {
+  const value = wanted.get(filter)
+  return value === true || (value !== undefined && key !== undefined && value.has(key))
+}

@@ -1,0 +1,94 @@
+/**
+ * What the `ChangeBus` of Redis and that of SQL have in common: how one node publishes its changes, and reads the numbered changes of the
+ * other nodes, its fellow members of the bus. Where a change may be lost, because the store failed or a number is missing, the readers
+ * get an `Unknown`, and count everything as changed.
+ *
+ * Mutable: `owed` counts the changes of this node that the others must still hear of, and `number` is that of the change read last.
+ */
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as TimeLimit from "../../kit/TimeLimit.js"
+import type { Change, Member } from "../ChangeBus.js"
+import * as Stored from "./Stored.js"
+
+export const unknown: Change = { _tag: "Unknown" }
+
+/** How long a member waits before it tells the others of a lost change, and between two attempts. */
+const AGAIN = "1 second"
+
+/** How long a member that closes waits until the store has its last change. */
+const LAST = "400 millis"
+
+/** Publishes with `store`. When the store fails, the other members hear of that as soon as the store is there again. */
+export const publisher = (
+  store: (change: Change) => Effect.Effect<unknown, unknown>
+): Effect.Effect<Member["publish"], never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const missed = yield* Queue.sliding<void>(1)
+    let owed = 0
+    const miss = Effect.sync(() => {
+      owed++
+      Queue.unsafeOffer(missed, undefined)
+    })
+    const settled = Effect.suspend(() => {
+      // Another change may be lost while this one is stored.
+      const before = owed
+      return Effect.map(store(unknown), () => {
+        owed -= before
+      })
+    })
+    const noticed = Effect.zipRight(
+      Queue.take(missed),
+      Effect.delay(Effect.ignore(Effect.retry(settled, Schedule.spaced(AGAIN))), AGAIN)
+    )
+    // A node that closes before the store is there again tries once more.
+    const last = TimeLimit.end(Effect.ignore(settled), LAST)
+    yield* Effect.addFinalizer(() => owed > 0 ? last : Effect.void)
+    yield* Effect.forkScoped(Effect.interruptible(Effect.forever(noticed)))
+    return (change) =>
+      store(change).pipe(
+        // The store may have the change, or not: the other nodes are told that a change may be lost.
+        Effect.onInterrupt(() => miss),
+        Effect.catchAll((error) =>
+          Effect.zipRight(miss, Effect.logError("A change could not be sent to the other nodes", error))
+        ),
+        Effect.asVoid
+      )
+  })
+
+/**
+ * What a reader has read of a change: its number, who has published it, and the change as text. `key` names it in the log when no
+ * node has published it.
+ */
+export interface Numbered {
+  readonly number: unknown
+  readonly member: string | undefined
+  readonly text: string | undefined
+  readonly key: string
+}
+
+/** Reads the changes that come after a number. */
+export class Reader {
+  private readonly report = Stored.reporter()
+
+  constructor(readonly member: string, public number: number) {}
+
+  read(changes: ReadonlyArray<Numbered>): Effect.Effect<ReadonlyArray<Change>> {
+    return Effect.map(Effect.forEach(changes, (one) => this.readOne(one)), (all) => all.flat())
+  }
+
+  private readOne({ key, member, number, text }: Numbered): Effect.Effect<ReadonlyArray<Change>> {
+    const own = Number(number)
+    // No node has added this entry.
+    if (!Number.isSafeInteger(own) || own < 1) return Effect.as(this.report(key), [])
+    // A number that is lower or too high: changes were removed before they were read, or the store has lost its last ones.
+    const missed = own === this.number + 1 ? [] : [unknown]
+    this.number = own
+    if (member === this.member) return Effect.succeed(missed)
+    // Another node with a newer version of this library may publish many such changes: the log has one line for all.
+    const change = Stored.orReport(Stored.change(text), this.report, "a change of another node")
+    return Effect.map(change, (change = unknown) => [...missed, change])
+  }
+}

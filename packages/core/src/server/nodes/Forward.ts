@@ -1,0 +1,231 @@
+/**
+ * One HTTP request that arrived at this node, while another node has its session. `ForwardedRequests` makes one for each such request. It sends
+ * the request to the other node, and writes the pieces of the answer, which come back as envelopes, to the client, not faster than the
+ * client reads.
+ *
+ * The fields are mutable because envelopes arrive one by one. `writer` is there once the answer has begun. `taken` counts the characters
+ * that the client has taken and the other node does not know of yet. Nothing happens once `over`. `isWhole` is false while the last event is
+ * written in part only; `hasId` is true once the id of an event is written, and `canResume` once such an event is written to its end.
+ */
+import type * as Effect from "effect/Effect"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import type * as Edition from "../../kit/Edition.js"
+import { SerialQueue } from "../../kit/SerialQueue.js"
+import type { Headers, HttpExchange, Writer } from "../http/HttpExchange.js"
+import * as Refusal from "../http/Refusal.js"
+import type { Back, Forth } from "./Envelope.js"
+
+/** After how many characters the other node learns that the client has taken them. */
+const REPORTED = 64 * 1024
+
+/**
+ * Called when the other node has run nothing of the request, and will not: it does not serve the session, or, when it
+ * `isDraining`, gives the session away when its requests have ended.
+ */
+export type Moved = (isDraining: boolean) => void
+
+export interface Options {
+  /** The node that serves the session. */
+  readonly node: string
+  readonly id: string
+  /** This node. */
+  readonly from: string
+  readonly body: string | undefined
+  /** Whether clients can resume a stream after an event that has an id. */
+  readonly isResumable: boolean
+  /** Sends an envelope to the other node, and ends the request here when that is not possible. */
+  readonly send: (envelope: Forth) => Effect.Effect<void>
+  readonly moved: Moved
+  /** Called once, when nothing more is to come. */
+  readonly onDone: () => void
+}
+
+export class Forward {
+  readonly node: string
+  private readonly sending: SerialQueue
+  private writer: Writer | undefined
+  private taken = 0
+  private isFlowing = true
+  private over = false
+  /** Whether the request waits here, because the other node had no place for it. */
+  isHeld = false
+  private isWhole = true
+  private hasId = false
+  private canResume = false
+
+  constructor(
+    private readonly exchange: HttpExchange,
+    private readonly options: Options,
+    runtime: Edition.Services
+  ) {
+    this.node = options.node
+    this.sending = new SerialQueue({ runtime })
+  }
+
+  /** Whether nothing happens any more. */
+  get isOver(): boolean {
+    return this.over
+  }
+
+  begin(): void {
+    const { encrypted, headers, method, path, remoteAddress, url } = this.exchange
+    const { body, from, id } = this.options
+    // Its client may have disconnected before there was a listener.
+    if (this.exchange.isGone) return this.done()
+    this.post({
+      type: "exchange",
+      from,
+      id,
+      method,
+      url,
+      path,
+      headers: joined(headers),
+      remoteAddress,
+      encrypted,
+      body
+    })
+  }
+
+  receive(envelope: Back): void {
+    if (this.over) return
+    switch (envelope.type) {
+      case "reply":
+        this.exchange.reply(envelope.status, envelope.headers, envelope.body)
+        return this.done()
+      case "stream":
+        this.writer = this.exchange.stream(envelope.status, envelope.headers, {
+          drained: () => {
+            this.isFlowing = true
+            this.report()
+          },
+          gone: this.gone
+        })
+        return
+      case "text":
+        this.taken += envelope.body.length
+        this.note(envelope.body)
+        this.isFlowing = this.writer?.write(envelope.body) ?? true
+        if (this.isFlowing && this.taken >= REPORTED) this.report()
+        return
+      case "end":
+        this.writer?.end()
+        return this.done()
+      case "cut":
+        // A client that reads would wait in vain, unless it has something to resume with.
+        if (this.writer === undefined || this.isFlowing) return this.fail()
+        this.writer.cut()
+        return this.done()
+      case "moved":
+        return this.moved(envelope.isDraining === true)
+    }
+  }
+
+  moved(isDraining = false): void {
+    if (this.over) return
+    this.done()
+    this.options.moved(isDraining)
+  }
+
+  /** The other node has no place for the request, or the store has refused it: nothing has run. */
+  refuse(): void {
+    if (this.over) return
+    this.done()
+    Refusal.send(this.exchange, Refusal.nodeLost)
+  }
+
+  /**
+   * The other node has ended, or cannot be reached. Whether the request has run there is not known, so it never runs again; its
+   * client resumes the stream, or gets an error.
+   */
+  fail(): void {
+    if (this.isHeld) return this.refuse()
+    if (this.over) return
+    const { canResume, exchange, options: { body }, writer } = this
+    this.done()
+    // The body may be large, and a node that ends has many requests.
+    if (canResume && writer !== undefined) return writer.cut()
+    const errors = errorsOf(body)
+    if (writer === undefined) {
+      if (errors === undefined) return Refusal.send(exchange, Refusal.nodeSilent)
+      return exchange.reply(200, { "content-type": "application/json" }, errors)
+    }
+    if (errors === undefined) return writer.cut()
+    // Clients ignore an event of another name.
+    const unfinished = this.isWhole ? "" : "\nevent: unfinished\n\n"
+    writer.write(`${unfinished}event: message\ndata: ${errors}\n\n`)
+    writer.end()
+  }
+
+  /** Remembers what the client can resume with. The JSON text of a message has no line breaks. */
+  private note(text: string): void {
+    this.isWhole = text.endsWith("\n\n")
+    if (this.canResume || !this.options.isResumable) return
+    const end = text.lastIndexOf("\n\n")
+    const id = text.startsWith("id: ") ? 0 : text.indexOf("\nid: ")
+    this.canResume = end !== -1 && (this.hasId || (id !== -1 && id < end))
+    this.hasId ||= id !== -1
+  }
+
+  /** Ends a stream, which its client opens again at another node. */
+  pause(retry: string): void {
+    if (this.over || this.writer === undefined || this.exchange.method !== "GET") return
+    this.writer.write(retry)
+    this.writer.end()
+    this.gone()
+  }
+
+  /** The client has gone. */
+  readonly gone = (): void => {
+    if (this.over) return
+    const { from, id } = this.options
+    this.post({ type: "gone", from, id })
+    this.done()
+  }
+
+  private report(): void {
+    const { from, id } = this.options
+    this.post({ type: "taken", from, id, size: this.taken })
+    this.taken = 0
+  }
+
+  private post(envelope: Forth): void {
+    this.sending.add(() => this.options.send(envelope))
+  }
+
+  private done(): void {
+    this.over = true
+    this.options.onDone()
+  }
+}
+
+/** The headers, each with one text: Node's HTTP server gives the fields `set-cookie` as an array. */
+const joined = (headers: Headers): Headers => {
+  const cookies: unknown = headers["set-cookie"]
+  return Array.isArray(cookies) ? { ...headers, "set-cookie": cookies.join(", ") } : headers
+}
+
+/** The errors that answer the requests of a body; `undefined` when there are none. */
+const errorsOf = (body: string | undefined): string | undefined => {
+  if (body === undefined) return undefined
+  const incoming = MessageText.parse(body)
+  const isBatch = Message.isMalformed(incoming) && incoming.batch !== undefined
+  const ids = isBatch
+    ? incoming.batch!.flatMap((one) => {
+      const { id, method } = (typeof one === "object" && one !== null ? one : {}) as Partial<Message.Request>
+      return method !== undefined && (typeof id === "string" || typeof id === "number") ? [id] : []
+    })
+    : !Message.isMalformed(incoming) && Message.isRequest(incoming)
+    ? [incoming.id]
+    : []
+  const errors = ids.map((id) => Message.failure(id, LOST))
+  return errors.length === 0 ? undefined : Json.stringify(isBatch ? errors : errors[0])
+}
+
+/** The error of a request whose node has ended. */
+export const LOST: JsonRpcError.ErrorObject = {
+  code: JsonRpcError.UNAVAILABLE,
+  message: "The node that served this request has ended; whether the request has run is not known"
+}

@@ -1,0 +1,109 @@
+/**
+ * Delivers what changes to the clients of this node, and shares it with the other nodes when there is a `ChangeBus`. Sharing
+ * never delays the change: what waits for the bus is kept once for each key, up to a limit.
+ */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Edition from "../../kit/Edition.js"
+import * as Release from "../../kit/Release.js"
+import * as ScopeEnd from "../../kit/ScopeEnd.js"
+import { SerialQueue } from "../../kit/SerialQueue.js"
+import { type Change, ChangeBus, type ChangeBusService, type Member } from "../ChangeBus.js"
+import type { Kind, RegistryService } from "../Registry.js"
+
+/** How many changes may wait for the bus; then all of them become one `Unknown`. */
+export const MAX_WAITING = 1024
+
+/**
+ * Calls `deliver` with every change of this node, and with those of other nodes, until the scope closes. Gives what delivers a
+ * change that the registry does not know of.
+ */
+export const deliver = (
+  registry: RegistryService,
+  deliver: (change: Change) => Effect.Effect<void>
+): Effect.Effect<(change: Change) => Effect.Effect<void>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const bus = yield* Effect.serviceOption(ChangeBus)
+    const changed = Option.isNone(bus) ? deliver : yield* sharing(bus.value, deliver)
+    yield* announce(registry, (kind) => changed({ _tag: "List", kind }))
+    yield* registry.onUpdate((uri) => changed({ _tag: "Resource", uri }))
+    yield* registry.onNotify((notification) => changed({ _tag: "Extension", notification }))
+    return changed
+  })
+
+/**
+ * Runs `notify` once for each kind that has changed since the last announcement, until the scope closes: when all fibers that are
+ * ready have run, so that a feature layer that adds a hundred tools causes one announcement.
+ */
+export const announce = (
+  registry: RegistryService,
+  notify: (kind: Kind) => Effect.Effect<void>
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const queue = new SerialQueue({ runtime: yield* Edition.services })
+    yield* Effect.addFinalizer(() => Release.stop(queue))
+    yield* registry.onChange((kind) => {
+      queue.add(Effect.yieldNow, undefined, "turn")
+      queue.add(() => notify(kind), undefined, kind)
+    })
+  })
+
+/**
+ * The bus may be one of the application. When its changes end, this node joins it again, and the clients of all nodes learn that
+ * changes may be missing.
+ */
+const sharing = (bus: ChangeBusService, deliver: (change: Change) => Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    const joined = yield* Deferred.make<void>()
+    let publish: Member["publish"] = () => Effect.void
+    const delivered = (change: Change) =>
+      Effect.catchAllCause(deliver(change), (cause) => Effect.logError("A change could not be delivered", cause))
+    const published = (change: Change) =>
+      Effect.catchAllCause(
+        Effect.suspend(() => publish(change)),
+        (cause) => Effect.logError("A change could not be sent to the other nodes", cause)
+      )
+    const member = ScopeEnd.scoped(Effect.gen(function*() {
+      const own = yield* bus.join
+      publish = own.publish
+      if (!(yield* Deferred.succeed(joined, undefined))) {
+        yield* published({ _tag: "Unknown" })
+        yield* delivered({ _tag: "Unknown" })
+      }
+      yield* Stream.runForEach(own.changes, delivered)
+    }))
+    yield* member.pipe(
+      Effect.onError((cause) => Deferred.failCause(joined, cause)),
+      Effect.as(Cause.empty),
+      Effect.catchAllCause(Effect.succeed),
+      Effect.flatMap((cause) => Effect.logError("This node has lost the bus of changes, and joins it again", cause)),
+      Effect.repeat(Schedule.spaced("1 second")),
+      Effect.interruptible,
+      Effect.forkScoped
+    )
+    yield* Deferred.await(joined)
+    const waiting = new SerialQueue({ capacity: MAX_WAITING, surplus: published({ _tag: "Unknown" }) })
+    yield* Effect.addFinalizer(() => Release.stop(waiting))
+    return (change: Change) => Effect.zipRight(deliver(change), waiting.fork(published(change), keyOf(change)))
+  })
+
+/** Of two changes with one key, the later one is enough. */
+const keyOf = (change: Change): string | undefined => {
+  switch (change._tag) {
+    case "List":
+      return `list ${change.kind} ${change.principal ?? ""}`
+    case "Resource":
+      return `resource ${change.uri}`
+    case "Extension": {
+      const { key, method } = change.notification
+      return key === undefined ? undefined : `extension ${method} ${key}`
+    }
+    case "Unknown":
+      return "unknown"
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * The tasks of several nodes in one store: each has the name of the node that runs it, and fails when that node has ended. Without
+ * this, a task whose node was killed would stay as it is until its time has passed.
+ *
+ * A class, for its fields: `name` is that of this node, and changes when its lease was lost; `names` has all of its names;
+ * `missing` has the nodes that were not alive, and since when.
+ */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { INTERNAL_ERROR } from "../../jsonrpc/JsonRpcError.js"
+import * as ScopeEnd from "../../kit/ScopeEnd.js"
+import * as Tasks from "../../protocol/Tasks.js"
+import { type Membership, SessionDirectory, type SessionDirectoryService } from "../SessionDirectory.js"
+import { untilStored, writeAgain } from "../tasks/StoredTasks.js"
+import type { StoredTask, TaskStoreError, TaskStoreService } from "../TaskStore.js"
+import * as NodeServices from "./NodeServices.js"
+
+/**
+ * How long a node may be without a lease before its tasks fail: a store that starts again costs a node its lease, and the node
+ * takes another one.
+ */
+export const GRACE = Duration.seconds(10)
+
+/** How often the node of a task is looked for while a reader waits for the task. */
+export const WATCH = Duration.seconds(2)
+
+/** How many tasks get the new name of their node at a time. */
+const RENAMES = 16
+
+/** How many nodes that have ended are remembered. */
+const MAX_MISSING = 1000
+
+const MESSAGE = "The node that ran this task has ended"
+
+/** The owners and the ids of the tasks that run here. */
+export type Running = () => Iterable<readonly [owner: string | null, taskId: string]>
+
+/** The store with the tasks of several nodes, until the scope closes; the same store where there is no directory of nodes. */
+export const make = (
+  store: TaskStoreService,
+  running: Running
+): Effect.Effect<TaskStoreService, never, Scope.Scope> =>
+  Effect.flatMap(
+    Effect.serviceOption(SessionDirectory),
+    Option.match({
+      onNone: () => Effect.succeed(store),
+      onSome: (directory) =>
+        Effect.gen(function*() {
+          const tasks = new NodeTasks(store, running)
+          const joined = yield* Deferred.make<void, unknown>()
+          yield* Effect.forkScoped(Effect.interruptible(tasks.keep(NodeServices.directory(directory), joined)))
+          yield* Effect.orDie(Deferred.await(joined))
+          return tasks
+        })
+    })
+  )
+
+class NodeTasks implements TaskStoreService {
+  private name = ""
+  private membership: Membership | undefined
+  private readonly names = new Set<string>()
+  private readonly missing = new Map<string, number>()
+
+  constructor(private readonly store: TaskStoreService, private readonly running: Running) {}
+
+  readonly create = (task: StoredTask): Effect.Effect<void, TaskStoreError> =>
+    Effect.suspend(() => {
+      const { name } = this
+      return Effect.zipRight(
+        this.store.create({ ...task, node: name }),
+        // The node may have taken another lease before the store had the task.
+        Effect.suspend(() =>
+          this.name === name
+            ? Effect.void
+            : Effect.ignore(Effect.retry(this.rename(task.owner, task.taskId), writeAgain))
+        )
+      )
+    })
+
+  readonly get = (owner: string | null, taskId: string): Effect.Effect<Option.Option<StoredTask>, TaskStoreError> =>
+    Effect.flatMap(
+      this.store.get(owner, taskId),
+      Option.match({ onNone: () => Effect.succeedNone, onSome: (task) => Effect.asSome(this.look(task)) })
+    )
+
+  readonly replace = (task: StoredTask): Effect.Effect<boolean, TaskStoreError> => this.store.replace(task)
+
+  readonly list: TaskStoreService["list"] = (owner, options) =>
+    Effect.flatMap(this.store.list(owner, options), ({ next, tasks }) =>
+      // The directory is read once for each node, however many tasks there are.
+      Effect.flatMap(Effect.cachedFunction(this.isAlive), (isAlive) =>
+        Effect.map(Effect.forEach(tasks, (task) => this.look(task, isAlive)), (tasks) => ({ tasks, next }))))
+
+  readonly changes = (owner: string | null, taskId: string): Stream.Stream<StoredTask, TaskStoreError> =>
+    Stream.unwrapScoped(Effect.gen(this, function*() {
+      const found = yield* this.store.get(owner, taskId)
+      if (Option.exists(found, (task) => this.mayHaveEnded(task))) {
+        // What it finds is in the store, and so in the changes.
+        yield* Effect.forkScoped(Effect.repeat(Effect.ignore(this.get(owner, taskId)), Schedule.spaced(WATCH)))
+      }
+      return this.store.changes(owner, taskId)
+    }))
+
+  /** Is a member, and joins again under another name when the lease was lost, until it is interrupted. */
+  keep(directory: SessionDirectoryService, joined: Deferred.Deferred<void, unknown>): Effect.Effect<void> {
+    const member = ScopeEnd.scoped(Effect.gen(this, function*() {
+      const name = globalThis.crypto.randomUUID().replaceAll("-", "")
+      this.membership = yield* directory.join(name)
+      this.names.add(name)
+      this.name = name
+      // The store may start again, too. A task with the old name would fail.
+      const renamed = Effect.forEach(
+        [...this.running()],
+        ([owner, taskId]) => Effect.ignore(Effect.retry(this.rename(owner, taskId), untilStored)),
+        { concurrency: RENAMES, discard: true }
+      )
+      if (this.names.size > 1) yield* Effect.forkScoped(renamed)
+      yield* Deferred.succeed(joined, undefined)
+      yield* this.membership.lost
+    }))
+    return member.pipe(
+      // An interruption of this fiber does not get here.
+      Effect.catchAllCause((cause) =>
+        Effect.zipRight(Deferred.failCause(joined, cause), Effect.logDebug("Cannot join the nodes", cause))
+      ),
+      Effect.repeat(Schedule.spaced("1 second")),
+      Effect.asVoid
+    )
+  }
+
+  /** Gives a task that runs here the new name of this node. */
+  private rename(owner: string | null, taskId: string): Effect.Effect<unknown, TaskStoreError> {
+    return Effect.flatMap(
+      this.store.get(owner, taskId),
+      Option.match({
+        onNone: () => Effect.void,
+        onSome: (task) =>
+          Tasks.isTerminal(task.status) || task.node === this.name ? Effect.void : Effect.flatMap(
+            this.store.replace({ ...task, node: this.name, version: task.version + 1 }),
+            (isReplaced) => isReplaced ? Effect.void : this.rename(owner, taskId)
+          )
+      })
+    )
+  }
+
+  /** Whether a node lives, also when that cannot be known. */
+  private readonly isAlive = (node: string): Effect.Effect<boolean> =>
+    Effect.suspend(() =>
+      this.membership === undefined
+        ? Effect.succeed(true)
+        : Effect.orElseSucceed(this.membership.isAlive(node), () => true)
+    )
+
+  private mayHaveEnded({ node, status }: StoredTask): boolean {
+    return node !== undefined && !Tasks.isTerminal(status) && !this.names.has(node)
+  }
+
+  /** The task as it is, after its node was looked for, if it is another one. */
+  private look(task: StoredTask, isAlive = this.isAlive): Effect.Effect<StoredTask, TaskStoreError> {
+    if (!this.mayHaveEnded(task)) return Effect.succeed(task)
+    const node = task.node!
+    return Effect.gen(this, function*() {
+      const lives = yield* isAlive(node)
+      const now = yield* Clock.currentTimeMillis
+      if (lives) {
+        this.missing.delete(node)
+        return task
+      }
+      const since = this.missing.get(node) ?? now
+      this.missing.set(node, since)
+      if (this.missing.size > MAX_MISSING) this.missing.delete(this.missing.keys().next().value!)
+      if (now - since < Duration.toMillis(GRACE)) return task
+      const failed: StoredTask = {
+        ...task,
+        version: task.version + 1,
+        status: "failed",
+        statusMessage: MESSAGE,
+        lastUpdatedAt: now,
+        questions: {},
+        answers: {},
+        outcome: { error: { code: INTERNAL_ERROR, message: MESSAGE } }
+      }
+      if (yield* this.store.replace(failed)) return failed
+      return Option.getOrElse(yield* this.get(task.owner, task.taskId), () => task)
+    })
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * This node as a member of those that serve the same sessions: joins with a name that no node has had, keeps its sessions in the
+ * directory, looks whether the nodes live that this one waits for, and reads its inbox. When it has lost its lease or its
+ * inbox, it joins again under another name.
+ */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as Race from "../../kit/Race.js"
+import * as ScopeEnd from "../../kit/ScopeEnd.js"
+import type { InboxService, Mailbox } from "../Inbox.js"
+import type { Membership, SessionDirectoryService } from "../SessionDirectory.js"
+import * as Metrics from "../telemetry/Metrics.js"
+
+/** What a member has, from its joining on until it has lost its lease. */
+export interface Place {
+  readonly node: string
+  readonly membership: Membership
+  readonly mailbox: Mailbox
+}
+
+/** What is done in a place. */
+export interface Work {
+  /** This node has joined, or has no place any more: then other nodes may serve its sessions. */
+  readonly onPlace: (place: Place | undefined) => void
+  /** The sessions that this node serves. */
+  readonly sessions: () => Iterable<string>
+  /** The nodes that this one waits for. */
+  readonly awaited: () => ReadonlySet<string>
+  /** A node has ended for which this one waits. */
+  readonly onEnded: (node: string) => void
+  readonly onText: (text: string, place: Place) => void
+}
+
+/** How often a node looks whether those that it waits for live. */
+const WATCH = Duration.millis(500)
+
+/** How often a node keeps its sessions in the directory. */
+const TOUCH = Duration.minutes(1)
+
+/** Is a member, until it is interrupted. Completes `joined` when it is one for the first time, or cannot be. */
+export const keep = (
+  directory: SessionDirectoryService,
+  inbox: InboxService,
+  work: Work,
+  joined: Deferred.Deferred<void, unknown>
+): Effect.Effect<void> => {
+  const watch = ({ membership }: Place) =>
+    Effect.suspend(() =>
+      Effect.forEach(
+        work.awaited(),
+        (node) =>
+          Effect.map(Effect.orElseSucceed(membership.isAlive(node), () => true), (isAlive) => {
+            if (!isAlive) work.onEnded(node)
+          }),
+        { discard: true }
+      )
+    )
+  const touch = ({ membership }: Place) => Effect.suspend(() => Effect.ignore(membership.touch([...work.sessions()])))
+  const member = ScopeEnd.scoped(Effect.gen(function*() {
+    const node = globalThis.crypto.randomUUID().replaceAll("-", "")
+    const place: Place = { node, membership: yield* directory.join(node), mailbox: yield* inbox.open(node) }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => work.onPlace(place)),
+      () => Effect.sync(() => work.onPlace(undefined))
+    )
+    const receiving = yield* Effect.forkScoped(
+      Stream.runForEach(place.mailbox.received, (text) =>
+        Effect.catchAllDefect(
+          Effect.sync(() => work.onText(text, place)),
+          // The sessions of this node do not end with it.
+          (defect) => Effect.logError("This node could not read what another node has sent", defect)
+        ))
+    )
+    yield* Effect.forkScoped(Effect.repeat(watch(place), Schedule.spaced(WATCH)))
+    yield* Effect.forkScoped(Effect.repeat(touch(place), Schedule.spaced(TOUCH)))
+    yield* Deferred.succeed(joined, undefined)
+    // Without its inbox it gets no requests of other nodes, which take it for alive.
+    yield* Race.raceFirst(place.membership.lost, Fiber.join(receiving))
+    Metrics.add(Metrics.leaseLost)
+    yield* Effect.logError("This node has lost its lease or its inbox: its sessions end here, and go on at other nodes")
+  }))
+  return member.pipe(
+    Effect.onExit((exit) => Exit.isFailure(exit) ? Deferred.failCause(joined, exit.cause) : Effect.void),
+    // Not when this fiber is interrupted: only when the directory or the inbox interrupts itself.
+    Effect.catchAllCause((cause) =>
+      Option.isSome(Cause.failureOption(cause))
+        ? Effect.logDebug("This node could not join the others", cause)
+        : Effect.logError("This node has lost its place, and joins the others again", cause)
+    ),
+    Effect.repeat(Schedule.spaced("1 second")),
+    Effect.asVoid
+  )
+}

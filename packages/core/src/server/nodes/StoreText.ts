@@ -1,0 +1,34 @@
+/**
+ * The sentences with which the stores of tasks and the inboxes refuse, so that those in memory, in Redis and in SQL say the same, and the one
+ * exception from their limits. Each sentence names the value that was refused, on one line and shortened. Of the id of a task it has the
+ * first characters only, because who knows the whole id may be able to read the task.
+ */
+import * as Tasks from "../../protocol/Tasks.js"
+
+export const taken = (taskId: string): string =>
+  `There is a task with the id ${shown(taskId, 8)} already: create each task with an id of its own`
+
+export const noPage = (after: string): string =>
+  `There is no page of tasks after ${shown(after, 100)}: pass the \`next\` of the page before`
+
+export const gone = (node: string): string =>
+  `The node ${shown(node, 100)} has no open inbox: it has ended, or its lease has`
+
+/** `limit` has its unit. */
+export const full = (node: string, limit: string): string =>
+  `More than ${limit} wait for the node ${
+    shown(node, 100)
+  }: send again when it has read some, or give \`maxSize\` a higher value`
+
+export const ownerSize = (limit: number): string =>
+  `The tasks of this owner have ${limit} characters, and may have no more`
+
+/** How many characters an end of a task may have, as JSON, that a store of tasks takes whatever its limits are. */
+const END_SIZE = 4096
+
+/** Whether a store of tasks takes a replacement of this size whatever its limits are: each task can end. */
+export const isSmallEnd = (status: Tasks.TaskStatus, size: number): boolean =>
+  Tasks.isTerminal(status) && size <= END_SIZE
+
+const shown = (text: string, limit: number): string =>
+  JSON.stringify(text.length > limit ? `${text.slice(0, limit)}…` : text)

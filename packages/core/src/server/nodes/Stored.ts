@@ -1,0 +1,133 @@
+/**
+ * Decodes the texts that stores have. Another program, or another version of this library, may have written a text, so each text is checked
+ * against a schema. An entry that cannot be decoded costs only itself: the store skips the entry, and logs the key of the entry once.
+ */
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+import * as Schema from "effect/Schema"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import { JsonObject } from "../../protocol/Json.js"
+import { RequestId } from "../../protocol/Meta.js"
+import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
+import { TaskStatus } from "../../protocol/Tasks.js"
+import * as Version from "../../protocol/Version.js"
+import type { Change } from "../ChangeBus.js"
+import * as ClientLogger from "../ClientLogger.js"
+import type { StoredTask } from "../TaskStore.js"
+
+/** Decodes a text as JSON of this schema; `undefined` for anything else. The depth of what a server has stored has no limit. */
+const decoder = <A>(schema: Schema.Schema<A>): (text: unknown) => A | undefined => {
+  const conforms = SchemaCheck.compile(schema)
+  return (text) => {
+    const value = typeof text === "string" ? Json.parse(text, Infinity) : undefined
+    return !(value instanceof Json.Refused) && conforms(value) ? value : undefined
+  }
+}
+
+const Outcome = Schema.Union(
+  Schema.Struct({ result: JsonObject }),
+  Schema.Struct({ error: Schema.Struct({ code: Schema.Number, message: Schema.String }) })
+)
+
+const Task = Schema.Struct({
+  taskId: Schema.String,
+  owner: Schema.NullOr(Schema.String),
+  node: Schema.optional(Schema.String),
+  revision: Schema.Literal(...Version.all),
+  requires: Schema.optional(Schema.Array(Schema.String)),
+  version: Schema.Int,
+  status: TaskStatus,
+  statusMessage: Schema.optional(Schema.String),
+  createdAt: Schema.Number,
+  lastUpdatedAt: Schema.Number,
+  ttl: Schema.Number,
+  pollInterval: Schema.Number,
+  questions: Schema.Record({
+    key: Schema.String,
+    value: Schema.Struct({ method: Schema.String, params: JsonObject })
+  }),
+  answers: Schema.Record({ key: Schema.String, value: Outcome }),
+  outcome: Schema.optional(Outcome)
+})
+
+export const task: (text: unknown) => StoredTask | undefined = decoder(Task)
+
+export const change: (text: unknown) => Change | undefined = decoder(Schema.Union(
+  Schema.Struct({
+    _tag: Schema.Literal("List"),
+    kind: Schema.Literal("tools", "resources", "prompts"),
+    principal: Schema.optional(Schema.String)
+  }),
+  Schema.Struct({ _tag: Schema.Literal("Resource"), uri: Schema.String }),
+  Schema.Struct({
+    _tag: Schema.Literal("Extension"),
+    notification: Schema.Struct({
+      method: Schema.String,
+      filter: Schema.String,
+      key: Schema.UndefinedOr(Schema.String),
+      params: JsonObject
+    })
+  }),
+  Schema.Struct({ _tag: Schema.Literal("Unknown") })
+))
+
+/** The requests of a stream. */
+export const requests: (text: unknown) => ReadonlyArray<typeof RequestId.Type> | undefined = decoder(
+  Schema.Array(RequestId)
+)
+
+export const string: (text: unknown) => string | undefined = decoder(Schema.String)
+
+/** The facts of a session. Facts that cannot be read are those of no session: the node that serves the session needs none. */
+export const facts = (text: unknown): JsonObject => decodeFacts(text) ?? {}
+
+const decodeFacts = decoder(JsonObject)
+
+/** A key that seals, as a store has it. */
+export interface Key extends Schema.Schema.Type<typeof Key> {}
+
+const Key = Schema.Struct({
+  id: Schema.String,
+  secret: Schema.String.pipe(Schema.filter((secret) => Either.isRight(Encoding.decodeBase64(secret)))),
+  /** Since when it seals, in milliseconds since 1970. */
+  from: Schema.Number
+})
+
+const isKey = SchemaCheck.compile(Key)
+
+const elements = decoder(Schema.Array(Schema.Unknown))
+
+/** The keys of a text, after the elements that are no keys; `undefined` when the text is no array. */
+export const keys = (
+  text: unknown
+): readonly [others: ReadonlyArray<unknown>, keys: ReadonlyArray<Key>] | undefined => {
+  const all = elements(text)
+  return all && Arr.partition(all, isKey)
+}
+
+/** How many keys one store remembers that it has logged. */
+const MAX_LOGGED = 1000
+
+/** Logs that an entry cannot be read, once for each key. One result is for all entries of one store. */
+export const reporter = (): (key: string) => Effect.Effect<void> => {
+  const logged = new Set<string>()
+  return (key) =>
+    Effect.suspend(() => {
+      if (logged.has(key) || logged.size >= MAX_LOGGED) return Effect.void
+      logged.add(key)
+      return ClientLogger.forOperator(
+        Effect.logWarning(
+          `The store has an entry that this node cannot read, and skips: ${JSON.stringify(key.slice(0, 300))}`
+        )
+      )
+    })
+}
+
+/** Gives what a text was decoded to, and reports its key when it was not. */
+export const orReport = <A>(
+  value: A | undefined,
+  report: (key: string) => Effect.Effect<void>,
+  key: string
+): Effect.Effect<A | undefined> => value === undefined ? Effect.as(report(key), value) : Effect.succeed(value)

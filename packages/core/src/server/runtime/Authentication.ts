@@ -1,0 +1,278 @@
+/**
+ * Runs the authenticator of a server, the same way for all transports: takes the user that the application hands over, or
+ * finds it from what the transport knows; within a deadline, and for a limited number of messages at once. `watch` finds the user of
+ * an HTTP request again while a stream of the request is open.
+ *
+ * It calls back instead of returning an effect, because an HTTP endpoint has no fiber before the handler's. Its one mutable
+ * field holds the fibers that have not ended: one that cannot be interrupted counts to its end. It is no `FiberSet` of Effect,
+ * whose size only an effect can read.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import type { Deadlines } from "../../kit/Deadlines.js"
+import * as Edition from "../../kit/Edition.js"
+import * as McpError from "../../protocol/McpError.js"
+import type { Authenticator, Caller, Found, Options, Refuses } from "../Authenticator.js"
+import { HttpRefusal } from "../HttpRefusal.js"
+import * as HandlerResult from "./HandlerResult.js"
+import * as Permission from "./Permission.js"
+import { Validity } from "./Validity.js"
+
+/** Calls back once, at once or later. Gives a function that interrupts the search; then it does not call back. */
+export type Authenticate = (caller: Caller, then: (found: Either.Either<Found, Refuses>) => void) => () => void
+
+/** The same as an effect. */
+export const find = (authenticate: Authenticate, caller: Caller): Effect.Effect<Found, Refuses> =>
+  Effect.async((resume) => Effect.sync(authenticate(caller, resume)))
+
+/** The default of the deadline. */
+const TIMEOUT: Duration.DurationInput = "10 seconds"
+
+/** The default of the limit. */
+const CONCURRENCY = 1024
+
+/** Whether another node has counted the request whose user is being found. */
+export class IsCounted extends Context.Reference<IsCounted>()("@effect-mcp/core/server/Authenticator/IsCounted", {
+  defaultValue: () => false
+}) {}
+
+export interface Authentication {
+  readonly authenticate: Authenticate
+  /** See `Authenticator.Options`. */
+  readonly documents: Options<unknown>["documents"]
+}
+
+/** Closing the scope interrupts what runs. */
+export const make = <R>(
+  { options, tag }: Authenticator<unknown, R>
+): Effect.Effect<Authentication, never, R | Scope.Scope> =>
+  Effect.gen(function*() {
+    const acquired = yield* options
+    const runtime = yield* Effect.runtime<R>()
+    const running = yield* Effect.acquireRelease(
+      Effect.sync(() => new Set<Fiber.RuntimeFiber<Found, Refuses>>()),
+      (running) => Effect.sync(() => running.forEach((fiber) => Edition.interrupt(fiber)))
+    )
+    return { authenticate: authenticate(tag, acquired, runtime, running), documents: acquired.documents }
+  })
+
+const authenticate = <R>(
+  tag: Context.Tag<any, any>,
+  options: Options<any, R, R, R>,
+  runtime: Edition.Services<R>,
+  running: Set<Fiber.RuntimeFiber<Found, Refuses>>
+): Authenticate => {
+  const { concurrency = CONCURRENCY, id, timeout = TIMEOUT } = options
+  const reported = new Set<Caller["_tag"]>()
+
+  const byTransport = (caller: Caller): Effect.Effect<unknown, Refuses, R> | undefined => {
+    switch (caller._tag) {
+      case "Http":
+        return options.http && called("http", options.http, caller.request)
+      case "Stdio":
+        return options.stdio && called("stdio", options.stdio, caller.environment)
+      case "InProcess":
+        return options.inProcess
+      case "Other":
+        return undefined
+    }
+  }
+
+  const { runtimeFlags } = runtime
+  const fiberRefs = Edition.withoutContext(runtime.fiberRefs)
+
+  /** The services of the server, then those of the caller, then what belongs to the search. */
+  const servicesFor = (caller: Caller, validity: Found["validity"]): Edition.Services<R> => {
+    const { services } = caller
+    if (services === undefined && validity === undefined) return runtime
+    const all = new Map(Edition.entries(runtime.context))
+    if (services !== undefined) { for (const [key, service] of Edition.entries(services)) all.set(key, service) }
+    if (validity !== undefined) all.set(Validity.key, validity)
+    if (caller._tag === "Http" && caller.request.isForwarded === true) all.set(IsCounted.key, true)
+    return Edition.makeServices({ context: Edition.contextOf(all), fiberRefs, runtimeFlags })
+  }
+
+  const found = (user: unknown, validity: Found["validity"]): Found => {
+    const principal = id(user)
+    if (principal !== undefined && (typeof principal !== "string" || principal === "")) {
+      throw new Error(
+        "The option id of the Authenticator gave no text: it must identify the user, or give undefined for an anonymous one"
+      )
+    }
+    const services = Context.make(tag, user)
+    return {
+      principal: principal === undefined ? undefined : { id: principal },
+      user: options.permit === undefined ? services : Permission.add(services, permitted(options.permit, user)),
+      validity: validity === undefined || validity.life === Infinity && validity.recheckAfter === Infinity
+        ? undefined
+        : validity
+    }
+  }
+
+  const permitted = (permit: NonNullable<typeof options.permit>, user: unknown): Permission.Permit => (scopes) =>
+    Either.getOrElse(Either.try(() => permit(user, scopes)), (defect) => {
+      Edition.runFork(runtime, Effect.logError("The option permit of the Authenticator died", Cause.die(defect)))
+      return internal
+    })
+
+  const find = (caller: Caller, validity: Found["validity"]): Effect.Effect<Found, Refuses, R> => {
+    const { services } = caller
+    const user = services !== undefined && Edition.entries(services).has(tag.key)
+      ? Effect.succeed(Edition.entries(services).get(tag.key))
+      : byTransport(caller)
+    return user === undefined ? noAnswer(caller._tag) : Effect.map(user, (user) => found(user, validity))
+  }
+
+  const noAnswer = (transport: Caller["_tag"]): Effect.Effect<never, Refuses> => {
+    const refused = Effect.fail(
+      new HttpRefusal({ status: 403, error: { code: JsonRpcError.INVALID_REQUEST, message: UNANSWERED[transport] } })
+    )
+    if (reported.has(transport)) return refused
+    reported.add(transport)
+    return Effect.zipRight(Effect.logError(UNANSWERED[transport]), refused)
+  }
+
+  return (caller, then) => {
+    if (running.size >= concurrency) {
+      then(Either.left(busy))
+      return () => {}
+    }
+    let waiting = true
+    const settle = (result: Either.Either<Found, Refuses>): void => {
+      if (!waiting) return
+      waiting = false
+      then(result)
+    }
+    const validity = caller._tag === "Http" ? { life: Infinity, recheckAfter: Infinity } : undefined
+    const fiber = Edition.runFork(
+      servicesFor(caller, validity),
+      Effect.tapErrorCause(Effect.suspend(() => find(caller, validity)), logDefect)
+    )
+    running.add(fiber)
+    fiber.addObserver((exit) => {
+      running.delete(fiber)
+      settle(Exit.isSuccess(exit) ? Either.right(exit.value) : Either.left(refusalOf(exit.cause)))
+    })
+    if (!waiting) return () => {}
+    const stop = (): void => {
+      waiting = false
+      Edition.interrupt(fiber)
+    }
+    const deadline = Edition.runFork(runtime, Effect.sleep(timeout))
+    deadline.addObserver((exit) => {
+      if (!waiting || Exit.isFailure(exit)) return
+      Edition.runFork(
+        runtime,
+        Effect.logError(`The Authenticator has found no user within ${Duration.format(timeout)}`)
+      )
+      settle(Either.left(late))
+      stop()
+    })
+    fiber.addObserver(() => Edition.interrupt(deadline))
+    return stop
+  }
+}
+
+/** Watches the user of a request from now on; `undefined` when nothing was said of how long the user may be believed. */
+export const watch = (
+  authenticate: Authenticate,
+  caller: Extract<Caller, { readonly _tag: "Http" }>,
+  { principal, validity }: Found,
+  sweeper: Deadlines
+): ((onEnd: () => void) => () => void) | undefined => {
+  if (validity === undefined) return undefined
+  const found = sweeper.now()
+  return (onEnd) => {
+    let end = found + validity.life
+    let stop = () => {}
+
+    const wait = (recheckAt: number): void => {
+      const isLast = end <= recheckAt
+      const scheduled = sweeper.schedule(Math.min(end, recheckAt) - sweeper.now(), isLast ? onEnd : recheck)
+      stop = () => void sweeper.unwatch(scheduled)
+    }
+
+    const isOther = (next: Either.Either<Found, Refuses>) =>
+      Either.isRight(next) && next.right.principal?.id !== principal?.id
+
+    const recheck = (): void => {
+      let isWaiting = true
+      const again = { ...caller, request: { ...caller.request, isForwarded: true } }
+      const interrupt = authenticate(again, (next) => {
+        isWaiting = false
+        const now = sweeper.now()
+        if (isRefused(next) || isOther(next)) return onEnd()
+        const { life, recheckAfter } = Either.getOrUndefined(next)?.validity ?? { ...validity, life: Infinity }
+        end = Math.min(end, now + life)
+        wait(now + recheckAfter)
+      })
+      if (isWaiting) stop = interrupt
+    }
+
+    wait(found + validity.recheckAfter)
+    return () => stop()
+  }
+}
+
+/** A server that cannot tell at the moment, or is busy, does not end the stream. */
+const isRefused = (found: Either.Either<Found, Refuses>): boolean => {
+  const refused = Either.isLeft(found) ? found.left : Permission.refusal(found.right.user, [])
+  if (refused === undefined) return false
+  return refused._tag === "HttpRefusal"
+    ? refused.status < 500 && refused.status !== 429
+    : refused._tag !== "InternalError"
+}
+
+const called = <A, E, R>(
+  option: string,
+  f: (facts: A) => Effect.Effect<unknown, E, R>,
+  facts: A
+): Effect.Effect<unknown, E, R> => HandlerResult.effect(f(facts), `The option ${option} of the Authenticator`)
+
+const UNANSWERED: Readonly<Record<Caller["_tag"], string>> = {
+  Http:
+    "This server knows no user of this HTTP request: its Authenticator needs the option http, or the application that " +
+    "serves the endpoint must hand the user over",
+  Stdio: "This server knows no user on stdio: its Authenticator needs the option stdio",
+  InProcess:
+    "This server knows no user of a client in its process: its Authenticator needs the option inProcess, or the " +
+    "connector must hand the user over",
+  Other:
+    "This server knows no user on this transport: the caller of Dispatcher.accept, listen or serve must hand the user over"
+}
+
+const unavailable = (message: string): HttpRefusal =>
+  new HttpRefusal({
+    status: 503,
+    headers: { "retry-after": "1" },
+    error: { code: JsonRpcError.UNAVAILABLE, message: `Service Unavailable: ${message}` }
+  })
+
+const busy = unavailable("the server authenticates too many clients at the moment")
+
+const late = unavailable("the server could not authenticate the client in time")
+
+const refusalOf = (cause: Cause.Cause<Refuses>): Refuses =>
+  Option.getOrElse(
+    Option.filter(Cause.failureOption(cause), isRefusal),
+    () => internal
+  )
+
+const internal = new McpError.InternalError({ message: JsonRpcError.internal.message })
+
+/** Whether a failure refuses a message. An application without types may fail with anything. */
+const isRefusal = (failure: unknown): failure is Refuses =>
+  failure instanceof HttpRefusal || McpError.isMcpError(failure)
+
+const logDefect = (cause: Cause.Cause<Refuses>): Effect.Effect<void> =>
+  Option.exists(Cause.failureOption(cause), isRefusal) || Cause.isInterruptedOnly(cause)
+    ? Effect.void
+    : Effect.logError("The Authenticator died", cause)

@@ -1,0 +1,72 @@
+/**
+ * Checks what a handler of the application returned where only the type checker promises an Effect, and what that Effect
+ * gave. A mistake becomes a defect whose message names the actor (`The handler of tool "search"`) and says what to change. A
+ * Promise that is returned by mistake can be rejected without ending the process.
+ */
+import * as Effect from "effect/Effect"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+
+/** What the handler returned, if it is an Effect; else an Effect that dies with the reason. */
+export const effect = <A, E, R>(returned: Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
+  Effect.isEffect(returned) ? returned : Effect.suspend(() => Effect.dieMessage(noEffect(returned, actor)))
+
+/** Runs a handler, which is called when the effect runs. */
+export const run = <A, E, R>(handler: () => Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => effect(handler(), actor))
+
+/** Dies when the Effect of a handler gives a Promise, or nothing where a value is needed. */
+export const value = <A, E, R>(self: Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
+  Effect.flatMap(self, (given) =>
+    given === undefined || given === null
+      ? Effect.dieMessage(`${actor} succeeded with ${String(given)}, and a value is needed`)
+      : isPromise(given)
+      ? promise(actor)
+      : Effect.succeed(given))
+
+/** Dies because the Effect of a handler gave a Promise. */
+export const promise = (actor: string): Effect.Effect<never> =>
+  Effect.dieMessage(
+    `${actor} succeeded with a Promise, which its Effect must wait for: ` +
+      `use Effect.tryPromise or Effect.promise where it makes the Promise`
+  )
+
+const noEffect = (returned: unknown, actor: string): string => {
+  const start = `${actor} returned `
+  if (isPromise(returned)) {
+    return `${start}a Promise, and it must return an Effect: use Effect.tryPromise(() => …)`
+  }
+  return isGenerator(returned)
+    ? `${start}a generator, and it must return an Effect: use Effect.gen(function*() { … })`
+    : `${start}${kindOf(returned)}, and it must return an Effect: use Effect.succeed(…)`
+}
+
+/** Whether the value is a Promise. A rejection of the Promise cannot end the process from then on. */
+export const isPromise = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null || typeof (value as PromiseLike<unknown>).then !== "function") {
+    return false
+  }
+  // Without a listener, a rejection would end the process.
+  void Promise.resolve(value).catch(() => {})
+  return true
+}
+
+const isGenerator = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Symbol.iterator in value && "next" in value
+
+const kindOf = (value: unknown): string =>
+  value === undefined || value === null
+    ? String(value)
+    : Array.isArray(value)
+    ? "an array"
+    : typeof value === "object"
+    ? "an object"
+    : `a ${typeof value}`
+
+/** Dies when the Effect of a handler gave a Promise, or a value that JSON cannot express. */
+export const json = <A>(given: A, actor: string): Effect.Effect<A> => {
+  if (isPromise(given)) return promise(actor)
+  const fault = Json.fault(given)
+  return fault === undefined
+    ? Effect.succeed(given)
+    : Effect.dieMessage(`${actor} succeeded with a value that is not JSON: ${fault}`)
+}

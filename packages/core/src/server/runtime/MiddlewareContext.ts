@@ -1,0 +1,68 @@
+/**
+ * The services that a middleware and the effect inside it run with. The middleware runs with the services of its own layer, and the
+ * effect inside with the services of another layer: both get the services of the request, and the effect also those that the
+ * middleware adds.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import * as Edition from "../../kit/Edition.js"
+import { RequestContext } from "../RequestContext.js"
+import { ServerSession } from "../ServerSession.js"
+
+/**
+ * Runs one middleware around an effect. `request` has the services of the request, and those of the middleware outside; `next` gets
+ * more of them.
+ */
+export const run = <Call>(
+  middleware: (call: Call, next: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown, any>,
+  call: Call,
+  own: Context.Context<never>,
+  request: Context.Context<never>,
+  next: (request: Context.Context<never>) => Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> => {
+  const context = Context.merge(own, request)
+  const inside = Effect.contextWithEffect((now: Context.Context<never>) => next(withAdded(request, context, now)))
+  return Effect.mapInputContext(
+    Effect.suspend(() => middleware(call, inside)) as Effect.Effect<unknown, unknown>,
+    () => context
+  )
+}
+
+/**
+ * The keys of the services that middleware has provided so far. A service may be the same object that the application has;
+ * only its key tells that middleware provided it.
+ */
+class Provided extends Context.Reference<Provided>()("@effect-mcp/core/server/Middleware/Provided", {
+  defaultValue: (): ReadonlyArray<string> => []
+}) {}
+
+/** Adds a service for the handlers inside. */
+export const add = <I, S>(
+  context: Context.Context<never>,
+  tag: Context.Tag<I, S>,
+  service: S
+): Context.Context<never> =>
+  context.pipe(
+    Context.add(tag, service),
+    Context.add(Provided, [...Context.get(context, Provided), tag.key])
+  ) as Context.Context<never>
+
+/** The services of the request, and what a middleware has added to `base`, with `add` or by any other means. */
+const withAdded = (
+  request: Context.Context<never>,
+  base: Context.Context<never>,
+  now: Context.Context<never>
+): Context.Context<never> => {
+  const services = new Map<string, unknown>()
+  const before = Edition.entries(base)
+  for (const [key, service] of Edition.entries(now)) if (before.get(key) !== service) services.set(key, service)
+  for (const key of Context.get(now, Provided)) services.set(key, Edition.entries(now).get(key))
+  if (services.size === 0) return request
+  const all = new Map(Edition.entries(request))
+  for (const [key, service] of services) if (!ofRequest.has(key)) all.set(key, service)
+  return Edition.contextOf(all)
+}
+
+// A middleware cannot replace what describes the request.
+const ofRequest: ReadonlySet<string> = new Set([RequestContext.key, ServerSession.key, Scope.Scope.key])

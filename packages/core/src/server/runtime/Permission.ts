@@ -1,0 +1,48 @@
+/**
+ * What the user of a request may do: the answer of the `Authenticator` to the scopes that a feature requires. It travels with
+ * the user, as a service that no handler sees. Without an answer, what requires a scope is refused.
+ *
+ * `features/Surroundings` checks before a handler runs, `dispatch/Endpoint` before the response of an HTTP request begins.
+ */
+import type * as Context from "effect/Context"
+import * as ContextOf from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import * as Edition from "../../kit/Edition.js"
+import type { Refuses } from "../Authenticator.js"
+import { HttpRefusal } from "../HttpRefusal.js"
+
+/** The refusal of a use that requires all of these scopes; `undefined` when the user may. */
+export type Permit = (scopes: ReadonlyArray<string>) => Refuses | undefined
+
+const Permit = ContextOf.GenericTag<Permit>("@effect-mcp/core/server/Permit")
+
+export const add = (user: Context.Context<never>, permit: Permit): Context.Context<never> =>
+  ContextOf.add(user, Permit, permit) as Context.Context<never>
+
+/** What the user among these services may not do. */
+export const refusal = (
+  services: Context.Context<never> | undefined,
+  scopes: ReadonlyArray<string>
+): Refuses | undefined => {
+  const permit = services === undefined ? undefined : Edition.entries(services).get(Permit.key) as Permit | undefined
+  return permit !== undefined ? permit(scopes) : scopes.length === 0 ? undefined : unanswered(scopes)
+}
+
+/** Fails when the user of the request may not. */
+export const check = (scopes: ReadonlyArray<string>): Effect.Effect<void, Refuses> =>
+  Effect.contextWithEffect((services: Context.Context<never>) => {
+    const refused = refusal(services, scopes)
+    return refused === undefined ? Effect.void : Effect.fail(refused)
+  })
+
+const unanswered = (scopes: ReadonlyArray<string>): HttpRefusal =>
+  new HttpRefusal({
+    status: 403,
+    error: {
+      code: JsonRpcError.UNAVAILABLE,
+      message:
+        `Forbidden: this requires the ${scopes.length === 1 ? "scope" : "scopes"} ${scopes.join(" ")}, and the ` +
+        "server does not know the scopes of its users: its Authenticator needs the option permit"
+    }
+  })

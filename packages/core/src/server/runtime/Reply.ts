@@ -1,0 +1,202 @@
+/**
+ * Turns the end of a handler into a response. Success is a result; an `McpError` is the JSON-RPC error with the code of
+ * its era; anything else is a defect: the client receives "Internal error", and the log the whole cause. Of a tool,
+ * "Internal error" is a result that the model reads; of anything else, a JSON-RPC error.
+ *
+ * `encoder` checks a result that this library did not build, and removes what the client's revision does not know. From 2026-07-28 on it
+ * also adds what every result has then; the method's row in the table of its era says what that is.
+ *
+ * `jsonrpc/runtime/Requests` decides whether there is a response at all. `features/Tools` turns a tool's failure into a result.
+ */
+import * as Cause from "effect/Cause"
+import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import { isLocalError, type LocalError } from "../../jsonrpc/LocalError.js"
+import type { Params } from "../../jsonrpc/Message.js"
+import * as Outcome from "../../jsonrpc/Outcome.js"
+import { ExtendedResult } from "../../protocol/Extension.js"
+import * as Issue from "../../protocol/Issue.js"
+import * as McpError from "../../protocol/McpError.js"
+import type * as Method from "../../protocol/Method.js"
+import * as ResultMeta from "../../protocol/rules/ResultMeta.js"
+import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
+import * as TextFormat from "../../protocol/schema/TextFormat.js"
+import type { Era, Version } from "../../protocol/Version.js"
+import type { Hints } from "../CacheHints.js"
+import type * as Feature from "../Feature.js"
+import { HttpRefusal } from "../HttpRefusal.js"
+import * as HandlerName from "./HandlerName.js"
+import * as HttpRefusalCheck from "./HttpRefusalCheck.js"
+import type { Route } from "./Route.js"
+
+/** The outcome of a request. A defect or a flaw is reported with the name of the tool, the prompt or the resource. */
+export const ofRequest = (
+  session: {
+    readonly received: Parameters<typeof HandlerName.of>[0]
+    readonly encode: (result: unknown) => Outcome.Outcome
+  },
+  exit: Exit.Exit<unknown, unknown>,
+  era: Era
+): Outcome.Outcome => {
+  const outcome = exit._tag === "Success" ? session.encode(exit.value) : fromCause(exit.cause, era)
+  if (outcome.died === undefined) {
+    return outcome.flaw === undefined ? outcome : { ...outcome, subject: HandlerName.of(session.received) }
+  }
+  const { died } = outcome
+  const subject = HandlerName.of(session.received)
+  // A host shows a model the results of a tool, and no errors.
+  return outcome.error === JsonRpcError.internal && session.received.method === "tools/call"
+    ? { result: internalError, died, subject }
+    : { ...outcome, subject } as Outcome.Outcome
+}
+
+const internalError: Params = { content: [{ type: "text", text: JsonRpcError.internal.message }], isError: true }
+
+/** The outcome of a handler. `encode` turns a result into the form that the client's revision has. */
+export const fromExit = (
+  exit: Exit.Exit<unknown, unknown>,
+  era: Era,
+  encode: (result: unknown) => Outcome.Outcome
+): Outcome.Outcome => exit._tag === "Success" ? encode(exit.value) : fromCause(exit.cause, era)
+
+export const fromCause = (cause: Cause.Cause<unknown>, era: Era): Outcome.Outcome => {
+  // A handler that failed, and then died in a finalizer, has a bug: it must be logged as a defect.
+  const failures = Cause.isDie(cause) ? [] : [...Cause.failures(cause)]
+  for (const failure of failures) {
+    if (McpError.isMcpError(failure)) {
+      const url = invalidUrl(failure)
+      return url === undefined ? { error: McpError.toWire(failure, era) } : Outcome.died(Cause.die(url))
+    }
+    if (failure instanceof JsonRpcError.JsonRpcError) return { error: failure }
+    if (failure instanceof HttpRefusal) {
+      const fault = HttpRefusalCheck.of(failure)
+      return fault === undefined ? { error: errorOf(failure, era), notes: failure } : Outcome.died(Cause.die(fault))
+    }
+    if (isLocalError(failure)) return fromLocalError(failure, era)
+  }
+  return Outcome.died(cause)
+}
+
+/** The mistake of a handler that demands to open what is no URL. */
+export const invalidUrl = (failure: McpError.McpError): Error | undefined => {
+  if (failure._tag !== "UrlElicitationRequired") return undefined
+  const invalid = failure.elicitations.find(({ url }) => !TextFormat.matches("uri", url))
+  return invalid === undefined
+    ? undefined
+    : new Error(`UrlElicitationRequired has a url that is not valid, in the elicitation "${invalid.elicitationId}"`)
+}
+
+/** Whether a failure decides the response, whatever failures the handler declares. */
+export const isProtocolError = (failure: unknown): failure is Feature.Fails =>
+  McpError.isMcpError(failure) || failure instanceof JsonRpcError.JsonRpcError || isLocalError(failure) ||
+  failure instanceof ExtendedResult || failure instanceof HttpRefusal
+
+/** What the outcome of a request that was refused says of the head of an HTTP response. */
+export type Head = Pick<HttpRefusal, "status" | "headers">
+
+export const headOf = ({ notes }: Outcome.Outcome): Head | undefined => notes as Head | undefined
+
+// From 2026-07-28 on, SHOULD NOT send a code from -32000 to -32019.
+export const errorOf = ({ error, status }: HttpRefusal, era: Era): JsonRpcError.ErrorObject =>
+  era === "modern" && error.code <= JsonRpcError.UNAVAILABLE && error.code > JsonRpcError.UNAVAILABLE - 20
+    ? { ...error, code: status < 500 ? JsonRpcError.INVALID_REQUEST : JsonRpcError.INTERNAL_ERROR }
+    : error
+
+/**
+ * The outcome of a handler whose request to the client got no result. Only the operator sees an error of the transport: its
+ * text may hold secrets.
+ */
+const fromLocalError = (failure: LocalError, era: Era): Outcome.Outcome => {
+  const error = (message: string) => McpError.toWire(new McpError.InternalError({ message }), era)
+  switch (failure._tag) {
+    case "TransportError":
+      return failure.reason === "Decode"
+        ? { error: error("The client's answer to a request of the server is not valid") }
+        : { error: error("The server's request did not reach the client"), died: Cause.fail(failure) }
+    case "ConnectionClosed":
+      return { error: error("The client has closed the connection"), died: Cause.fail(failure) }
+    default:
+      return { error: error(failure.message) }
+  }
+}
+
+/** The outcome of a result that may not conform to its method: "Internal error" when it does not. */
+export const result = (
+  value: unknown,
+  method: Pick<Method.Request, "result" | "isResult" | "name">,
+  problem?: Route["problem"] | undefined
+): Outcome.Outcome => {
+  const wrong = unchecked.has(value as object)
+    ? undefined
+    : method.isResult(value)
+    ? problem?.(value)
+    // Strictly: the decoder of a client would mend the value.
+    : Either.match(SchemaCheck.decoder(method.result)(value), { onLeft: wrongAt, onRight: () => WRONG })
+  if (wrong === undefined) {
+    const checked = value as Params
+    return checked._meta === undefined ? { result: checked } : ResultMeta.outcome(checked)
+  }
+  return Outcome.died(
+    Cause.die(
+      new Error(`The handler of "${method.name}" returned a value that is not a result of the method: ${wrong}`)
+    )
+  )
+}
+
+const WRONG = "it does not conform"
+
+/** Results of other servers, which are sent as they are. */
+export const unchecked = new WeakSet<object>()
+
+// Where it is wrong, and not with which value, which may be a secret.
+const wrongAt = ({ issue }: { readonly issue: McpError.ParseIssue }): string => {
+  const paths = Issue.places(issue).flatMap(({ path }) => path === "" ? [] : [path])
+  return paths.length === 0 ? WRONG : `see ${[...new Set(paths)].join(", ")}`
+}
+
+/** A result that no route encodes, because it is not a result of the method: the task that a call has become. */
+export class Encoded {
+  constructor(readonly result: {}) {}
+}
+
+/** The outcome of a result that no route encodes. */
+export const passedOn = (result: unknown): Outcome.Outcome => ({
+  result: (result instanceof Encoded ? result.result : result) as {}
+})
+
+/** Encodes one result; "Internal error" when it is not a result of the method. `hints` are those of this result. */
+type Encoder = (result: unknown, hints?: Hints) => Outcome.Outcome
+
+/** The encoder of a method and a revision. It is made once, and used for every message. */
+export const encoder = (
+  method: Method.Request,
+  version: Version,
+  options: {
+    /** Whether results are encoded without a check. */
+    readonly isTrusted: boolean
+    /** Whether the same object comes many times, so that its encoding is cached as long as the object lives. */
+    readonly isStable: boolean
+    readonly problem?: Route["problem"] | undefined
+  },
+  stamp?: (result: Params) => Params
+): Encoder => {
+  const narrow = method.narrowResult(version) as (result: {}) => Params
+  const compiled = stamp === undefined ? narrow : (result: {}) => stamp(narrow(result))
+  const encode = options.isStable ? cached(compiled) : compiled
+  return (value, hints) => {
+    const checked = options.isTrusted ? { result: value as Params } : result(value, method, options.problem)
+    if (checked.result === undefined) return checked
+    const encoded = encode(hints === undefined ? checked.result : { ...hints, ...checked.result })
+    return checked.flaw === undefined ? { result: encoded } : { result: encoded, flaw: checked.flaw }
+  }
+}
+
+const cached = (encode: (result: {}) => Params): (result: {}) => Params => {
+  const encoded = new WeakMap<{}, Params>()
+  return (result) => {
+    let found = encoded.get(result)
+    if (found === undefined) encoded.set(result, found = encode(result))
+    return found
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Finds the route of a request of one era, by the name of the method and the client. `legacy/Serve` and `modern/Serve` make one lookup
+ * each, from the routes of the features, which both eras have, and from the routes that only this era has. For each revision the lookup
+ * keeps a table that joins each route with the method of the era's vocabulary and with the encoder of its results. A handler that the
+ * application registered for a method comes before the route of a feature.
+ */
+import * as Effect from "effect/Effect"
+import type { Params } from "../../jsonrpc/Message.js"
+import type { Outcome } from "../../jsonrpc/Outcome.js"
+import type { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"
+import * as Capabilities from "../../protocol/Capabilities.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as Method from "../../protocol/Method.js"
+import type { Version } from "../../protocol/Version.js"
+import type { Hints } from "../CacheHints.js"
+import type { RegisteredHandler } from "../Registry.js"
+import * as Pipeline from "./Pipeline.js"
+import * as Reply from "./Reply.js"
+import * as Route from "./Route.js"
+import type { Server } from "./Server.js"
+import type { ClientFacts, Session } from "./Session.js"
+
+/** A registered handler of requests. */
+export type RequestHandler = RegisteredHandler & { readonly method: Method.Request }
+
+/** A registered handler of notifications. */
+export type NotificationHandler = RegisteredHandler & { readonly method: Method.Notification }
+
+type Registered = Pick<Server, "extensions" | "registry">
+
+/**
+ * The application's handler of a request, which comes before the route of a feature. A handler of an extension that the server was not
+ * given serves nothing.
+ */
+export const handlerOf = (server: Registered, method: string): RequestHandler | undefined => {
+  const found = server.registry.handlers.get(method)
+  return found?.method.kind === "request" && isGiven(server, found) ? found as RequestHandler : undefined
+}
+
+/** The application's handler of a notification. */
+export const listenerOf = (server: Registered, method: string): NotificationHandler | undefined => {
+  const found = server.registry.handlers.get(method)
+  return found?.method.kind === "notification" && isGiven(server, found) ? found as NotificationHandler : undefined
+}
+
+const isGiven = ({ extensions }: Registered, { extension }: RegisteredHandler): boolean =>
+  extension === undefined || extensions.byId.has(extension)
+
+/** A route as clients of one revision see it. */
+export interface EraRoute<F extends ClientFacts> {
+  readonly method: Method.Request
+  readonly serve: (params: any, session: Session<F>, raw: JsonObject | undefined) => Route.Served
+  /** See `Route.seen`. */
+  readonly seen?: Route.Route["seen"]
+  /** Whether the server offers the capability of the method to a client. */
+  readonly isOffered: (client: F) => boolean
+  /** The capabilities that a client must have declared. */
+  readonly requires?: ClientCapabilities | undefined
+  /** Whether it is served before `initialize` has succeeded, as `ping` is. */
+  readonly isEarly?: boolean | undefined
+  /** Whether the client may cancel it. Default: true. */
+  readonly isCancellable?: boolean | undefined
+  /** The result of a request that the server ends before its handler has. Default: an error. */
+  readonly closing?: ((session: Session<F>) => unknown) | undefined
+  /** Encodes a result for a client, with its own hints for caches. */
+  readonly encode: (result: unknown, hints: Hints | undefined, client: F) => Outcome
+}
+
+/** What is joined with the row of a method. */
+export type Joined<F extends ClientFacts> =
+  & Omit<EraRoute<F>, "isOffered" | "encode">
+  & Partial<Pick<EraRoute<F>, "encode">>
+  & Pick<Route.Route, "isTrusted" | "isStable" | "problem">
+
+/** What only one era has. */
+export interface OfEra<F extends ClientFacts> {
+  readonly methods: ReadonlyMap<string, Method.Method>
+  readonly own: ReadonlyArray<Joined<F>>
+  /** The capabilities that the server offers to a client. */
+  readonly capabilities: (client: F) => ServerCapabilities
+  /** What is added to every result of a method. */
+  readonly stamp?: (method: string) => (result: Params) => Params
+}
+
+/** The route of a method for a client; `undefined` when the server does not offer the method to the client. */
+export type Routes<F extends ClientFacts> = (method: string, client: F) => EraRoute<F> | undefined
+
+interface Table<F extends ClientFacts> {
+  readonly routes: ReadonlyMap<string, EraRoute<F>>
+  readonly ofHandler: (handler: RequestHandler) => EraRoute<F> | undefined
+}
+
+export const make = <F extends ClientFacts>(
+  server: Server,
+  { capabilities, methods, own, stamp }: OfEra<F>
+): Routes<F> => {
+  const features = server.features.flatMap(({ method: name, ...route }): ReadonlyArray<Joined<F>> => {
+    const method = methods.get(name)
+    return method?.kind === "request" ? [{ ...route, method }] : []
+  })
+
+  const makeTable = (version: Version): Table<F> => {
+    const join = ({ isStable, isTrusted, problem, ...joined }: Joined<F>): EraRoute<F> => {
+      const { method } = joined
+      // Middleware may replace a result.
+      const options = { isTrusted: isTrusted && Pipeline.leavesResults(server), isStable, problem }
+      return {
+        ...joined,
+        isOffered: gate(method, version, capabilities),
+        encode: joined.encode ?? Reply.encoder(method, version, options, stamp?.(method.name))
+      }
+    }
+    const handlers = new WeakMap<RequestHandler, EraRoute<F>>()
+    return {
+      routes: new Map(
+        [...own, ...features].flatMap((joined) =>
+          Method.isIn(joined.method, version) ? [[joined.method.name, join(joined)] as const] : []
+        )
+      ),
+      ofHandler: (handler) => {
+        if (!Method.isIn(handler.method, version)) return undefined
+        let route = handlers.get(handler)
+        if (route === undefined) {
+          handlers.set(
+            handler,
+            route = join(joinedOf(handler))
+          )
+        }
+        return route
+      }
+    }
+  }
+
+  const tables = new Map<Version, Table<F>>()
+  return (name, client) => {
+    let table = tables.get(client.version)
+    if (table === undefined) tables.set(client.version, table = makeTable(client.version))
+    const own = handlerOf(server, name)
+    const route = (own && table.ofHandler(own)) ?? table.routes.get(name)
+    if (route?.isOffered(client) === true) return route
+    const fallback = handlerOf(server, Route.ANY)
+    return fallback && table.ofHandler(fallback)
+  }
+}
+
+const joinedOf = <F extends ClientFacts>({ context, method, requires, run }: RequestHandler): Joined<F> => ({
+  method,
+  isTrusted: false,
+  isStable: false,
+  requires,
+  serve: (params, session, raw) => ({ effect: Effect.suspend(() => run(params, raw, session.method)), context })
+})
+
+/** Whether the server offers the capability that a method needs. It is looked up once for all requests until it changes. */
+const gate = <F>(
+  { capability, gatedSince }: Method.Request,
+  version: Version,
+  capabilities: (client: F) => ServerCapabilities
+): (client: F) => boolean => {
+  if (capability === undefined || version < gatedSince) return always
+  let known: ServerCapabilities | undefined
+  let declares = false
+  return (client) => {
+    const now = capabilities(client)
+    if (now !== known) {
+      known = now
+      declares = Capabilities.declares(now, capability)
+    }
+    return declares
+  }
+}
+
+const always = () => true

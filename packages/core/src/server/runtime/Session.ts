@@ -1,0 +1,429 @@
+/**
+ * What the handler of one message has: the object behind `RequestContext` and `ServerSession`, the same class in both eras and in
+ * tasks. What is known of the client are `ClientFacts`, what an era does in its own way is an `Era`, how the handler asks is an `Asker`.
+ *
+ * A class with getters, because one is made for every request and most handlers read none of it. Functions come from getters, so that
+ * a function that was taken out of the session can still be called. Its mutable fields: `lastProgress` is the last progress that was
+ * sent, `fiber` is set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
+ * `task`, with another `outbound` and another asker. The other fields are made when something needs them.
+ */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as SchemaParser from "../../definition/schema/SchemaParser.js"
+import { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"
+import { TransportError } from "../../jsonrpc/LocalError.js"
+import type { Notification, Params, Request, RequestId } from "../../jsonrpc/Message.js"
+import type { CallError, Outbound, RequestOptions } from "../../jsonrpc/Outbound.js"
+import type { Outcome } from "../../jsonrpc/Outcome.js"
+import * as Progress from "../../jsonrpc/Progress.js"
+import type { ClientCapabilities } from "../../protocol/Capabilities.js"
+import * as Capabilities from "../../protocol/Capabilities.js"
+import type * as Extension from "../../protocol/Extension.js"
+import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
+import type { Implementation } from "../../protocol/Implementation.js"
+import * as Issue from "../../protocol/Issue.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import type { LoggingLevel } from "../../protocol/Logging.js"
+import * as McpError from "../../protocol/McpError.js"
+import type { RequestMeta } from "../../protocol/Meta.js"
+import type * as Method from "../../protocol/Method.js"
+import type { Root } from "../../protocol/Roots.js"
+import type { Version } from "../../protocol/Version.js"
+import type { Question } from "../Ask.js"
+import * as Ask from "../Ask.js"
+import type { Principal } from "../Authenticator.js"
+import type { Hints } from "../CacheHints.js"
+import type { Call } from "../Middleware.js"
+import type { ClientOfRequest, RequestContextService } from "../RequestContext.js"
+import type { AskError, PassedRound, ServerSessionService } from "../ServerSession.js"
+import type { StoredTask } from "../TaskStore.js"
+import type { Asker, Keyed, RequestChannel } from "./Asker.js"
+import * as Reply from "./Reply.js"
+import * as RequestOrigin from "./RequestOrigin.js"
+import type { Route } from "./Route.js"
+import type { KeptSession } from "./SessionLayer.js"
+import type { TaskDialect } from "./TaskDialect.js"
+
+/** What is known of the client that sent a message. The members are described at `RequestContext`. */
+export interface ClientFacts {
+  readonly version: Version
+  readonly requestedVersion: string | undefined
+  readonly clientInfo: Implementation | undefined
+  readonly clientCapabilities: ClientCapabilities
+  /** Whether the client has told its capabilities: a request that belongs to no conversation does not, up to 2025-11-25. */
+  readonly hasDeclared: boolean
+  readonly clientKey: object | string | undefined
+  readonly logLevel: LoggingLevel | undefined
+  readonly sessionScope: Scope.Scope | undefined
+  /** Whether the session of the client exists, which the handshake begins. */
+  readonly accepted: boolean
+  /** The services that the session layer built for this client. */
+  readonly services: Context.Context<never> | undefined
+  /** The session of the pipe that the message came on, where no handshake begins it. */
+  readonly pipe?: KeptSession | undefined
+  /** The hints for caches that the result of this request has. */
+  readonly hints: Hints | undefined
+}
+
+/** What an era does in its own way for the sessions of a server. */
+export interface Era<F extends ClientFacts> {
+  /** The extensions that the server was given. */
+  readonly extensions: ExtensionTable.ExtensionTable
+  readonly notifications: { readonly message: Method.Notification; readonly progress: Method.Notification }
+  /** Whether a client receives log messages of a level. */
+  readonly receives: (client: F, level: LoggingLevel) => boolean
+  /** Whether a client may get a notification that a handler sends. */
+  readonly allows: (client: F, notification: string) => boolean
+  /** Sends outside of any request. */
+  readonly standalone: (client: F) => Outbound
+  readonly changed: (session: Session<F>) => RequestContextService["changed"]
+  readonly elicitationComplete: (client: F, elicitationId: string) => Effect.Effect<void>
+  readonly asker: (session: Session<F>) => Asker
+  /** How calls of a session become tasks; `undefined` where no call does. */
+  readonly tasks: (session: Session<F>) => TaskDialect | undefined
+}
+
+/** Encodes the results of a request for a client, with its own hints for caches. */
+export interface Encodes<F extends ClientFacts> {
+  /** See `Route.seen`. */
+  readonly seen?: Route["seen"]
+  readonly encode: (result: unknown, hints: Hints | undefined, client: F) => Outcome
+}
+
+/** Turns the end of the handler of a session into the response. */
+export interface Replies<F extends ClientFacts> {
+  readonly outcomeOf: (session: Session<F>, exit: Exit.Exit<unknown, unknown>) => Outcome
+}
+
+export class Session<F extends ClientFacts = ClientFacts> implements ServerSessionService {
+  /** The fiber of the request. */
+  fiber: Fiber.RuntimeFiber<any, any> | undefined
+  startTask: Effect.Effect<void, AskError> = Effect.void
+  /** The task that the call has become. */
+  task: StoredTask | undefined
+  /** Stores the progress of the task. */
+  private report: ((progress: Progress.Progress) => Effect.Effect<void>) | undefined
+  private lastProgress = -Infinity
+  private ownAsker: Asker | undefined
+  private ownClient: ClientOfRequest | undefined
+
+  constructor(
+    readonly facts: F,
+    readonly received: Request | Notification,
+    /** For a request, it sends until the response; for a notification, it sends outside of any request. */
+    public outbound: RequestChannel,
+    private readonly era: Era<F>,
+    /** For a request that has a route. */
+    private readonly route?: Encodes<F> | undefined,
+    /** For a request. */
+    private readonly replies?: Replies<F> | undefined
+  ) {}
+
+  get id(): RequestId | undefined {
+    return (this.received as Request).id
+  }
+
+  get method(): string {
+    return this.received.method
+  }
+
+  get version(): F["version"] {
+    return this.facts.version
+  }
+
+  get call(): Call {
+    const { id, method, received: { params }, route } = this
+    return { id, method, params: route?.seen === undefined ? params : route.seen(params) }
+  }
+
+  get meta(): RequestMeta {
+    return (this.received.params?._meta ?? {}) as RequestMeta
+  }
+
+  get headers(): RequestOrigin.RequestOrigin["headers"] {
+    return this.origin.headers
+  }
+
+  get principal(): Principal | undefined {
+    return this.origin.principal
+  }
+
+  get cancelReason(): RequestContextService["cancelReason"] {
+    return Effect.sync(() => Option.fromNullable(this.outbound.cancelReason))
+  }
+
+  get client(): ClientOfRequest {
+    return this.ownClient ??= new Client(this.facts, this.origin.sessionId, this.era.extensions)
+  }
+
+  get progress(): RequestContextService["progress"] {
+    return (progress, options) =>
+      Effect.suspend(() => {
+        const report = { progress, ...options }
+        const stored = this.report?.(report)
+        const params = Progress.toParams(this.meta.progressToken, report, this.lastProgress)
+        if (params === undefined) return stored ?? Effect.void
+        this.lastProgress = progress
+        const sent = this.send(this.era.notifications.progress, params)
+        return stored === undefined ? sent : Effect.zipRight(stored, sent)
+      })
+  }
+
+  get log(): RequestContextService["log"] {
+    return (level, data, logger) =>
+      Effect.suspend(() => {
+        if (!this.era.receives(this.facts, level)) return Effect.void
+        // `data` is required, and JSON has no `undefined`.
+        const params = { level, data: data === undefined ? null : data }
+        return this.send(this.era.notifications.message, logger === undefined ? params : { ...params, logger })
+      })
+  }
+
+  get notify(): RequestContextService["notify"] {
+    return (method: string | Extension.Notification, params?: any) =>
+      Effect.suspend(() => {
+        const notify = this.allowed(this.outbound)
+        if (typeof method === "string") return notify(method, params)
+        // It is dropped where the extension is absent.
+        return isPresent(this.facts, this.era.extensions, method)
+          ? Effect.flatMap(ExtensionTable.encodeParams(method, params), (params) => notify(method.name, params))
+          : Effect.void
+      })
+  }
+
+  get standalone(): Outbound {
+    const outbound = this.era.standalone(this.facts)
+    return { request: outbound.request, notify: this.allowed(outbound) }
+  }
+
+  get changed(): RequestContextService["changed"] {
+    return this.era.changed(this)
+  }
+
+  get elicitationComplete(): RequestContextService["elicitationComplete"] {
+    return (elicitationId) => Effect.suspend(() => this.era.elicitationComplete(this.facts, elicitationId))
+  }
+
+  get closeStream(): Effect.Effect<void> {
+    return this.origin.closeStream
+  }
+
+  get ask(): ServerSessionService["ask"] {
+    return (questions, options) => {
+      const keyed = Object.entries(questions)
+      return Effect.map(
+        Effect.suspend(() => this.asker.ask(keyed, options)),
+        (answers) => Object.fromEntries(keyed.map(([key], i) => [key, answers[i]]))
+      ) as Effect.Effect<any, AskError>
+    }
+  }
+
+  get elicit(): ServerSessionService["elicit"] {
+    return (question: any, options?: RequestOptions): Effect.Effect<any, AskError> =>
+      this.one<any>(() => "url" in question ? Ask.url(question) : Ask.elicit(question), options)
+  }
+
+  get createMessage(): ServerSessionService["createMessage"] {
+    return (params, options) => this.one(() => Ask.sample(params), options)
+  }
+
+  get listRoots(): Effect.Effect<ReadonlyArray<Root>, AskError> {
+    return this.one(() => Ask.roots)
+  }
+
+  get askAsTask(): ServerSessionService["askAsTask"] {
+    return (question, options) => Effect.suspend(() => this.asker.askAsTask(question, options))
+  }
+
+  get request(): ServerSessionService["request"] {
+    return (method: string | Extension.Request, params?: any, options?: RequestOptions): Effect.Effect<any, any> =>
+      Effect.suspend((): Effect.Effect<any, any> => {
+        const { request } = this.asker
+        return typeof method === "string"
+          ? request(method, params, options)
+          : requestOf(this.facts, this.era.extensions, request, method, params, options)
+      })
+  }
+
+  get round(): PassedRound | undefined {
+    return this.asker.round
+  }
+
+  /** How this call becomes a task; `undefined` where it cannot. */
+  get tasks(): TaskDialect | undefined {
+    return this.era.tasks(this)
+  }
+
+  get asker(): Asker {
+    return this.ownAsker ??= this.era.asker(this)
+  }
+
+  /** A result as its client receives it. */
+  encode(result: unknown): Outcome {
+    const { facts, route } = this
+    return route === undefined || result instanceof Reply.Encoded
+      ? Reply.passedOn(result)
+      : route.encode(result, facts.hints, facts)
+  }
+
+  /** The response, from the end of the handler. */
+  outcomeOf(exit: Exit.Exit<unknown, unknown>): Outcome {
+    return this.replies!.outcomeOf(this, exit)
+  }
+
+  /** A session of the same request for a handler whose call may become a task. What surrounds the handler keeps this session. */
+  ofHandler(): Session<F> {
+    const own = new Session(this.facts, this.received, this.outbound, this.era, this.route, this.replies)
+    own.fiber = this.fiber
+    return own
+  }
+
+  /** The call has become a task: what its handler sends and asks from now on belongs to the task. */
+  begin(task: StoredTask, outbound: RequestChannel, asker: Asker, report: Session["report"]): void {
+    this.task = task
+    this.report = report
+    this.fiber = undefined
+    this.outbound = outbound
+    this.ownAsker = asker
+  }
+
+  get origin(): RequestOrigin.RequestOrigin {
+    return RequestOrigin.of(this.outbound.channel)
+  }
+
+  private one<A>(question: () => Question<A>, options?: RequestOptions): Effect.Effect<A, AskError> {
+    const keyed = (): Keyed => [undefined, question()]
+    return Effect.map(Effect.suspend(() => this.asker.ask([keyed()], options)), ([answer]) => answer as A)
+  }
+
+  /** Drops a notification that the revision does not have, or whose capability nobody has declared. */
+  private allowed(outbound: Outbound): Outbound["notify"] {
+    return (method, params) =>
+      Effect.suspend(() => this.era.allows(this.facts, method) ? outbound.notify(method, params) : Effect.void)
+  }
+
+  /** Sends only those parameters that the revision of the client knows. */
+  private send(method: Method.Notification, params: Params): Effect.Effect<void> {
+    return this.outbound.notify(method.name, method.narrowParams(this.version)(params) as Params)
+  }
+}
+
+/** Whether the handler that has this session runs in a task. */
+export const isTask = (session: ServerSessionService): boolean => (session as Session).task !== undefined
+
+/**
+ * Whether the request came to an HTTP server that only programs of this machine reach; `undefined` where that is not known, and
+ * on other transports.
+ */
+export const isLocal = (session: ServerSessionService): boolean | undefined =>
+  (session as Session).origin.listener?.isLocal
+
+class Client implements ClientOfRequest {
+  constructor(
+    private readonly facts: ClientFacts,
+    readonly sessionId: string | undefined,
+    private readonly extensions: ExtensionTable.ExtensionTable
+  ) {}
+
+  get info(): Implementation | undefined {
+    return this.facts.clientInfo
+  }
+
+  get capabilities(): ClientCapabilities {
+    return this.facts.clientCapabilities
+  }
+
+  get requestedVersion(): string | undefined {
+    return this.facts.requestedVersion
+  }
+
+  get key(): object | string | undefined {
+    return this.facts.clientKey
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.facts.logLevel
+  }
+
+  get sessionScope(): Scope.Scope | undefined {
+    return this.facts.sessionScope
+  }
+
+  get supports(): ClientOfRequest["supports"] {
+    return (required) => isSupported(this.facts, this.extensions, required)
+  }
+
+  get extension(): ClientOfRequest["extension"] {
+    return (extension) => Effect.suspend(() => settingsOf(this.facts, this.extensions, extension))
+  }
+}
+
+/** The settings of both sides; `None` where the extension is absent. Fails when those of the client do not decode. */
+const settingsOf = (
+  { clientCapabilities, version }: ClientFacts,
+  extensions: ExtensionTable.ExtensionTable,
+  { id, settings, since, until }: Extension.Extension.Any
+): Effect.Effect<Option.Option<any>, McpError.InvalidParams> => {
+  const declared = clientCapabilities.extensions?.[id]
+  return declared === undefined || !ExtensionTable.has(extensions, { extension: id, since, until }, version)
+    ? Effect.succeedNone
+    : Effect.mapBoth(SchemaParser.decodeUnknown(settings.client)(declared), {
+      onFailure: (issue) => McpError.ofIssue(issue, `settings of the extension "${id}"`),
+      onSuccess: (client) => Option.some({ client, server: extensions.own.get(id) })
+    })
+}
+
+/** Whether the client of a request has declared these capabilities, or this part of an extension can be used with it. */
+const isSupported = (
+  facts: ClientFacts,
+  extensions: ExtensionTable.ExtensionTable,
+  required: ClientCapabilities | Extension.Part
+): boolean =>
+  isPart(required)
+    ? isPresent(facts, extensions, required)
+    : Capabilities.missing(facts.clientCapabilities, required) === undefined
+
+// Capabilities are objects.
+const isPart = (required: ClientCapabilities | Extension.Part): required is Extension.Part =>
+  typeof (required as Extension.Part).extension === "string"
+
+/** Sends a request, and decodes its result. */
+const requestOf = (
+  facts: ClientFacts,
+  extensions: ExtensionTable.ExtensionTable,
+  send: (method: string, params: JsonObject, options?: RequestOptions) => Effect.Effect<JsonObject, CallError>,
+  request: Extension.Request,
+  params: unknown,
+  options: RequestOptions | undefined
+): Effect.Effect<any, AskError> => {
+  const { extension, name, result } = request
+  if (!ExtensionTable.has(extensions, request, facts.version)) {
+    return Effect.fail(new McpError.MethodNotFound({ method: name }))
+  }
+  if (!isPresent(facts, extensions, request)) {
+    return Effect.fail(new McpError.MissingClientCapability({ required: ExtensionTable.capability(extension) }))
+  }
+  return ExtensionTable.encodeParams(request, params).pipe(
+    Effect.flatMap((params) => send(name, params, options)),
+    Effect.mapError((error) => error instanceof JsonRpcError ? McpError.fromWire(error) : error),
+    Effect.flatMap((answer) =>
+      Effect.mapError(SchemaParser.decodeUnknown(result)(answer), (issue) =>
+        new TransportError({
+          reason: "Decode",
+          message: `The client's answer to "${name}" is not valid: ${Issue.sentence(issue)}`
+        }))
+    )
+  )
+}
+
+/** Whether both sides have declared the extension of a part, and the revision has the part. */
+const isPresent = (
+  { clientCapabilities, version }: ClientFacts,
+  extensions: ExtensionTable.ExtensionTable,
+  part: Extension.Part
+): boolean =>
+  ExtensionTable.has(extensions, part, version) && clientCapabilities.extensions?.[part.extension] !== undefined

@@ -1,0 +1,232 @@
+/**
+ * Builds the application's session layer: anew for every client, over the services that the application provides to all
+ * clients, and released with what its client has: a session up to 2025-11-25, a pipe from 2026-07-28 on. Over HTTP a client has
+ * neither then: the layer is built for each request, or kept for the user where the server says so. Two clients never share what
+ * it builds.
+ *
+ * The first request of a pipe or a user builds the layer, and the others wait for it. A failed build is not kept.
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as Deadlines from "../../kit/Deadlines.js"
+import * as Edition from "../../kit/Edition.js"
+import * as Release from "../../kit/Release.js"
+import * as SingleFlight from "../../kit/SingleFlight.js"
+import { InvalidParams } from "../../protocol/McpError.js"
+import { ChangeBus } from "../ChangeBus.js"
+import { CODE, HttpRefusal } from "../HttpRefusal.js"
+import type { ServerLimits } from "../Limits.js"
+import { RequestContext, type RequestContextService } from "../RequestContext.js"
+import { SessionDirectory } from "../SessionDirectory.js"
+import type { RequestOrigin } from "./RequestOrigin.js"
+import type { Resolved } from "./ResolvedLimits.js"
+
+/** The limit of what a client says of itself, in characters of JSON: it is kept with its session. */
+export const MAX_FACTS = 65_536
+
+/** How many sessions of users there may be, and how many of one user: one for each of its clients. */
+const MAX_SESSIONS = 10_000
+const MAX_SESSIONS_PER_USER = 64
+
+/** The least time between two looks at idle sessions, in milliseconds. */
+const RESOLUTION = 1000
+
+interface Options {
+  readonly closeTimeout?: Duration.DurationInput | undefined
+  readonly lifetime?: "user" | undefined
+  readonly limits: Resolved<ServerLimits>
+  /** Default: 10,000. */
+  readonly maxSessions?: number
+}
+
+type Request = RequestContextService & { readonly origin: Pick<RequestOrigin, "user"> }
+
+type Services = Context.Context<never>
+
+export interface SessionLayer {
+  /**
+   * Builds the services of a session in its scope. `request` is the request that begins the session. `keep` gets the services, and
+   * what releases them before the scope closes.
+   */
+  readonly build: (
+    request: Request,
+    scope: Scope.Scope,
+    keep?: (services: Services, release: Effect.Effect<void>) => void
+  ) => Effect.Effect<Services, unknown>
+  /** The session of a pipe, which closes with the scope. */
+  readonly within: (scope: Scope.Scope) => KeptSession
+  /** The services for a request that has no session and no pipe, in the scope of the request. */
+  readonly ofRequest: (request: Request, scope: Scope.Scope) => Effect.Effect<Services, unknown>
+  /** Whether a session of a user is kept from one such request to the next. */
+  readonly isOfUsers: boolean
+}
+
+/** A session that the first of its requests builds. */
+export class KeptSession<S extends Scope.Scope = Scope.Scope> {
+  /** What the layer has built. */
+  services: Services | undefined
+  private readonly flight: SingleFlight.SingleFlight<Services, unknown>
+
+  constructor(private readonly build: SessionLayer["build"], readonly scope: S) {
+    this.flight = SingleFlight.make(scope)
+  }
+
+  get(request: Request): Effect.Effect<Services, unknown> {
+    return Effect.suspend(() =>
+      this.services === undefined
+        ? this.flight.join(this.build(request, this.scope, (services) => {
+          this.services = services
+        }))
+        : Effect.succeed(this.services)
+    )
+  }
+}
+
+export const make = (
+  layer: Layer.Layer<never, unknown, any>,
+  application: Services,
+  options: Options
+): Effect.Effect<SessionLayer, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const context = Context.omit(Scope.Scope)(application as Context.Context<any>)
+    // With a memo map of its own for each session: a shared one would give one client's services to the next.
+    const fresh = Layer.fresh(layer)
+    const build: SessionLayer["build"] = (request, scope, keep) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(
+          // A scope of its own, so that a layer that fails half-way releases at once what it built.
+          Effect.zip(Layer.makeMemoMap, Edition.childOf(scope)),
+          ([memo, own]) =>
+            restore(Effect.mapInputContext(
+              Layer.buildWithMemoMap(fresh, memo, own),
+              (_: Services) =>
+                Context.add(
+                  request.origin.user === undefined ? context : Context.merge(context, request.origin.user),
+                  RequestContext,
+                  request
+                ) as Context.Context<any>
+            )).pipe(
+              Effect.onError((cause) =>
+                Release.within(
+                  Scope.close(own, Exit.failCause(cause)),
+                  "A session layer that failed",
+                  options.closeTimeout
+                )
+              ),
+              Effect.tap((services) => Effect.sync(() => keep?.(services, Scope.close(own, Exit.void))))
+            )
+        )
+      )
+    return {
+      build,
+      within: (scope) => new KeptSession(build, scope),
+      ofRequest: options.lifetime === "user" ? yield* ofUsers(build, options) : (request, scope) =>
+        Effect.flatMap(
+          Scope.extend(Release.scope("The session layer of a request", options.closeTimeout), scope),
+          (own) => build(request, own)
+        ),
+      isOfUsers: options.lifetime === "user"
+    }
+  })
+
+/** A session of a user. Its mutable fields: how many requests use it, and while none does, when it ends. */
+class UserSession extends KeptSession<Scope.CloseableScope> {
+  uses = 0
+  idle: Deadlines.Expirable | undefined
+
+  constructor(readonly key: string, readonly user: string, build: SessionLayer["build"], scope: Scope.CloseableScope) {
+    super(build, scope)
+  }
+}
+
+/**
+ * Keeps a session for each user, client and declared capabilities while requests use it, and for the idle time after that. Requests of
+ * clients without a user get a session each.
+ */
+const ofUsers = (
+  build: SessionLayer["build"],
+  { closeTimeout, limits, maxSessions = MAX_SESSIONS }: Options
+): Effect.Effect<SessionLayer["ofRequest"], never, Scope.Scope> =>
+  Effect.gen(function*() {
+    yield* refuseNodes
+    // It closes after the handlers have ended: the dispatcher is made later.
+    const whole = yield* Release.scope("The session layer of users", closeTimeout)
+    const deadlines = yield* Deadlines.make(RESOLUTION)
+    const services = yield* Edition.services
+    const idleTimeout = Deadlines.millis(limits.userSessionIdleTimeout)
+    /** The session that was used last is the last one. */
+    const sessions = new Map<string, UserSession>()
+
+    const end = (session: UserSession): void => {
+      sessions.delete(session.key)
+      if (session.idle !== undefined) deadlines.unwatch(session.idle)
+      const close = Scope.close(session.scope, Exit.void)
+      Edition.runFork(services, Release.within(close, "The session layer of a user", closeTimeout))
+    }
+    /** Ends an idle session where there is no room for another one of the user; `false` when all of them are in use. */
+    const makeRoom = (user: string): boolean => {
+      const all = [...sessions.values()]
+      const own = all.filter((session) => session.user === user)
+      const crowd = own.length >= MAX_SESSIONS_PER_USER ? own : all.length >= maxSessions ? all : undefined
+      const oldest = crowd?.find(({ uses }) => uses === 0)
+      if (oldest !== undefined) end(oldest)
+      return crowd === undefined || oldest !== undefined
+    }
+    const enter = (key: string, user: string) =>
+      Effect.suspend(() => {
+        let session = sessions.get(key)
+        if (session === undefined) {
+          if (!makeRoom(user)) return Effect.fail(busy)
+          session = new UserSession(key, user, build, Effect.runSync(Edition.childOf(whole)))
+        }
+        sessions.delete(key)
+        sessions.set(key, session)
+        if (session.idle !== undefined) deadlines.unwatch(session.idle)
+        session.uses++
+        return Effect.succeed(session)
+      })
+    const leave = (session: UserSession) =>
+      Effect.sync(() => {
+        if (--session.uses > 0) return
+        if (session.services === undefined) end(session)
+        else session.idle = deadlines.schedule(idleTimeout, () => end(session))
+      })
+
+    return (request, scope) => {
+      const { client: { capabilities, info }, principal } = request
+      if (principal === undefined) return build(request, scope)
+      const key = Json.stringify([principal.id, info, capabilities])
+      if (key === undefined || key.length > MAX_FACTS) return Effect.fail(tooLong)
+      return Effect.flatMap(
+        Scope.extend(Effect.acquireRelease(enter(key, principal.id), leave), scope),
+        (session) => session.get(request)
+      )
+    }
+  })
+
+// The next request of the client may arrive at another node.
+const refuseNodes = Effect.gen(function*() {
+  const directory = yield* Effect.serviceOption(SessionDirectory)
+  const bus = yield* Effect.serviceOption(ChangeBus)
+  if (Option.isSome(directory) || Option.isSome(bus)) {
+    yield* Effect.dieMessage(
+      "The option lifetime: \"user\" keeps sessions in the memory of one node, and this server has a SessionDirectory or a ChangeBus, " +
+        "which connect several nodes: keep the state of users in a store of the application"
+    )
+  }
+})
+
+const busy = new HttpRefusal({
+  status: 503,
+  error: { code: CODE, message: "Service Unavailable: all sessions that this user may have are in use" }
+})
+
+const tooLong = new InvalidParams({
+  message: `Invalid params: the client says more than ${MAX_FACTS} characters of itself and its capabilities`
+})

@@ -1,0 +1,16 @@
+/**
+ * The sender of a request about tasks: its principal, and what its token may do. The token of *this* request decides, not the token of the
+ * call that became the task: a user may have several.
+ */
+import type { Viewer } from "../tasks/StoredTasks.js"
+import * as Permission from "./Permission.js"
+import type { Session } from "./Session.js"
+
+export const make = (
+  { origin, principal }: Pick<Session, "origin" | "principal">,
+  isOfEra: Viewer["isOfEra"]
+): Viewer => ({
+  owner: principal?.id ?? null,
+  isOfEra,
+  refusal: (scopes) => scopes.length === 0 ? undefined : Permission.refusal(origin.user, scopes)
+})

@@ -1,0 +1,376 @@
+/**
+ * The tasks of a server as its store has them: reads and changes tasks for the viewers who may see them, and moves their status
+ * forward. A status that has ended never changes.
+ *
+ * `TaskRunner` supervises the fibers of the tasks that this process runs, the methods about tasks are those of each era.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { type ErrorObject, INTERNAL_ERROR } from "../../jsonrpc/JsonRpcError.js"
+import type { Progress } from "../../jsonrpc/Progress.js"
+import { SerialQueue } from "../../kit/SerialQueue.js"
+import { InternalError, InvalidParams } from "../../protocol/McpError.js"
+import type { TaskStatus } from "../../protocol/Tasks.js"
+import * as Tasks from "../../protocol/Tasks.js"
+import type { Version } from "../../protocol/Version.js"
+import type { Refuses } from "../Authenticator.js"
+import { CODE, HttpRefusal } from "../HttpRefusal.js"
+import {
+  type StoredTask,
+  type TaskOutcome,
+  type TaskQuestion,
+  TaskStoreError,
+  type TaskStoreService
+} from "../TaskStore.js"
+import * as StoreFailure from "../telemetry/StoreFailure.js"
+
+/** How many characters of a report are stored. */
+const MAX_MESSAGE = 1000
+
+/** Who may see a task: its owner, with the era that began it and with the scopes that its call required. */
+export interface Viewer<out E = Refuses> {
+  readonly owner: string | null
+  readonly isOfEra: (revision: Version) => boolean
+  /** Why the token of this request may not use what requires these scopes. */
+  readonly refusal: (scopes: ReadonlyArray<string>) => E | undefined
+}
+
+/** How a task ended. */
+export interface Ended {
+  readonly status: TaskStatus
+  readonly statusMessage?: string | undefined
+  readonly outcome?: TaskOutcome | undefined
+  /** The cause of an outcome that hides a bug of the server from the client. */
+  readonly died?: Cause.Cause<unknown> | undefined
+  readonly subject?: string | undefined
+}
+
+/** A store that logs when the store begins to fail. An application may have written the store: a defect is a failure, too. */
+export const logging = (store: TaskStoreService): TaskStoreService => {
+  const total = StoreFailure.total(STORE, unanswered, isFailure)
+  const followed = StoreFailure.once<TaskStoreError>(CHANGES, isFailure)
+  return {
+    create: (task) => total(() => store.create(task)),
+    get: (owner, taskId) => total(() => store.get(owner, taskId)),
+    replace: (task) => total(() => store.replace(task)),
+    list: (owner, options) => total(() => store.list(owner, options)),
+    changes: (owner, taskId) =>
+      Stream.suspend(() => {
+        let given = 0
+        const counted = Stream.map(Stream.suspend(() => store.changes(owner, taskId)), (task) => {
+          given++
+          return task
+        })
+        return Stream.catchAllCause(counted, (cause) => {
+          const error = Cause.isDie(cause) ? Cause.fail(unanswered(StoreFailure.messageOf(Cause.squash(cause)))) : cause
+          const failed = followed(Effect.failCause(error))
+          // The task as it is does not tell whether changes come.
+          return given > 1 ? Effect.zipRight(followed(Effect.void), failed) : failed
+        })
+      })
+  }
+}
+
+const unanswered = (message: string): TaskStoreError => new TaskStoreError({ reason: "Unavailable", message })
+
+/** Says why an answer does not fit to the question with this key; up to 2025-11-25 it refuses no answer. */
+export type Check = (key: string, answer: TaskOutcome) => Effect.Effect<void, InvalidParams>
+
+/** Its fields: `listeners` run for every change that this server makes; `checks` are those of the tasks that wait here, by their ids. */
+export class StoredTasks {
+  private readonly checks = new Map<string, Set<Check>>()
+  private readonly listeners = new Set<(task: StoredTask) => Effect.Effect<void>>()
+
+  constructor(readonly store: TaskStoreService) {}
+
+  /** Runs the listener for every change of a task that this server makes, until the scope closes. */
+  onChange(listener: (task: StoredTask) => Effect.Effect<void>): Effect.Effect<void, never, Scope.Scope> {
+    return Effect.acquireRelease(
+      Effect.sync(() => this.listeners.add(listener)),
+      () => Effect.sync(() => this.listeners.delete(listener))
+    )
+  }
+
+  /**
+   * A task of the viewer. Fails as for an unknown task when it is another's, and as a call of its tool would fail when the viewer may not
+   * call the tool.
+   */
+  get(viewer: Viewer, taskId: string): Effect.Effect<StoredTask, Refuses | InvalidParams> {
+    return answered(this.find(viewer, taskId))
+  }
+
+  private find<E>(viewer: Viewer<E>, taskId: string): Effect.Effect<StoredTask, TaskStoreError | E | InvalidParams> {
+    return Effect.flatMap(
+      this.store.get(viewer.owner, taskId),
+      (found): Effect.Effect<StoredTask, E | InvalidParams> => {
+        if (Option.isNone(found) || !viewer.isOfEra(found.value.revision)) return Effect.fail(unknown)
+        const refused = viewer.refusal(requiresOf(found.value))
+        return refused === undefined ? Effect.succeed(found.value) : Effect.fail(refused)
+      }
+    )
+  }
+
+  /** The scopes that a request about a task requires; none where there is no such task, or the store is away. */
+  requires(owner: string | null, taskId: string): Effect.Effect<ReadonlyArray<string>> {
+    return Effect.match(this.store.get(owner, taskId), {
+      onFailure: () => [],
+      onSuccess: Option.match({ onNone: () => [], onSome: requiresOf })
+    })
+  }
+
+  /** The task as it is, and then as it becomes. */
+  changes(viewer: Viewer, taskId: string): Stream.Stream<StoredTask, Refuses | InvalidParams> {
+    return Stream.unwrap(
+      Effect.as(
+        this.get(viewer, taskId),
+        Stream.catchAll(this.store.changes(viewer.owner, taskId), (error) => Stream.fromEffect(unavailable(error)))
+      )
+    )
+  }
+
+  /** Tasks that the viewer may see. */
+  list(viewer: Viewer, after: string | undefined, limit: number) {
+    return Effect.catchAll(
+      Effect.map(this.store.list(viewer.owner, { after, limit }), ({ next, tasks }) => ({
+        next,
+        tasks: tasks.filter((task) => viewer.isOfEra(task.revision) && viewer.refusal(requiresOf(task)) === undefined)
+      })),
+      (error): Effect.Effect<never, HttpRefusal | InternalError | InvalidParams> =>
+        error.reason === "UnknownPage"
+          ? Effect.fail(new InvalidParams({ message: "Invalid params: the cursor is not one of this list" }))
+          : unavailable(error)
+    )
+  }
+
+  /** Cancels a task that has not ended. `false` when it had ended before. */
+  cancel(
+    viewer: Viewer,
+    taskId: string
+  ): Effect.Effect<readonly [StoredTask, boolean], Refuses | InvalidParams> {
+    return answered(this.change(viewer, taskId, (task) =>
+      Tasks.isTerminal(task.status)
+        ? undefined
+        : { status: "cancelled", statusMessage: "The client cancelled the task", questions: {}, answers: {} }))
+  }
+
+  /**
+   * Gives the answers to questions of a task, by their keys; a question without one stays. Only questions that the task has are
+   * looked up: a client may send any number of other answers. From 2026-07-28 on, an answer that does not fit to its question is refused, and
+   * all others with it; only the node that runs the task checks answers.
+   */
+  answer(
+    viewer: Viewer,
+    taskId: string,
+    answerOf: (key: string) => TaskOutcome | undefined
+  ): Effect.Effect<unknown, Refuses | InvalidParams> {
+    const knownOf = (task: StoredTask) =>
+      Record.filterMap(task.questions, (_, key) => Option.fromNullable(answerOf(key)))
+    const checks = this.checks.get(taskId)
+    const check = (task: StoredTask) =>
+      Object.entries(knownOf(task)).flatMap(([key, answer]) => [...checks ?? []].map((one) => one(key, answer)))
+    const checking = checks === undefined
+      ? Effect.void
+      : Effect.flatMap(this.find(viewer, taskId), (task) => Effect.all(check(task), { discard: true }))
+    const change = this.change(viewer, taskId, (task) => {
+      const known = knownOf(task)
+      if (Tasks.isTerminal(task.status) || Record.isEmptyRecord(known)) return undefined
+      const questions = Record.filter(task.questions, (_, key) => !Object.hasOwn(known, key))
+      return { questions, answers: { ...task.answers, ...known }, status: statusOf(questions) }
+    })
+    return answered(Effect.zipRight(checking, change))
+  }
+
+  /** Asks questions in a task, and waits for all answers. From 2026-07-28 on, answers that come to this node meanwhile are checked before they are stored. */
+  ask(
+    task: StoredTask,
+    questions: Readonly<Record<string, TaskQuestion>>,
+    check: Check
+  ): Effect.Effect<Readonly<Record<string, TaskOutcome>>, InternalError | InvalidParams> {
+    const { taskId } = task
+    return Effect.acquireUseRelease(
+      Effect.sync(() => this.checks.set(taskId, (this.checks.get(taskId) ?? new Set()).add(check))),
+      () => this.asking(task, questions),
+      () =>
+        Effect.sync(() => {
+          const checks = this.checks.get(taskId)
+          checks?.delete(check)
+          if (checks?.size === 0) this.checks.delete(taskId)
+        })
+    )
+  }
+
+  private asking(
+    { owner, taskId }: StoredTask,
+    questions: Readonly<Record<string, TaskQuestion>>
+  ): Effect.Effect<Readonly<Record<string, TaskOutcome>>, InternalError | InvalidParams> {
+    const self = ofOwner(owner)
+    const keys = Object.keys(questions)
+    const take = this.change(self, taskId, (task) =>
+      keys.every((key) => Object.hasOwn(task.answers, key))
+        ? { answers: Record.filter(task.answers, (_, key) => !keys.includes(key)) }
+        : undefined)
+    // A task that has ended takes no answers.
+    const taken = this.store.changes(owner, taskId).pipe(
+      Stream.takeUntil(({ status }) => Tasks.isTerminal(status)),
+      Stream.filter(({ answers }) => keys.every((key) => Object.hasOwn(answers, key))),
+      Stream.runHead,
+      Effect.retry(readAgain),
+      Effect.flatMap(Option.match({ onNone: () => Effect.interrupt, onSome: ({ answers }) => Effect.succeed(answers) }))
+    )
+    return this.change(self, taskId, (task) =>
+      Tasks.isTerminal(task.status)
+        ? undefined
+        : { questions: { ...task.questions, ...questions }, status: "input_required" }).pipe(
+        Effect.flatMap(([, isAsked]) => isAsked ? taken : Effect.interrupt),
+        Effect.onInterrupt(() => Effect.ignore(this.withdraw(self, taskId, keys))),
+        Effect.tap(Effect.retry(take, { schedule: writeAgain, while: isUnavailable })),
+        // The request of the task is answered already: no status can tell of the store.
+        Effect.catchTag("TaskStoreError", ({ message, reason }) => Effect.fail(failure(message, reason)))
+      )
+  }
+
+  /**
+   * Stores what the handler of a task reports as the message of its status. Does not wait: one write runs at a time, and of the reports
+   * that come meanwhile only the newest is written. A report that cannot be stored is lost.
+   */
+  reports({ owner, taskId }: StoredTask): (progress: Progress) => Effect.Effect<void> {
+    const writes = new SerialQueue()
+    return ({ message, progress, total }) => {
+      const text = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)
+      const statusMessage = text.slice(0, MAX_MESSAGE)
+      const write = this.change(
+        ofOwner(owner),
+        taskId,
+        (task) => Tasks.isTerminal(task.status) || task.statusMessage === statusMessage ? undefined : { statusMessage }
+      )
+      return writes.fork(Effect.ignore(write), "progress")
+    }
+  }
+
+  private withdraw(viewer: Viewer<never>, taskId: string, keys: ReadonlyArray<string>) {
+    return this.change(viewer, taskId, (task) => {
+      const questions = Record.filter(task.questions, (_, key) => !keys.includes(key))
+      return Tasks.isTerminal(task.status)
+        ? undefined
+        : {
+          questions,
+          answers: Record.filter(task.answers, (_, key) => !keys.includes(key)),
+          status: statusOf(questions)
+        }
+    })
+  }
+
+  /**
+   * Stores the end of a task; does nothing when it has ended before. While the store is away it tries again. It can be interrupted
+   * only between two attempts.
+   */
+  end(
+    { owner, taskId }: StoredTask,
+    { died, subject, ...ended }: Ended,
+    again: Schedule.Schedule<unknown> = writeAgain
+  ): Effect.Effect<void> {
+    const logged = died === undefined
+      ? Effect.void
+      : Effect.logError(`The task of ${subject ?? "a request"} died`, died)
+    // The end of a task interrupts a handler that asks, before it interrupts the fiber that supervises the handler: that is no defect.
+    const isInterrupted = died !== undefined && Cause.isInterruptedOnly(died)
+    const store = (ended: Pick<Ended, "status" | "statusMessage" | "outcome">) =>
+      Effect.tap(
+        this.change(
+          ofOwner(owner),
+          taskId,
+          (task) =>
+            Tasks.isTerminal(task.status)
+              ? undefined
+              : { statusMessage: undefined, ...ended, questions: {}, answers: {} }
+        ),
+        ([, isChanged]) => isInterrupted && isChanged ? logged : Effect.void
+      )
+    const stored = (ended: Parameters<typeof store>[0]) =>
+      Effect.retry(Effect.uninterruptible(store(ended)), { schedule: again, while: isUnavailable })
+    const end = isInterrupted ? stored(ended) : Effect.zipRight(logged, stored(ended))
+    return end.pipe(
+      Effect.catchIf(
+        (error): error is TaskStoreError => error._tag === "TaskStoreError" && error.reason === "Full",
+        ({ message }) => stored({ status: "failed", outcome: { error: errorOf(message) }, statusMessage: message })
+      ),
+      Effect.ignore
+    )
+  }
+
+  /** Changes a task, again when another change came first. `undefined` from `f` changes nothing. */
+  private change<E>(
+    viewer: Viewer<E>,
+    taskId: string,
+    f: (task: StoredTask) => Partial<StoredTask> | undefined
+  ): Effect.Effect<readonly [StoredTask, boolean], TaskStoreError | E | InvalidParams> {
+    return Effect.flatMap(Effect.zip(this.find(viewer, taskId), Clock.currentTimeMillis), ([task, now]) => {
+      const changes = f(task)
+      if (changes === undefined) return Effect.succeed([task, false] as const)
+      const next: StoredTask = { ...task, ...changes, version: task.version + 1, lastUpdatedAt: now }
+      return Effect.flatMap(
+        this.store.replace(next),
+        (isReplaced): Effect.Effect<readonly [StoredTask, boolean], TaskStoreError | E | InvalidParams> =>
+          isReplaced
+            ? Effect.as(Effect.forEach([...this.listeners], (listener) => listener(next), { discard: true }), [
+              next,
+              true
+            ])
+            : this.change(viewer, taskId, f)
+      )
+    })
+  }
+}
+
+/** How changes are read again after the store has failed. */
+export const readAgain = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("30 seconds"))
+
+/** How the end of a task, and the name of its node, are written again after the store has failed, for as long as they are needed. */
+export const untilStored = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second"))
+
+/** How often the end of a task, or an answer that came, is written again after the store has failed: for 3 seconds. */
+export const writeAgain = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
+
+const isFailure = ({ reason }: TaskStoreError): boolean => reason === "Refused" || reason === "Unavailable"
+
+const isUnavailable = (error: TaskStoreError | InvalidParams): boolean =>
+  error._tag === "TaskStoreError" && isFailure(error)
+
+/** As a client learns of it. */
+const answered = <A>(effect: Effect.Effect<A, TaskStoreError | Refuses | InvalidParams>) =>
+  Effect.catchTag(effect, "TaskStoreError", unavailable)
+
+/** A task is in the hands of its own handler, whatever the era. */
+const ofOwner = (owner: string | null): Viewer<never> => ({ owner, isOfEra: () => true, refusal: () => undefined })
+
+const requiresOf = ({ requires = [] }: StoredTask): ReadonlyArray<string> => requires
+
+const statusOf = (questions: Readonly<Record<string, TaskQuestion>>): TaskStatus =>
+  Object.keys(questions).length === 0 ? "working" : "input_required"
+
+const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })
+
+/** A limit of the store is for the client to know. */
+export const unavailable = ({ message, reason }: TaskStoreError): Effect.Effect<never, HttpRefusal | InternalError> =>
+  Effect.fail(reason === "Refused" ? refused : failure(message, reason))
+
+const failure = (message: string, reason: TaskStoreError["reason"]): InternalError =>
+  new InternalError({ message: reason === "Full" ? message : StoreFailure.sentence(STORE) })
+
+const STORE = "The store of tasks"
+
+const refused = new HttpRefusal({
+  status: 503,
+  headers: { "retry-after": "1" },
+  error: { code: CODE, message: `Service Unavailable: ${StoreFailure.sentence(STORE, true)}` }
+})
+
+const CHANGES = "Waiting for changes in the store of tasks"
+
+export const errorOf = (message: string): ErrorObject => ({ code: INTERNAL_ERROR, message })

@@ -1,0 +1,183 @@
+/**
+ * Runs tasks: creates them, and supervises their fibers until they end, are cancelled or expire.
+ *
+ * `TaskCall` makes a task of a call, `StoredTasks` is what clients see.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import { internal } from "../../jsonrpc/JsonRpcError.js"
+import type { OwnLimit } from "../../jsonrpc/Side.js"
+import * as Race from "../../kit/Race.js"
+import { Permits } from "../../kit/Semaphore.js"
+import * as TimeLimit from "../../kit/TimeLimit.js"
+import { InternalError } from "../../protocol/McpError.js"
+import * as Tasks from "../../protocol/Tasks.js"
+import type { Version } from "../../protocol/Version.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
+import type { TaskLimits } from "../Limits.js"
+import type { StoredTask, TaskStoreService } from "../TaskStore.js"
+import { type Ended, errorOf, readAgain, StoredTasks, unavailable, untilStored } from "./StoredTasks.js"
+
+/** The options of the tasks of a server, with their defaults; durations in milliseconds. */
+export interface Settings {
+  readonly maxRunning: number
+  readonly ttl: number
+  readonly maxTtl: number
+  readonly pollInterval: number
+}
+
+/**
+ * Its fields: `running` holds the tasks that this process runs, and those that the store does not have yet, by their owners,
+ * with their fibers once they have one; no owner without tasks. `closing` refuses new ones.
+ */
+export class TaskRunner {
+  readonly tasks: StoredTasks
+  private readonly running = new Map<string | null, Map<string, Fiber.RuntimeFiber<void> | undefined>>()
+  private closing = false
+
+  constructor(private readonly store: TaskStoreService, private readonly settings: Settings) {
+    this.tasks = new StoredTasks(store)
+  }
+
+  /** Creates a task. It is in the store when this has ended. */
+  create(
+    owner: string | null,
+    revision: Version,
+    ttl: number | undefined,
+    requires: ReadonlyArray<string>
+  ): Effect.Effect<StoredTask, HttpRefusal | InternalError> {
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const running = this.running.get(owner)?.size ?? 0
+      if (running >= this.settings.maxRunning) {
+        return Effect.fail(
+          new InternalError({ message: `${running} tasks are running, and no more may: wait for one, or cancel one` })
+        )
+      }
+      if (this.closing) return Effect.fail(new InternalError({ message: "The server is shutting down" }))
+      const task: StoredTask = {
+        taskId: globalThis.crypto.randomUUID().replaceAll("-", ""),
+        owner,
+        revision,
+        ...(requires.length === 0 ? undefined : { requires }),
+        version: 1,
+        status: "working",
+        createdAt: now,
+        lastUpdatedAt: now,
+        ttl: Math.max(1, Math.min(ttl ?? this.settings.ttl, this.settings.maxTtl)),
+        pollInterval: this.settings.pollInterval,
+        questions: {},
+        answers: {}
+      }
+      this.add(task)
+      return Effect.as(
+        Effect.onError(
+          Effect.catchAll(this.store.create(task), unavailable),
+          () => Effect.sync(() => this.remove(task))
+        ),
+        task
+      )
+    })
+  }
+
+  /**
+   * Supervises the fiber of a task: interrupts it when the task is cancelled or its time has passed, and stores its end.
+   */
+  supervise(
+    task: StoredTask,
+    work: Effect.Effect<Fiber.RuntimeFiber<Ended>>,
+    changed: (task: StoredTask) => Effect.Effect<void> = () => Effect.void
+  ): Effect.Effect<void> {
+    const { owner, taskId } = task
+    // Ends when the task does, or when the store has removed it.
+    const over = this.store.changes(owner, taskId).pipe(
+      Stream.tap((changedTask) => changedTask.version > task.version ? changed(changedTask) : Effect.void),
+      Stream.takeUntil(({ status }) => Tasks.isTerminal(status)),
+      Stream.runDrain,
+      Effect.retry(readAgain),
+      TimeLimit.end(task.ttl)
+    )
+    let result: Ended | undefined
+    const finish = Effect.flatMap(
+      Effect.flatMap(work, Fiber.join),
+      // `over` interrupts it when the time of the task has passed.
+      (ended) => this.tasks.end(task, result = ended, untilStored)
+    )
+    return Race.raceFirst(finish, over).pipe(
+      Effect.interruptible,
+      Effect.ensuring(Effect.flatMap(work, Fiber.interrupt)),
+      Effect.onInterrupt(() => this.tasks.end(task, result ?? shutDown)),
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause) ? Effect.void : this.tasks.end(task, { ...lost, died: cause })
+      ),
+      Effect.asVoid,
+      Effect.forkDaemon,
+      Effect.flatMap((fiber) => {
+        this.add(task, fiber)
+        fiber.addObserver(() => this.remove(task))
+        // Closing may have begun while the store created the task.
+        return this.closing ? Fiber.interruptFork(fiber) : Effect.void
+      })
+    )
+  }
+
+  /**
+   * The limit of the requests of one client that wait for results of tasks: as many as tasks of one user may run.
+   */
+  limitOfResults(): OwnLimit {
+    return new Permits({ running: this.settings.maxRunning, waiting: 0, text: 0 })
+  }
+
+  private add({ owner, taskId }: StoredTask, fiber?: Fiber.RuntimeFiber<void>): void {
+    const tasks = this.running.get(owner)
+    if (tasks === undefined) this.running.set(owner, new Map([[taskId, fiber]]))
+    else tasks.set(taskId, fiber)
+  }
+
+  private remove({ owner, taskId }: StoredTask): void {
+    const tasks = this.running.get(owner)
+    tasks?.delete(taskId)
+    if (tasks?.size === 0) this.running.delete(owner)
+  }
+
+  /** The owners and the ids of the tasks that run here. */
+  ids(): Iterable<readonly [owner: string | null, taskId: string]> {
+    return [...this.running].flatMap(([owner, tasks]) => [...tasks.keys()].map((taskId) => [owner, taskId] as const))
+  }
+
+  /** Ends all tasks, with an outcome that says why. */
+  get shutdown(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.closing = true
+      return Fiber.interruptAll(
+        [...this.running.values()].flatMap((tasks) => [...tasks.values()].flatMap((fiber) => fiber ?? []))
+      )
+    })
+  }
+}
+
+const shutDown: Ended = {
+  status: "failed",
+  statusMessage: "The server was shut down before the task ended",
+  outcome: { error: errorOf("The server was shut down before the task ended") }
+}
+
+const lost: Ended = { status: "failed", outcome: { error: errorOf(internal.message) } }
+
+/** Applies the defaults. */
+export const settings = (options: {
+  readonly limits?: TaskLimits | undefined
+  readonly ttl?: Duration.DurationInput | undefined
+  readonly pollInterval?: Duration.DurationInput | undefined
+}): Settings => {
+  const { maxRunning = 64, maxTtl = "1 day" } = options.limits ?? {}
+  return {
+    maxRunning,
+    maxTtl: Duration.toMillis(maxTtl),
+    ttl: Duration.toMillis(options.ttl ?? "1 hour"),
+    pollInterval: Duration.toMillis(options.pollInterval ?? "1 second")
+  }
+}

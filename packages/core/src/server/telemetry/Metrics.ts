@@ -1,0 +1,128 @@
+/**
+ * The metrics of a server at work: how much is open, and what went another way than usual. Nothing here runs for a message
+ * that is served: what is open is counted when a metric is read, and counters are for events that are rare.
+ *
+ * `Telemetry` publishes them, and has those of single messages.
+ */
+import * as Effect from "effect/Effect"
+import { globalValue } from "effect/GlobalValue"
+import * as Metric from "effect/Metric"
+import * as MetricKey from "effect/MetricKey"
+import * as MetricState from "effect/MetricState"
+import type * as Scope from "effect/Scope"
+import * as Edition from "../../kit/Edition.js"
+import * as Telemetry from "../../protocol/telemetry/Telemetry.js"
+
+const PREFIX = "mcp.runtime."
+
+/** A number that is counted when it is read, of all servers of the process together. */
+export interface Count {
+  readonly metric: Metric.Metric.Gauge<number>
+  /** Adds what the function counts, until the scope closes. */
+  readonly observe: (read: () => number) => Effect.Effect<void, never, Scope.Scope>
+}
+
+const count = (name: string, description: string): Count => {
+  const key = MetricKey.gauge(PREFIX + name, { description })
+  const sources = globalValue(Symbol.for(key.name), () => new Set<() => number>())
+  return {
+    metric: Metric.fromMetricKey(key),
+    observe: (read) =>
+      Effect.asVoid(Effect.acquireRelease(
+        Effect.sync(() => {
+          // A gauge of Effect has the number that was set last: this one asks for it.
+          const get = () => MetricState.gauge([...sources].reduce((sum, source) => sum + source(), 0))
+          Object.assign(Metric.globalMetricRegistry.get(key), { get })
+          sources.add(read)
+        }),
+        () => Effect.sync(() => sources.delete(read))
+      ))
+  }
+}
+
+export const sessions: Count = count("sessions.active", "How many sessions of HTTP clients are open")
+
+export const requests: Count = count("requests.inflight", "How many requests have no response yet")
+
+export const streams: Count = count("streams.open", "How many event streams clients read")
+
+export const subscriptions: Count = count(
+  "subscriptions.active",
+  "How many resources clients up to 2025-11-25 have subscribed to, and how many subscriptions of later ones are open"
+)
+
+type Counter = Metric.Metric.Counter<number>
+
+const counter = (name: string, description: string): Counter =>
+  Metric.counter(PREFIX + name, { description, incremental: true })
+
+export const forwarded: Counter = counter("forwarded", "Requests that this node passed on to another one")
+
+export const takeovers: Counter = counter("takeovers", "Sessions that this node went on with, after another one")
+
+export const leaseLost: Counter = counter(
+  "lease.lost",
+  "How often this node was no member of the nodes any more, although it ran"
+)
+
+export const replayed: Counter = counter("resume.replayed", "Stored events that clients got when they read on")
+
+export const slowReaders: Counter = counter(
+  "slow_consumer.cut",
+  "Connections that were cut because the client read too slowly"
+)
+
+export const rejected: Counter = counter("frames.rejected", "HTTP requests and messages that were refused, by reason")
+
+export const shutdown: Metric.Metric.Histogram<number> = Telemetry.histogram(
+  `${PREFIX}drain.seconds`,
+  "How long an HTTP endpoint took to end, from the beginning of its shutdown, in seconds"
+)
+
+/** Records once how long an endpoint takes to end, from its `drain` to the end of its `close`. `now` is in milliseconds. */
+export const timed = <A extends { readonly drain: Effect.Effect<void>; readonly close: Effect.Effect<void> }>(
+  endpoint: A,
+  now: () => number
+): Effect.Effect<A> =>
+  Effect.gen(function*() {
+    const begin = yield* Effect.cached(Effect.sync(now))
+    const record = (began: number) => Edition.update(shutdown, (now() - began) / 1000)
+    const end = yield* Effect.cached(Effect.map(begin, record))
+    return {
+      ...endpoint,
+      drain: Effect.zipRight(begin, endpoint.drain),
+      close: Effect.zipRight(Effect.zipRight(begin, endpoint.close), end)
+    }
+  })
+
+/** Counts something that has happened. */
+export const add = (counter: Counter, times = 1): void => {
+  if (times > 0) Edition.update(counter, times)
+}
+
+const byReason = new Map<string, Counter>()
+
+/** Counts a refusal. The reason must be one of a few that peers cannot choose. */
+export const reject = (reason: string, times = 1): void => {
+  let tagged = byReason.get(reason)
+  if (tagged === undefined) byReason.set(reason, tagged = Metric.tagged(rejected, "reason", reason))
+  add(tagged, times)
+}
+
+/** Counts an HTTP request that was refused. */
+export const rejectHttp = (status: number): void => reject(REASONS[status] ?? Telemetry.OTHER)
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "invalid",
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not_found",
+  405: "method_not_allowed",
+  406: "not_acceptable",
+  409: "conflict",
+  413: "too_large",
+  415: "unsupported_media_type",
+  429: "too_many",
+  500: "internal",
+  503: "unavailable"
+}

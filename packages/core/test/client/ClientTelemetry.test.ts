@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as ClientTelemetry from "@effect-mcp/core/ClientTelemetry"
+import * as Message from "@effect-mcp/core/Message"
+import { Effect, Fiber, Metric, TestClock, Tracer } from "effect"
+import { exchange, legacyClient } from "./Scripts.js"
+
+const connected = legacyClient({ client: { telemetry: true } })
+
+const taken = (method: string, error?: string) => {
+  const byMethod = Metric.tagged(ClientTelemetry.operationDuration, "mcp.method.name", method)
+  return Effect.map(
+    Metric.value(error === undefined ? byMethod : Metric.tagged(byMethod, "error.type", error)),
+    ({ count, sum }) => ({ count, sum })
+  )
+}
+
+// One after another: metrics are of the whole process.
+describe.sequential("A call of a traced client", () => {
+  it.scoped("sends its span to the server; it is a child of the caller's", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connected
+      const calling = Effect.flatMap(
+        Effect.currentSpan,
+        (span) =>
+          Effect.map(
+            exchange(server, client.ping({ meta: { mine: 1 } }), "ping", {}),
+            ({ params }) => ({ params, span })
+          )
+      )
+      const { params, span } = yield* Effect.withSpan(calling, "caller")
+      const meta = params!._meta as { readonly traceparent: string; readonly mine: number }
+      assert.strictEqual(meta.mine, 1)
+      const [version, traceId, spanId] = meta.traceparent.split("-")
+      assert.deepStrictEqual([version, traceId], ["00", span.traceId])
+      assert.notStrictEqual(spanId, span.spanId)
+    }))
+
+  it.scoped("has a span with its method, its tool and its kind of error", () =>
+    Effect.gen(function*() {
+      const spans: Array<Tracer.Span> = []
+      const tracer = yield* Effect.tracer
+      const recording = Tracer.make({
+        span: (...args) => {
+          const span = tracer.span(...args)
+          spans.push(span)
+          return span
+        },
+        context: tracer.context
+      })
+      const { client, server } = yield* connected
+      yield* Effect.withTracer(
+        exchange(server, client.getPrompt("review"), "prompts/get", { messages: "none" }),
+        recording
+      )
+      const refusing = yield* Effect.fork(Effect.withTracer(Effect.flip(client.callTool("echo")), recording))
+      const { id } = yield* server.expectRequest("tools/call")
+      yield* server.send(Message.failure(id, { code: 42, message: "no" }))
+      yield* Fiber.join(refusing)
+      assert.deepStrictEqual(spans.map(({ kind, name }) => [kind, name]), [
+        ["client", "prompts/get review"],
+        ["client", "tools/call echo"]
+      ])
+      assert.deepStrictEqual(spans.map(({ attributes }) => Object.fromEntries(attributes)), [
+        {
+          "mcp.method.name": "prompts/get",
+          "mcp.protocol.version": "2025-11-25",
+          "gen_ai.prompt.name": "review"
+        },
+        {
+          "mcp.method.name": "tools/call",
+          "mcp.protocol.version": "2025-11-25",
+          "gen_ai.tool.name": "echo",
+          "gen_ai.operation.name": "execute_tool",
+          "error.type": "PeerError"
+        }
+      ])
+      for (const { status } of spans) assert.strictEqual(status._tag, "Ended")
+    }))
+
+  it.scoped("is measured, in seconds, by method and kind of error", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connected
+      const [before, refused] = [yield* taken("ping"), yield* taken("tools/call", "InvalidParams")]
+      const ping = yield* Effect.fork(client.ping())
+      const { id } = yield* server.expectRequest("ping")
+      yield* TestClock.adjust("2 seconds")
+      yield* server.send(Message.success(id, {}))
+      yield* Fiber.join(ping)
+      const call = yield* Effect.fork(Effect.exit(client.callTool("nobody")))
+      const request = yield* server.expectRequest("tools/call")
+      yield* server.send(Message.failure(request.id, { code: -32602, message: "Unknown tool" }))
+      yield* Fiber.join(call)
+      assert.deepStrictEqual(yield* taken("ping"), { count: before.count + 1, sum: before.sum + 2 })
+      assert.strictEqual((yield* taken("tools/call", "InvalidParams")).count, refused.count + 1)
+    }))
+
+  it.scoped("that is interrupted is counted as cancelled, and a tool's failure as a tool error", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* connected
+      const [cancelled, failed] = [yield* taken("tools/call", "cancelled"), yield* taken("tools/call", "tool_error")]
+      const call = yield* Effect.fork(client.callTool("slow"))
+      yield* server.expectRequest("tools/call")
+      yield* Fiber.interrupt(call)
+      yield* server.expectNotification("notifications/cancelled")
+      yield* exchange(server, client.callTool("fails"), "tools/call", { content: [], isError: true })
+      assert.strictEqual((yield* taken("tools/call", "cancelled")).count, cancelled.count + 1)
+      assert.strictEqual((yield* taken("tools/call", "tool_error")).count, failed.count + 1)
+    }))
+})
+
+describe("A session of a traced client", () => {
+  it.effect("is measured when it ends, in seconds", () =>
+    Effect.gen(function*() {
+      const lasted = Effect.map(Metric.value(ClientTelemetry.sessionDuration), ({ count, sum }) => ({ count, sum }))
+      const before = yield* lasted
+      yield* Effect.scoped(Effect.zipRight(connected, TestClock.adjust("90 seconds")))
+      assert.deepStrictEqual(yield* lasted, { count: before.count + 1, sum: before.sum + 90 })
+    }))
+})
+
+describe("A client that is not traced", () => {
+  it.scoped("sends no span", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* legacyClient()
+      const { params } = yield* Effect.withSpan(exchange(server, client.ping(), "ping", {}), "caller")
+      assert.isUndefined(params)
+    }))
+})

@@ -1,0 +1,363 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import type { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import type { TransportError } from "@effect-mcp/core/LocalError"
+import * as Remote from "@effect-mcp/core/Remote"
+import { Context, Deferred, Effect, Fiber, Ref, TestClock } from "effect"
+import * as ScriptedServer from "./ScriptedServer.js"
+
+/** Sends one request, and gives how it ends. */
+const sending = (options?: Parameters<typeof ScriptedServer.pair>[0]) =>
+  Effect.gen(function*() {
+    const pair = yield* ScriptedServer.pair(options)
+    const calling = yield* pair.call("ping")
+    return { pair, calling: Effect.map(Fiber.join(calling), (one) => one as TransportError) }
+  })
+
+describe("The headers of a request", () => {
+  it.scoped("are the protocol's and those that the application adds", () =>
+    Effect.gen(function*() {
+      const { pair } = yield* sending({ id: "s-1", headers: { Authorization: "Bearer 1", "X-Tenant": "t" } })
+      const { headers } = yield* pair.expect("ping")
+      assert.deepInclude(headers, { authorization: "Bearer 1", "x-tenant": "t", "mcp-session-id": "s-1" })
+    }))
+
+  it.scoped("may be made by an effect for each request", () =>
+    Effect.gen(function*() {
+      const count = yield* Ref.make(0)
+      const headers = Effect.map(Ref.updateAndGet(count, (n) => n + 1), (n) => ({ authorization: `Bearer ${n}` }))
+      const { pair } = yield* sending({ headers })
+      // After `initialize` and `initialized`.
+      assert.strictEqual((yield* pair.expect("ping")).headers.authorization, "Bearer 3")
+    }))
+
+  it.scoped("cannot be changed by the application where they belong to the protocol", () =>
+    Effect.gen(function*() {
+      const mine = {
+        Accept: "text/html",
+        "Content-Type": "text/plain",
+        "Mcp-Session-Id": "stolen",
+        "MCP-Protocol-Version": "1",
+        "Last-Event-Id": "9",
+        "x-mine": "yes"
+      }
+      for (const headers of [mine, Effect.succeed(mine)]) {
+        const { pair } = yield* sending({ headers })
+        const exchange = yield* pair.expect("ping")
+        assert.deepInclude(exchange.headers, {
+          accept: "application/json, text/event-stream",
+          "content-type": "application/json",
+          "mcp-protocol-version": "2025-11-25",
+          "x-mine": "yes"
+        })
+        assert.notProperty(exchange.headers, "mcp-session-id")
+        assert.notProperty(exchange.headers, "last-event-id")
+      }
+    }))
+
+  it.scoped("fail only the request that they cannot be made for", () =>
+    Effect.gen(function*() {
+      const broken = yield* Ref.make(false)
+      const headers = Effect.flatMap(
+        Ref.get(broken),
+        (no) => no ? Effect.fail("no token" as const) : Effect.succeed({})
+      )
+      const pair = yield* ScriptedServer.pair({ headers })
+      yield* Ref.set(broken, true)
+      const calling = yield* pair.call("ping")
+      assert.deepInclude(yield* Fiber.join(calling), { _tag: "TransportError", reason: "Write", cause: "no token" })
+      yield* pair.quiet
+    }))
+
+  it.scoped("may need services of the application", () =>
+    Effect.gen(function*() {
+      class Token extends Context.Tag("Token")<Token, string>() {}
+      const http = yield* ScriptedServer.make()
+      const connector = Remote.connector(ScriptedServer.URL, {
+        headers: Effect.map(Token, (token) => ({ authorization: token }))
+      })
+      const transport = yield* connector.connect.pipe(
+        Effect.provideService(HttpClient.HttpClient, http.client),
+        Effect.provideService(Token, "Bearer 1")
+      )
+      transport.unsafeSend({ jsonrpc: "2.0", id: 1, method: "initialize" })
+      assert.strictEqual((yield* http.expect("initialize")).headers.authorization, "Bearer 1")
+    }))
+})
+
+describe("A request that is answered with 401 or 403", () => {
+  it.scoped("fails alone, with the challenge of the server in its cause", () =>
+    Effect.gen(function*() {
+      for (
+        const [status, advice] of [
+          [401, ": give the connector `headers` or `authorize`"],
+          [403, ": `HttpRefused.body` has the answer"]
+        ] as const
+      ) {
+        const { calling, pair } = yield* sending()
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) =>
+          exchange.reply(
+            status,
+            { "www-authenticate": "Bearer scope=\"a\"", "content-type": "text/plain" },
+            "token abc"
+          ))
+        const error = yield* calling
+        assert.strictEqual(error.message, `POST ${ScriptedServer.URL} was answered with ${status}${advice}`)
+        const refused = error.cause as HttpRefused
+        assert.deepInclude(refused, { _tag: "HttpRefused", status, body: "token abc" })
+        assert.strictEqual(refused.headers["www-authenticate"], "Bearer scope=\"a\"")
+      }
+    }))
+
+  it.scoped("is sent once more with the headers that the application gives, and no more than once", () =>
+    Effect.gen(function*() {
+      const exchange: Array<HttpRefused> = []
+      const { calling, pair } = yield* sending({
+        headers: { authorization: "Bearer old", "x-mine": "yes" },
+        authorize: (refused, request) =>
+          Effect.sync(() => {
+            exchange.push(refused)
+            assert.strictEqual(request.headers.authorization, "Bearer old")
+            return { authorization: "Bearer new", "mcp-session-id": "mine" }
+          })
+      })
+      const first = yield* pair.expect("ping")
+      yield* first.reply(401, { "www-authenticate": "Bearer" })
+      const second = yield* pair.expect("ping")
+      assert.deepInclude(second.headers, { authorization: "Bearer new", "x-mine": "yes" })
+      assert.notProperty(second.headers, "mcp-session-id")
+      assert.deepStrictEqual(second.message, first.message)
+      yield* second.reply(401)
+      assert.deepInclude((yield* calling).cause, { _tag: "HttpRefused", status: 401 })
+      assert.lengthOf(exchange, 1)
+      yield* pair.quiet
+      yield* pair.idle
+    }))
+
+  it.scoped("is accepted with them", () =>
+    Effect.gen(function*() {
+      const { calling, pair } = yield* sending({ authorize: () => Effect.succeed({ authorization: "Bearer new" }) })
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(403))
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.result({ n: 1 }))
+      assert.deepStrictEqual<unknown>(yield* calling, { n: 1 })
+    }))
+
+  it.scoped("fails with the error of the application, also when that dies", () =>
+    Effect.gen(function*() {
+      const refusing = yield* sending({ authorize: () => Effect.fail("no consent") })
+      yield* Effect.flatMap(refusing.pair.expect("ping"), (exchange) => exchange.reply(401))
+      assert.deepInclude(yield* refusing.calling, {
+        _tag: "TransportError",
+        reason: "Write",
+        message: `POST ${ScriptedServer.URL} was answered with 401, and \`authorize\` failed: see the cause`,
+        cause: "no consent"
+      })
+      const dying = yield* sending({
+        authorize: () => {
+          throw new Error("oops")
+        }
+      })
+      yield* Effect.flatMap(dying.pair.expect("ping"), (exchange) => exchange.reply(401))
+      assert.deepInclude(yield* dying.calling, { _tag: "TransportError", message: "The request died" })
+      yield* dying.pair.idle
+    }))
+
+  it.scoped("can be interrupted while the application decides", () =>
+    Effect.gen(function*() {
+      const pair = yield* ScriptedServer.pair({ authorize: () => Effect.never })
+      const calling = yield* pair.call("ping")
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
+      yield* Fiber.interrupt(calling)
+      yield* Effect.flatMap(pair.expect("notifications/cancelled"), ({ accept }) => accept)
+      yield* pair.idle
+    }))
+})
+
+describe("An authorizer", () => {
+  it.scoped("gives the headers of every attempt, and is given every refusal", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      let token = 0
+      const { calling, pair } = yield* sending({
+        authorize: {
+          headers: (request, server) => {
+            seen.push([request.method, server])
+            return Effect.succeed({ authorization: `Bearer ${token}` })
+          },
+          onRefused: ({ status }, request, server, attempt) => {
+            token++
+            seen.push([status, request.headers.authorization, server, attempt])
+            return Effect.succeed(true)
+          }
+        }
+      })
+      for (const status of [401, 403]) {
+        const exchange = yield* pair.expect("ping")
+        assert.strictEqual(exchange.headers.authorization, `Bearer ${token}`)
+        yield* exchange.reply(status)
+      }
+      const third = yield* pair.expect("ping")
+      assert.strictEqual(third.headers.authorization, "Bearer 2")
+      yield* third.result({ n: 1 })
+      assert.deepStrictEqual<unknown>(yield* calling, { n: 1 })
+      const { URL: url } = ScriptedServer
+      assert.deepStrictEqual(seen.slice(-5), [
+        ["POST", url],
+        [401, "Bearer 0", url, 1],
+        ["POST", url],
+        [403, "Bearer 1", url, 2],
+        ["POST", url]
+      ])
+    }))
+
+  it.scoped("is given no more than five refusals of one request", () =>
+    Effect.gen(function*() {
+      const attempts: Array<number> = []
+      const { calling, pair } = yield* sending({
+        authorize: {
+          headers: () => Effect.succeed({}),
+          onRefused: (_, __, ___, attempt) => Effect.as(Effect.sync(() => attempts.push(attempt)), true)
+        }
+      })
+      for (let attempt = 0; attempt < 6; attempt++) {
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
+      }
+      assert.deepInclude((yield* calling).cause, { _tag: "HttpRefused", status: 401 })
+      assert.deepStrictEqual(attempts, [1, 2, 3, 4, 5])
+      yield* pair.idle
+    }))
+
+  it.scoped("may wait for the user: the timeouts of calls stand still meanwhile", () =>
+    Effect.gen(function*() {
+      const loggedIn = yield* Deferred.make<void>()
+      const waiting = yield* Deferred.make<void>()
+      const pair = yield* ScriptedServer.pair({
+        authorize: {
+          headers: () => Effect.succeed({}),
+          onRefused: () =>
+            Deferred.succeed(waiting, undefined).pipe(Effect.zipRight(Deferred.await(loggedIn)), Effect.as(true))
+        }
+      })
+      const calling = yield* pair.call("ping", { timeout: "60 seconds" })
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
+      yield* Deferred.await(waiting)
+      yield* TestClock.adjust("9 minutes")
+      yield* Deferred.succeed(loggedIn, undefined)
+      const second = yield* pair.expect("ping")
+      yield* TestClock.adjust("59 seconds")
+      yield* second.result({ n: 1 })
+      assert.deepStrictEqual<unknown>(yield* Fiber.join(calling), { n: 1 })
+    }))
+
+  it.scoped("may leave a request refused, with all that the server wrote", () =>
+    Effect.gen(function*() {
+      const { calling, pair } = yield* sending({
+        authorize: { headers: () => Effect.succeed({}), onRefused: () => Effect.succeed(false) }
+      })
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(403, { "x-why": "no" }, "closed today"))
+      const { cause } = yield* calling
+      assert.deepInclude(cause, { _tag: "HttpRefused", status: 403, body: "closed today" })
+      assert.strictEqual((cause as HttpRefused).headers["x-why"], "no")
+    }))
+
+  it.scoped("fails a request with its own failure", () =>
+    Effect.gen(function*() {
+      let isBroken = false
+      const { calling, pair } = yield* sending({
+        authorize: {
+          headers: () => Effect.suspend(() => isBroken ? Effect.fail("no key") : Effect.succeed({})),
+          onRefused: () => Effect.as(Effect.sync(() => isBroken = true), true)
+        }
+      })
+      yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
+      assert.deepInclude(yield* calling, { _tag: "TransportError", reason: "Write", cause: "no key" })
+      yield* pair.idle
+    }))
+})
+
+describe("A redirect", () => {
+  for (const status of [307, 308]) {
+    it.scoped(`is followed with the same method, body and headers when it is a ${status} to the same origin`, () =>
+      Effect.gen(function*() {
+        const { calling, pair } = yield* sending({ id: "s-1", headers: { authorization: "Bearer 1" } })
+        const first = yield* pair.expect("ping")
+        yield* first.reply(status, { location: "/other?a=b" })
+        const second = yield* pair.expect("ping")
+        assert.strictEqual(second.what, "POST http://server.test/other?a=b")
+        assert.deepStrictEqual({ ...second.headers }, { ...first.headers })
+        assert.deepStrictEqual(second.message, first.message)
+        yield* second.result({ n: 1 })
+        assert.deepStrictEqual<unknown>(yield* calling, { n: 1 })
+      }))
+  }
+
+  for (const status of [300, 301, 302, 303]) {
+    it.scoped(`is refused when a ${status} would turn it into another request`, () =>
+      Effect.gen(function*() {
+        const { calling, pair } = yield* sending()
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(status, { location: "/other" }))
+        const error = yield* calling
+        assert.deepInclude(error, { _tag: "TransportError", reason: "Write" })
+        assert.include(error.message, `with ${status} a POST would become another request`)
+        assert.deepInclude(error.cause, { _tag: "HttpRefused", status })
+        yield* pair.quiet
+      }))
+  }
+
+  it.scoped("is followed with any status when the request is a GET", () =>
+    Effect.gen(function*() {
+      const pair = yield* Effect.orDie(ScriptedServer.connect())
+      yield* ScriptedServer.initialize(pair, { id: "s-1" })
+      yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.reply(302, { location: "/stream" }))
+      const second = yield* pair.expect("GET")
+      assert.strictEqual(second.what, "GET http://server.test/stream")
+    }))
+
+  it.scoped("never leads to another origin, and credentials never leave", () =>
+    Effect.gen(function*() {
+      for (
+        const [location, why] of [
+          ["http://evil.test/mcp", "is another origin"],
+          ["//evil.test/mcp", "is another origin"],
+          ["https://server.test/mcp", "is another origin"],
+          ["http://server.test:8080/mcp", "is another origin"],
+          ["http://user:pass@server.test/mcp", "holds credentials"],
+          ["javascript:alert(1)", "is another origin"],
+          ["http://[", "is no URL"],
+          ["", ""]
+        ] as const
+      ) {
+        const { calling, pair } = yield* sending({
+          headers: { authorization: "Bearer 1" },
+          limits: { maxRedirects: 0 }
+        })
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(307, { location }))
+        const { message } = yield* calling
+        assert.include(message, why, location)
+        assert.notInclude(message, "user:pass")
+        yield* pair.quiet
+      }
+    }))
+
+  it.scoped("is refused when it names no target", () =>
+    Effect.gen(function*() {
+      for (const [status, why] of [[307, "it names no target"], [0, "the platform hides its target"]] as const) {
+        const { calling, pair } = yield* sending()
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(status))
+        assert.include((yield* calling).message, why)
+      }
+    }))
+
+  it.scoped("is followed three times, or as often as the application allows", () =>
+    Effect.gen(function*() {
+      for (const maxRedirects of [undefined, 0, 5]) {
+        const { calling, pair } = yield* sending({ limits: { maxRedirects } })
+        const most = maxRedirects ?? 3
+        for (let i = 0; i <= most; i++) {
+          yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(307, { location: `/mcp/${i}` }))
+        }
+        assert.include((yield* calling).message, `it was redirected more than ${most} times`)
+        yield* pair.idle
+      }
+    }))
+})

@@ -1,0 +1,97 @@
+/**
+ * Declares a view of MCP Apps: the resource of an HTML document that hosts show with the results of a tool. `meta` makes the metadata by
+ * which a tool names its view. `AppsServer` serves views and their tools, `AppsClient` reads views.
+ *
+ * @since 0.1.0
+ */
+import * as Issue from "@effect-mcp/core/protocol/Issue"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import type { ToolUi, ViewUi, ViewUri, Visibility } from "./Apps.js"
+import * as Apps from "./Apps.js"
+
+/** @category models */
+export interface AppView<Name extends string> extends Resource.Resource<Name> {
+  readonly uri: ViewUri
+}
+
+/** @category constants */
+export declare namespace AppView {
+  export type Any = AppView<string>
+}
+
+/**
+ * The description of the resource, and the metadata that hosts need to show the view. Without `csp`, a view reaches no origin.
+ *
+ * @category models
+ */
+export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeType">, ViewUi {
+  readonly uri: ViewUri
+}
+
+/**
+ * Declares a view. The URI begins with `ui://`, and the media type is that of views. `McpServer.resource` serves a view with a handler
+ * that gives the document, as text or bytes. Throws as `Resource.make` does, and when `csp` contains a text that is no origin.
+ *
+ * @example
+ * ```ts
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import * as AppView from "@effect-mcp/extensions/AppView"
+ * import { Schema } from "effect"
+ *
+ * const Map = AppView.make("map", {
+ *   uri: "ui://weather/map.html",
+ *   csp: { resourceDomains: ["https://tiles.example.com"] },
+ *   prefersBorder: true
+ * })
+ *
+ * export const Forecast = Tool.make("forecast", {
+ *   parameters: { city: Schema.String },
+ *   success: Schema.Struct({ celsius: Schema.Number }),
+ *   meta: AppView.meta(Map)
+ * })
+ * ```
+ * @category constructors
+ */
+export const make = <const Name extends string>(name: Name, options: Options): AppView<Name> => {
+  const { csp, domain, meta, permissions, prefersBorder, uri, ...description } = options
+  const given = { csp, permissions, domain, prefersBorder }
+  const ui = Either.getOrThrowWith(
+    decode(given),
+    ({ issue }) => new Error(`AppView ${quoted(name)}: ${Issue.sentence(issue)}`)
+  )
+  if (!Apps.isViewUri(uri)) throw new Error(`AppView ${quoted(name)}: ${quoted(uri)} must begin with ui://`)
+  const own = Object.values(given).every((one) => one === undefined) ? undefined : { ui: defined(ui) }
+  const resource = Resource.make(name, {
+    ...description,
+    uri,
+    mimeType: Apps.MEDIA_TYPE,
+    ...(meta === undefined && own === undefined ? undefined : { meta: { ...meta, ...own } }),
+    contentMeta: own
+  })
+  return { ...resource, uri }
+}
+
+const quoted = (text: string): string => `"${text.length > 100 ? `${text.slice(0, 100)}…` : text}"`
+
+const decode = Schema.decodeUnknownEither(Apps.ViewUi)
+
+/**
+ * The `meta` of a tool: the view that shows the results, and the sides that may call the tool.
+ *
+ * @category utils
+ */
+export const meta = (
+  view: AppView.Any | ViewUri,
+  options: {
+    /** A tool for `["app"]` is for views only. Default: the model and the views of the server. */
+    readonly visibility?: ReadonlyArray<Visibility> | undefined
+  } = {}
+): { readonly ui: ToolUi } => ({
+  ui: { resourceUri: typeof view === "string" ? view : view.uri, ...defined(options) }
+})
+
+const defined = <A extends object>(given: A): A & JsonObject =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as A & JsonObject

@@ -1,0 +1,254 @@
+/**
+ * The vocabulary of the extension `io.modelcontextprotocol/ui` (MCP Apps): a tool names a view, which is an HTML document that hosts show
+ * with the results of the tool. This module has the schemas of `_meta.ui` in tools and views, and reads `_meta.ui` of servers.
+ *
+ * `AppView` declares views, `AppsServer` serves views, and `AppsClient` reads views: import the half that the program needs. The
+ * messages between a view and its host are not part of this library.
+ *
+ * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
+ * @since 0.1.0
+ */
+import * as Extension from "@effect-mcp/core/protocol/Extension"
+import * as Issue from "@effect-mcp/core/protocol/Issue"
+import type { Tool } from "@effect-mcp/core/protocol/Tools"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+
+/** @category constants */
+export const MEDIA_TYPE = "text/html;profile=mcp-app"
+
+/**
+ * Whether a media type is that of views, in any spelling.
+ *
+ * @category guards
+ */
+export const isMediaType = (text: string): boolean => {
+  const [type, ...parameters] = text.toLowerCase().split(";").map((part) => part.trim())
+  return type === "text/html" && parameters.some((one) => one === "profile=mcp-app" || one === `profile="mcp-app"`)
+}
+
+/** @category models */
+export type ViewUri = `ui://${string}`
+
+/** @category guards */
+export const isViewUri = (u: unknown): u is ViewUri => typeof u === "string" && /^ui:\/\/\P{Cc}+$/u.test(u)
+
+/** @category schemas */
+export const ViewUri: Schema.Schema<ViewUri> = Schema.typeSchema(
+  Schema.String.pipe(Schema.filter(isViewUri, {
+    description: "a URI that begins with ui://",
+    arbitrary: () => (fc) => fc.nat().map((n): ViewUri => `ui://weather/${n}.html`)
+  }))
+)
+
+/**
+ * Which side may call a tool: the model, or the views of the same server.
+ *
+ * @category models
+ */
+export type Visibility = "model" | "app"
+
+/**
+ * The `_meta.ui` of a tool.
+ *
+ * @category models
+ */
+export interface ToolUi extends Schema.Schema.Type<typeof ToolUi> {}
+
+/** @category schemas */
+export const ToolUi = Schema.Struct({
+  /** The view that shows the results of the tool. */
+  resourceUri: Schema.optional(ViewUri),
+  /** Default: both. */
+  visibility: Schema.optional(Schema.Array(Schema.Literal("model", "app")))
+})
+
+/**
+ * One source of a content security policy: an origin such as `https://api.example.com`, or with a wildcard `https://*.example.com`. A
+ * source contains no character that would begin another source or directive.
+ *
+ * @category schemas
+ */
+export const Source: Schema.Schema<string> = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z0-9*][A-Za-z0-9*.:/?#@!$&()+=_~%[\]-]{0,2047}$/, {
+    description: "a source of a content security policy, such as https://api.example.com",
+    arbitrary: () => (fc) => fc.constantFrom("https://api.example.com", "https://*.example.com", "wss://example.com")
+  })
+)
+
+const Sources = Schema.Array(Source).pipe(Schema.maxItems(256))
+
+const sources = Schema.optional(Sources)
+
+/**
+ * The origins that a view needs; all other origins are blocked.
+ *
+ * @category models
+ */
+export interface Csp extends Schema.Schema.Type<typeof Csp> {}
+
+/** @category schemas */
+export const Csp = Schema.Struct({
+  /** For requests: `fetch`, `WebSocket`. */
+  connectDomains: sources,
+  /** For scripts, styles, images, fonts and media. */
+  resourceDomains: sources,
+  /** For nested frames. */
+  frameDomains: sources,
+  /** For the base URI of the document. */
+  baseUriDomains: sources
+})
+
+const permission = Schema.optional(Schema.Struct({}))
+
+/**
+ * The features of the browser that a view requests. Hosts may refuse.
+ *
+ * @category models
+ */
+export interface Permissions extends Schema.Schema.Type<typeof Permissions> {}
+
+/** @category schemas */
+export const Permissions = Schema.Struct({
+  camera: permission,
+  microphone: permission,
+  geolocation: permission,
+  clipboardWrite: permission
+})
+
+const Domain = Schema.String.pipe(Schema.maxLength(2048))
+
+/**
+ * The `_meta.ui` of a view.
+ *
+ * @category models
+ */
+export interface ViewUi extends Schema.Schema.Type<typeof ViewUi> {}
+
+/** @category schemas */
+export const ViewUi = Schema.Struct({
+  csp: Schema.optional(Csp),
+  permissions: Schema.optional(Permissions),
+  /** A dedicated origin for the view. Each host has its own format. */
+  domain: Schema.optional(Domain),
+  /** Whether the host should draw a border and a background. */
+  prefersBorder: Schema.optional(Schema.Boolean)
+})
+
+/**
+ * The extension. A client with this extension declares that it shows views. Tools have `_meta` from 2025-06-18 on.
+ *
+ * @category utils
+ */
+export const extension = Extension.declare(
+  Extension.make("io.modelcontextprotocol/ui", {
+    since: "2025-06-18",
+    settings: {
+      client: Schema.Struct({
+        mimeTypes: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
+      })
+    }
+  }),
+  { client: { mimeTypes: [MEDIA_TYPE] } }
+)
+
+/** The key of the view's URI in earlier drafts, which servers still send beside `ui`. */
+const FLAT_KEY = "ui/resourceUri"
+
+/**
+ * The URI of the view of a tool, as the server wrote it: any value.
+ *
+ * @category utils
+ */
+export const declaredView = ({ _meta }: Pick<Tool, "_meta">): unknown => {
+  const ui = _meta?.ui
+  return (Predicate.isRecord(ui) ? ui.resourceUri : undefined) ?? _meta?.[FLAT_KEY]
+}
+
+const isVisibility = Schema.is(Schema.Literal("model", "app"))
+
+/**
+ * The `_meta.ui` of a tool. A member that is not valid counts as absent.
+ *
+ * @category constructors
+ */
+export const ofTool = (tool: Pick<Tool, "_meta">): ToolUi & { readonly visibility: ReadonlyArray<Visibility> } => {
+  const resourceUri = declaredView(tool)
+  const ui = tool._meta?.ui
+  const given = Predicate.isRecord(ui) ? ui.visibility : undefined
+  const visibility = typeof given === "string" ? [given] : given
+  return {
+    ...(isViewUri(resourceUri) ? { resourceUri } : undefined),
+    visibility: Array.isArray(visibility) ? visibility.filter(isVisibility) : ["model", "app"]
+  }
+}
+
+/**
+ * Whether a model may get the tool. A host MUST NOT give a model other tools.
+ *
+ * @category guards
+ */
+export const isForModel = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("model")
+
+/**
+ * Whether views of the same server may call the tool. A host MUST refuse calls of views to other tools.
+ *
+ * @category guards
+ */
+export const isForApp = (tool: Pick<Tool, "_meta">): boolean => ofTool(tool).visibility.includes("app")
+
+/** Reads the valid parts of a value; `undefined` when no part is valid. Calls `leave` for each part that is not valid. */
+type Read = (value: unknown, path: string, leave: Leave) => unknown
+
+type Leave = (path: string, why: () => string) => undefined
+
+const valid = (schema: Schema.Schema<any>): Read => {
+  const validate = Schema.validateEither(schema)
+  return (value, path, leave) =>
+    Either.getOrElse(
+      validate(value),
+      ({ issue }) => leave(path, () => Issue.explain(issue, { quotes: false }).sentence)
+    )
+}
+
+const members = (of: Readonly<Record<string, Read>>): Read => (value, path, leave) =>
+  Predicate.isRecord(value)
+    ? Object.fromEntries(
+      Object.entries(value).map(([name, one]) => {
+        const read = Object.hasOwn(of, name) ? of[name] : undefined
+        const at = path === "" ? name : `${path}.${name}`
+        return [name, read === undefined ? one : one === null ? undefined : read(one, at, leave)] as const
+      }).filter(([, one]) => one !== undefined)
+    )
+    : leave(path, () => "Expected an object")
+
+const [readSource, readSources] = [valid(Source), valid(Sources)]
+
+const readView = members({
+  csp: members(Record.map(Csp.fields, (): Read => (value, path, leave) => {
+    const isKept = (one: unknown, index: number) => readSource(one, `${path}.${index}`, leave) !== undefined
+    return readSources(Array.isArray(value) ? value.filter(isKept) : value, path, leave)
+  })),
+  permissions: members(Record.map(Permissions.fields, () => members({}))),
+  domain: valid(Domain),
+  prefersBorder: valid(Schema.Boolean)
+})
+
+const MAX_LEFT_OUT = 10
+
+/**
+ * The valid parts of the `_meta.ui` of a view. `leftOut` has the first ten parts that are not valid, with the reasons.
+ *
+ * @category constructors
+ */
+export const ofView = (ui: unknown): { readonly ui: ViewUi; readonly leftOut: ReadonlyArray<string> } => {
+  if (!Predicate.isRecord(ui)) return { ui: {}, leftOut: ["_meta.ui: was left out: Expected an object"] }
+  const leftOut: Array<string> = []
+  const read = readView(ui, "", (path, why) => {
+    if (leftOut.length < MAX_LEFT_OUT) leftOut.push(`${path}: was left out: ${why()}`)
+    return undefined
+  })
+  return { ui: read as ViewUi, leftOut }
+}

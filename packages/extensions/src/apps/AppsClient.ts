@@ -1,0 +1,177 @@
+/**
+ * MCP Apps for hosts. The module says which tools models and views may call, reads views, calls tools for views, and says what the
+ * sandbox of a view must allow. The media type, the size and the metadata of a view are checked. The host itself shows the view.
+ *
+ * A client that shows views needs `extension` among its `extensions`.
+ *
+ * @since 0.1.0
+ */
+import type { ClientError } from "@effect-mcp/core/ClientError"
+import type { CallOptions, CallToolOptions, ClientSessionService } from "@effect-mcp/core/ClientSession"
+import { TransportError } from "@effect-mcp/core/LocalError"
+import type { ResourceContents } from "@effect-mcp/core/protocol/Content"
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import { InvalidParams } from "@effect-mcp/core/protocol/McpError"
+import type * as Tools from "@effect-mcp/core/protocol/Tools"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Apps from "./Apps.js"
+
+/**
+ * The extension, for the option `extensions` of a client. It declares that the client shows views.
+ *
+ * @category constants
+ */
+export const extension: typeof Apps.extension = Apps.extension
+
+/**
+ * Whether a model may get the tool. A host MUST NOT give a model other tools.
+ *
+ * @category guards
+ */
+export const isForModel: (tool: Tools.Tool) => boolean = Apps.isForModel
+
+/**
+ * Whether views of the same server may call the tool.
+ *
+ * @category guards
+ */
+export const isForApp: (tool: Tools.Tool) => boolean = Apps.isForApp
+
+/**
+ * A view that the client has read and checked. The origins and permissions are what the server requests; the host decides about them.
+ *
+ * @category models
+ */
+export interface View extends Apps.ViewUi {
+  readonly uri: Apps.ViewUri
+  /** The document, for a sandboxed frame. */
+  readonly html: string
+  /** The parts of the metadata that were left out because they are not valid: the path and the reason of each. */
+  readonly leftOut: ReadonlyArray<string>
+}
+
+/** @category models */
+export interface ViewOptions extends CallOptions {
+  /** The most characters of a document; reading a longer document fails. Default: 8 Mi. */
+  readonly maxLength?: number | undefined
+}
+
+/**
+ * Reads the view of a tool in the session with the server of the tool; `None` for a tool without a view. Fails with the reason `Decode`
+ * when the tool names no URI of a view, and when the server gives no document of the media type of views. The metadata comes from the
+ * document, or from the list of resources when the document has none.
+ *
+ * @category utils
+ */
+export const view = (
+  session: ClientSessionService,
+  tool: Tools.Tool,
+  options: ViewOptions = {}
+): Effect.Effect<Option.Option<View>, ClientError> => {
+  const declared = Apps.declaredView(tool)
+  if (declared === undefined) return Effect.succeedNone
+  return Apps.isViewUri(declared)
+    ? Effect.map(read(session, declared, options), Option.some)
+    : invalid(`The view of the tool "${tool.name.slice(0, 200)}" is not valid: its URI must begin with ui://`)
+}
+
+/**
+ * Reads the view of a URI. Fails as `view` does.
+ *
+ * @category utils
+ */
+export const read = (
+  session: ClientSessionService,
+  uri: Apps.ViewUri,
+  { maxLength = 8 * 1024 * 1024, ...options }: ViewOptions = {}
+): Effect.Effect<View, ClientError> =>
+  Effect.gen(function*() {
+    const { contents } = yield* session.readResource(uri, options)
+    const content = contents.find((one) => one.uri === uri) ?? contents[0]
+    const refuse = (why: string) => invalid(`The view ${uri.slice(0, 200)} is not valid: ${why}`)
+    if (content === undefined) return yield* refuse("the server gave no document")
+    if (content.mimeType === undefined || !Apps.isMediaType(content.mimeType)) {
+      return yield* refuse(`the media type of the document must be ${Apps.MEDIA_TYPE}`)
+    }
+    if (lengthOf(content) > maxLength) {
+      return yield* refuse(`the document is longer than ${maxLength} characters, the option \`maxLength\``)
+    }
+    const html = "text" in content ? Either.right(content.text) : Encoding.decodeBase64String(content.blob)
+    if (Either.isLeft(html)) return yield* refuse("the document is not base64")
+    const meta = content._meta?.ui ?? (yield* listed(session, uri))
+    const { leftOut, ui } = Apps.ofView(meta ?? {})
+    return { ...ui, uri, html: html.right, leftOut }
+  })
+
+// Four characters of base64 are three bytes.
+const lengthOf = (content: ResourceContents): number =>
+  "text" in content ? content.text.length : Math.floor(content.blob.length * 3 / 4)
+
+/** The metadata in the list of resources, which need not contain all views. */
+const listed = (session: ClientSessionService, uri: string): Effect.Effect<unknown, ClientError> =>
+  session.resources.pipe(
+    Stream.filter((resource) => resource.uri === uri),
+    Stream.runHead,
+    Effect.map((found) => Option.getOrUndefined(found)?._meta?.ui),
+    Effect.catchTag("MethodNotFound", () => Effect.succeed(undefined))
+  )
+
+const invalid = (message: string): Effect.Effect<never, TransportError> =>
+  Effect.fail(new TransportError({ reason: "Decode", message }))
+
+/**
+ * Calls a tool for a view of the same server. `tools` are the tools that the server lists. Fails with `InvalidParams`, without a call,
+ * when `tools` has no tool of this name that views may call.
+ *
+ * @category utils
+ */
+export const callTool = (
+  session: ClientSessionService,
+  tools: ReadonlyArray<Tools.Tool>,
+  { arguments: args, name }: { readonly name: string; readonly arguments?: JsonObject | undefined },
+  options?: CallToolOptions
+): Effect.Effect<Tools.CallToolResult, ClientError> =>
+  tools.some((tool) => tool.name === name && Apps.isForApp(tool))
+    ? session.callTool(name, args, options)
+    : Effect.fail(new InvalidParams({ message: "Invalid params: views may not call this tool" }))
+
+/**
+ * The header `Content-Security-Policy` for the document of a view. It allows the origins in the metadata, and no other origin.
+ *
+ * @category utils
+ */
+export const contentSecurityPolicy = ({ csp }: Pick<View, "csp">): string => {
+  const { baseUriDomains, connectDomains, frameDomains, resourceDomains } = csp ?? {}
+  const and = (sources: ReadonlyArray<string> = []) => sources.map((source) => ` ${source}`).join("")
+  const only = (sources: ReadonlyArray<string> = [], orElse = "'none'") =>
+    sources.length > 0 ? sources.join(" ") : orElse
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'unsafe-inline'${and(resourceDomains)}`,
+    `style-src 'self' 'unsafe-inline'${and(resourceDomains)}`,
+    `img-src 'self' data:${and(resourceDomains)}`,
+    `media-src 'self' data:${and(resourceDomains)}`,
+    `font-src ${only(resourceDomains)}`,
+    `connect-src ${only(connectDomains)}`,
+    `frame-src ${only(frameDomains)}`,
+    "object-src 'none'",
+    `base-uri ${only(baseUriDomains, "'self'")}`
+  ].join("; ")
+}
+
+/**
+ * The attribute `allow` of the frame of a view, with the permissions that the metadata names.
+ *
+ * @category utils
+ */
+export const allowAttribute = ({ permissions }: Pick<View, "permissions">): string =>
+  ([
+    ["camera", "camera"],
+    ["microphone", "microphone"],
+    ["geolocation", "geolocation"],
+    ["clipboardWrite", "clipboard-write"]
+  ] as const).flatMap(([name, feature]) => permissions?.[name] === undefined ? [] : [feature]).join("; ")

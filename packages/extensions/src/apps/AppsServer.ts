@@ -1,0 +1,124 @@
+/**
+ * Serves the tools and views of MCP Apps: a host shows the results of a tool in a view, an HTML document of the server. Clients that
+ * show no views get the same results as text.
+ *
+ * The server needs `extension` among its `extensions`. `McpServer.resource` and `McpServer.implement` serve views, too; `AppView`
+ * declares them.
+ *
+ * @since 0.1.0
+ */
+import * as Feature from "@effect-mcp/core/Feature"
+import * as McpServer from "@effect-mcp/core/McpServer"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import type * as Tool from "@effect-mcp/core/Tool"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Apps from "./Apps.js"
+import * as AppView from "./AppView.js"
+
+/**
+ * The extension, for the option `extensions` of a server.
+ *
+ * @category constants
+ */
+export const extension: typeof Apps.extension = Apps.extension
+
+/**
+ * Whether the client of the request shows views: the client has declared the extension with the media type of views, and the server
+ * has the extension.
+ *
+ * @category guards
+ */
+export const isSupported: Effect.Effect<boolean, never, RequestContext> = Effect.flatMap(
+  RequestContext,
+  (context) =>
+    Effect.match(context.client.extension(extension), {
+      // The settings of the client are not valid.
+      onFailure: () => false,
+      onSuccess: Option.exists(({ client }) => client.mimeTypes.some(Apps.isMediaType))
+    })
+)
+
+// Without a session, a server up to 2025-11-25 does not know what the client has declared.
+const maySupport = Effect.zipWith(
+  isSupported,
+  RequestContext,
+  (isSupported, { client: { requestedVersion }, version }) =>
+    isSupported || (Version.isLegacy(version) && requestedVersion === undefined)
+)
+
+/** @category models */
+export interface Options<E = never, R = never> {
+  /** The view that shows the results of the tool. */
+  readonly view: AppView.AppView.Any
+  /** The document of the view, which the server then serves. Leave it out where another feature serves the view. */
+  readonly html?: string | Effect.Effect<string | Uint8Array, E, R> & Feature.Declared<E> | undefined
+  /**
+   * The sides that may call the tool. A tool for `["app"]` exists only for clients that show views, because other clients could give
+   * the tool to their model. An endpoint without sessions does not know what clients up to 2025-11-25 show: for them the tool always
+   * exists. Default: the model and the views of the server.
+   */
+  readonly visibility?: ReadonlyArray<Apps.Visibility> | undefined
+}
+
+/**
+ * A tool, and the view that shows the results. The handler is a handler of `McpServer.tool`. A result should have text that a model can
+ * read, whether or not the client shows views.
+ *
+ * @example
+ * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Tool from "@effect-mcp/core/Tool"
+ * import * as Apps from "@effect-mcp/extensions/AppsServer"
+ * import * as AppView from "@effect-mcp/extensions/AppView"
+ * import { Effect, Layer, Schema } from "effect"
+ *
+ * const Clock = AppView.make("clock", { uri: "ui://clock/clock.html" })
+ * const Time = Tool.make("time", { success: Schema.Struct({ time: Schema.String }) })
+ * const now = Effect.sync(() => ({ time: new Date().toISOString() }))
+ *
+ * export const Server = McpServer.layer(
+ *   { name: "clock", version: "1.0.0" },
+ *   Layer.mergeAll(
+ *     Apps.tool(Time, { view: Clock, html: "<!doctype html><title>Clock</title>" }, () => now),
+ *     Apps.tool(Tool.make("reset"), { view: Clock, visibility: ["app"] }, () => Effect.succeed("reset"))
+ *   ),
+ *   { extensions: [Apps.extension] }
+ * )
+ * ```
+ * @category constructors
+ */
+export const tool = <
+  const Name extends string,
+  Parameters,
+  Arguments,
+  Success,
+  Failure,
+  E = never,
+  R = never,
+  HE = never,
+  HR = never
+>(
+  definition: Tool.Tool<Name, Parameters, Arguments, Success, Failure>,
+  { html, view, visibility }: Options<HE, HR>,
+  handler: (
+    parameters: NoInfer<Parameters>
+  ) => Effect.Effect<Tool.Returns<NoInfer<Success>>, E, R> & Feature.Declared<E, NoInfer<Failure>>
+): Feature.Feature<Exclude<R | HR, Feature.RequestServices>> => {
+  const { advertised } = definition
+  const meta = { ...advertised._meta, ...AppView.meta(view, { visibility }) }
+  const own = McpServer.tool({ ...definition, advertised: { ...advertised, _meta: meta } }, handler)
+  const needs = Feature.make(({ describe }) => describe({ offers: [], extension: extension.id }))
+  const seen = Layer.merge(
+    needs,
+    visibility === undefined || visibility.includes("model") ? own : Feature.visible(maySupport)(own)
+  )
+  if (html === undefined) return seen
+  // The type `Declared` excludes failures that a resource may not have.
+  const document = typeof html === "string"
+    ? Effect.succeed(html)
+    : html as Effect.Effect<string | Uint8Array, never, HR>
+  return Layer.merge(seen, McpServer.resource(view, document))
+}

@@ -1,0 +1,62 @@
+/**
+ * A skill as a value, as a server has it: the front matter, and the files with their digests and sizes. Also the errors of making a
+ * skill and of reading a file. `SkillsServer` makes and serves skills; `Skills` has the entries that clients get.
+ *
+ * @see https://agentskills.io/specification
+ * @since 0.1.0
+ */
+import type { Fails } from "@effect-mcp/core/Feature"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type { Frontmatter } from "./Skills.js"
+
+/** @category models */
+export interface SkillFile<out R = never> {
+  readonly uri: string
+  readonly mimeType: string
+  /** The digest and the size in the entry of the skill; `undefined` for a file whose content is generated for each client. */
+  readonly stored: { readonly digest: string; readonly size: number } | undefined
+  readonly read: Effect.Effect<Uint8Array, SkillChanged | Fails, R>
+}
+
+/**
+ * A skill whose files require `R` to be read.
+ *
+ * @category models
+ */
+export interface Skill<out R = never> {
+  /** The URI of its `SKILL.md`. */
+  readonly uri: string
+  readonly frontmatter: Frontmatter
+  /** The files of the skill, without the files of skills in directories below. The entry of the skill has both. */
+  readonly files: ReadonlyArray<SkillFile<R>>
+  /** The URIs of directories of the skill that contain no file. */
+  readonly emptyDirectories: ReadonlyArray<string>
+}
+
+/**
+ * A skill cannot be served. The message names the file, and the line in the file where it is known.
+ *
+ * @category errors
+ */
+export class SkillError extends Data.TaggedError("SkillError")<{
+  readonly file: string
+  /** Counted from 1. */
+  readonly line?: number | undefined
+  readonly problem: string
+}> {
+  override get message(): string {
+    return `${this.file}${this.line === undefined ? "" : `:${this.line}`}: ${this.problem}`
+  }
+}
+
+/**
+ * A file has changed since the server computed its digest. The client gets an error and no content.
+ *
+ * @category errors
+ */
+export class SkillChanged extends Data.TaggedError("SkillChanged")<{ readonly uri: string }> {
+  override get message(): string {
+    return `The file ${this.uri} has changed since the server read the skill`
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * The vocabulary of the extension `io.modelcontextprotocol/skills`. A skill is a directory with instructions and files for a model. A
+ * server lists entries of skills, and a client reads the files as resources. The entry of a skill has the digest and the size of
+ * each file.
+ *
+ * `SkillsServer` serves skills, `SkillsClient` reads and verifies them: import the half that the program needs.
+ *
+ * @see https://modelcontextprotocol.io/seps/2640-skills-extension
+ * @since 0.1.0
+ */
+import * as Extension from "@effect-mcp/core/protocol/Extension"
+import { Integer } from "@effect-mcp/core/protocol/Json"
+import * as Meta from "@effect-mcp/core/protocol/Meta"
+import { PaginatedParams } from "@effect-mcp/core/protocol/Pagination"
+import { ListResourcesResult, Resource } from "@effect-mcp/core/protocol/Resources"
+import * as Schema from "effect/Schema"
+
+const Uri = Resource.fields.uri
+
+/** @category models */
+export interface SkillResource extends Schema.Schema.Type<typeof SkillResource> {}
+
+/**
+ * A file of a skill.
+ *
+ * @category schemas
+ */
+export const SkillResource = Schema.Struct({
+  uri: Uri,
+  /** Of the bytes of the file: `sha256:` and 64 lowercase hexadecimal digits. */
+  digest: Schema.String,
+  /** In bytes. */
+  size: Integer
+})
+
+/** @category models */
+export interface Frontmatter extends Schema.Schema.Type<typeof Frontmatter> {}
+
+/**
+ * The YAML at the beginning of `SKILL.md`, as JSON. It keeps all members that the author wrote.
+ *
+ * @category schemas
+ */
+export const Frontmatter = Schema.Struct(
+  { name: Schema.String, description: Schema.String },
+  { key: Schema.String, value: Schema.Unknown }
+)
+
+/** @category models */
+export interface Skill extends Schema.Schema.Type<typeof Skill> {}
+
+/**
+ * The entry of a skill.
+ *
+ * @category schemas
+ */
+export const Skill = Schema.Struct({
+  /** The URI of its `SKILL.md`. */
+  uri: Uri,
+  frontmatter: Frontmatter,
+  /** All files of the skill, with `SKILL.md`; `dynamic` for a skill with generated content, which has no digests. */
+  resources: Schema.Union(Schema.Array(SkillResource), Schema.Literal("dynamic"))
+})
+
+/** The hints for caches that results have from 2026-07-28 on. */
+const hintFields = {
+  ttlMs: Schema.optional(Schema.Finite),
+  cacheScope: Schema.optional(Schema.Literal("public", "private"))
+}
+
+const UriParams = { uri: Uri, ...Meta.request }
+
+/**
+ * The extension. The settings of a server declare whether it lists directories.
+ *
+ * @category constants
+ */
+export const extension = Extension.make("io.modelcontextprotocol/skills", {
+  settings: { server: Schema.Struct({ directoryRead: Schema.optional(Schema.Boolean) }) },
+  requests: {
+    list: Extension.request("skills/list", {
+      declaredBy: "server",
+      isCacheable: true,
+      params: PaginatedParams,
+      result: Schema.Struct({
+        skills: Schema.Array(Skill),
+        nextCursor: Schema.optional(Schema.String),
+        ...hintFields,
+        ...Meta.any
+      })
+    }),
+    get: Extension.request("skills/get", {
+      declaredBy: "server",
+      isCacheable: true,
+      params: Schema.Struct(UriParams),
+      result: Schema.Struct({ skill: Skill, ...hintFields, ...Meta.any })
+    }),
+    readDirectory: Extension.request("resources/directory/read", {
+      declaredBy: "server",
+      params: Schema.Struct({ ...UriParams, cursor: Schema.optional(Schema.String) }),
+      result: ListResourcesResult
+    })
+  }
+})
+
+/**
+ * The file at the root of every skill.
+ *
+ * @category constants
+ */
+export const FILE = "SKILL.md"
+
+/**
+ * The media type of a directory among resources.
+ *
+ * @category constants
+ */
+export const DIRECTORY = "inode/directory"
+
+/**
+ * The size of a skill that every client must accept, and that no server should exceed.
+ *
+ * @category constants
+ */
+export const limits = { files: 512, bytes: 16 * 1024 * 1024 } as const
+
+/**
+ * Whether a name follows the rules of Agent Skills: at most 64 lowercase letters, digits and single hyphens, with a letter or
+ * a digit at both ends.
+ *
+ * @see https://agentskills.io/specification#name-field
+ * @category guards
+ */
+export const isName = (name: string): boolean => /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(name)

@@ -1,0 +1,313 @@
+/**
+ * Serves skills, which are directories with instructions and files for a model. Skills come from the disk or are defined in code.
+ * Clients list skills with the digests and sizes of their files, and read the files as resources when a model needs them.
+ *
+ * A server needs `layer` among its features and `extension` among its `extensions`.
+ *
+ * @see https://modelcontextprotocol.io/seps/2640-skills-extension
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import type { CacheOptions } from "@effect-mcp/core/CacheHints"
+import * as CacheHints from "@effect-mcp/core/CacheHints"
+import type * as Feature from "@effect-mcp/core/Feature"
+import * as Extension from "@effect-mcp/core/protocol/Extension"
+import { Registry } from "@effect-mcp/core/Registry"
+import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Bytes from "./format/Content.js"
+import * as SkillDirectory from "./server/SkillDirectory.js"
+import * as SkillFiles from "./server/SkillFiles.js"
+import * as SkillRegistration from "./server/SkillRegistration.js"
+import * as SkillRequests from "./server/SkillRequests.js"
+import { type Skill, SkillError } from "./Skill.js"
+import * as Protocol from "./Skills.js"
+
+/**
+ * The extension, for the option `extensions` of a server. It declares that the server lists directories.
+ *
+ * @category constants
+ */
+export const extension: typeof Protocol.extension = Extension.declare(Protocol.extension, {
+  server: { directoryRead: true }
+})
+
+/**
+ * The limits of skills. Clients need not accept a skill that exceeds the defaults of `maxFiles` and `maxBytes`.
+ *
+ * @category models
+ */
+export interface Limits {
+  /** How many files a skill may have, with the files of skills in directories below. Default: 512. */
+  readonly maxFiles?: number | undefined
+  /** How many bytes the files of a skill may have together. Default: 16 MiB. */
+  readonly maxBytes?: number | undefined
+  /** How many skills there may be. Default: 1,000. */
+  readonly maxSkills?: number | undefined
+}
+
+/** @category models */
+export interface FilesOptions extends Limits {
+  /** The beginning of all paths in URIs: with `acme/billing`, `refunds` has `skill://acme/billing/refunds/SKILL.md`. */
+  readonly prefix?: string | undefined
+}
+
+/** @category models */
+export interface DirectoryOptions extends FilesOptions {
+  /** Whether files and directories are served whose names begin with a dot. Default: false. */
+  readonly dotfiles?: boolean | undefined
+  /** How many files and directories there may be, with those that belong to no skill. Default: 10,000. */
+  readonly maxEntries?: number | undefined
+}
+
+const limitsOf = ({ maxBytes, maxFiles, maxSkills }: Limits): SkillFiles.Limits => ({
+  maxFiles: maxFiles ?? Protocol.limits.files,
+  maxBytes: maxBytes ?? Protocol.limits.bytes,
+  maxSkills: maxSkills ?? 1000
+})
+
+const build = <R>(
+  sources: Iterable<readonly [string, SkillFiles.Source<R>]>,
+  directories: ReadonlyArray<string>,
+  prefix: string | undefined,
+  options: Limits
+): Effect.Effect<ReadonlyArray<Skill<R>>, SkillError> => {
+  const full = (path: string) => prefix === undefined || prefix === "" ? path : `${prefix}/${path}`
+  return SkillFiles.build(
+    new Map(Array.from(sources, ([path, source]) => [full(path), source])),
+    directories.map(full),
+    limitsOf(options)
+  )
+}
+
+/**
+ * The skills in a directory. Each directory below with a `SKILL.md`, however deep, is a skill; or the directory itself is. The names
+ * of the directories become the URI of the skill, and the last name must be the `name` in the front matter.
+ *
+ * Links are not followed: targets of links, special files, and files outside of skills are not served. A file is read again for each
+ * client, and compared with the digest in the entry of its skill.
+ *
+ * Fails with a `SkillError` that names the file, and the line in the front matter.
+ *
+ * @category constructors
+ */
+export const fromDirectory = (
+  directory: string,
+  options: DirectoryOptions = {}
+): Effect.Effect<ReadonlyArray<Skill>, SkillError, FileSystem.FileSystem | Path.Path> =>
+  Effect.flatMap(
+    SkillDirectory.find(directory, {
+      dotfiles: options.dotfiles === true,
+      maxEntries: options.maxEntries ?? 10_000,
+      maxBytes: limitsOf(options).maxBytes
+    }),
+    ({ directories, files, name }) => {
+      const isSkill = files.has(Protocol.FILE)
+      const below = (path: string) => isSkill ? `${name}/${path}` : path
+      return build(
+        Array.from(files, ([path, source]) => [below(path), source] as const),
+        directories.map(below),
+        options.prefix,
+        options
+      )
+    }
+  )
+
+/**
+ * The skills among files that are part of the program, for example because a bundler has included them. `files` has the contents by
+ * path: `refunds/SKILL.md`. Fails as `fromDirectory` does.
+ *
+ * @category constructors
+ */
+export const fromFiles = (
+  files: Readonly<Record<string, string | Uint8Array>>,
+  options: FilesOptions = {}
+): Effect.Effect<ReadonlyArray<Skill>, SkillError> =>
+  build(
+    Object.entries(files).map(([path, content]) => [path, stored(path, content)] as const),
+    [],
+    options.prefix,
+    options
+  )
+
+/**
+ * The content of a file, or an effect that makes the content for each client that reads the file.
+ *
+ * @category models
+ */
+export type Content = string | Uint8Array | Effect.Effect<string | Uint8Array, Feature.Fails, any>
+
+type ContextOf<C> = C extends Effect.Effect<any, any, infer R> ? R : never
+
+/** @category models */
+export interface Options<
+  Instructions extends Content = Content,
+  Files extends Readonly<Record<string, Content>> = Readonly<Record<string, Content>>
+> extends Limits {
+  /** What the skill does and when to use it, for the model that chooses among skills: at most 1,024 characters. */
+  readonly description: string
+  /** The Markdown that the model reads when it uses the skill. */
+  readonly instructions: Instructions
+  /** The other fields of the front matter, `license` for example. */
+  readonly frontmatter?: { readonly [field: string]: unknown } | undefined
+  /** The other files of the skill, by their paths in the skill. */
+  readonly files?: Files | undefined
+}
+
+/**
+ * A skill that is defined in code. `path` ends with the name of the skill; names before it group skills: `acme/billing/refunds`.
+ *
+ * Where a content is an effect, the entry of the skill has no digests, and many clients refuse the skill. The effect may require the
+ * services that handlers of resources may require.
+ *
+ * @example
+ * ```ts
+ * import * as McpServer from "@effect-mcp/core/McpServer"
+ * import * as Skills from "@effect-mcp/extensions/SkillsServer"
+ *
+ * const Refunds = Skills.make("refunds", {
+ *   description: "Refund an order as the company wants it. Use it when a customer wants money back.",
+ *   instructions: "Look up the order first. Above 100 €, fill in [the form](forms/large.md).",
+ *   files: { "forms/large.md": "Order, amount, reason" }
+ * })
+ *
+ * export const Server = McpServer.layer({ name: "shop", version: "1.0.0" }, Skills.layer(Refunds), {
+ *   extensions: [Skills.extension]
+ * })
+ * ```
+ * @category constructors
+ */
+export const make = <
+  const Instructions extends Content,
+  const Files extends Readonly<Record<string, Content>> = {}
+>(
+  path: string,
+  options: Options<Instructions, Files>
+): Effect.Effect<Skill<ContextOf<Instructions> | ContextOf<Files[keyof Files]>>, SkillError> => {
+  const { description, frontmatter, instructions } = options
+  const name = path.slice(path.lastIndexOf("/") + 1)
+  // Each JSON text is valid YAML.
+  const fields = Object.entries({ name, description, ...frontmatter }).flatMap(([field, value]) =>
+    value === undefined ? [] : [`${JSON.stringify(field)}: ${JSON.stringify(value)}\n`]
+  )
+  const head = `---\n${fields.join("")}---\n\n`
+  const main = `${path}/${Protocol.FILE}`
+  const files = Object.entries<Content>(options.files ?? {}).map(([file, content]) => {
+    const own = `${path}/${file}`
+    return [own, Effect.isEffect(content) ? generated(own, "", content) : stored(own, content)] as const
+  })
+  const source = Effect.isEffect(instructions)
+    ? generated(main, head, instructions)
+    : stored(main, concat(head, instructions as string | Uint8Array))
+  return files.some(([file]) => file.endsWith(`/${Protocol.FILE}`))
+    ? new SkillError({
+      file: main,
+      problem: `the option "files" must not contain a ${Protocol.FILE}: give it as "instructions"`
+    })
+    : Effect.map(build<any>([[main, source], ...files], [], undefined, options), ([skill]) => skill!)
+}
+
+const bytesOf = (content: string | Uint8Array): Uint8Array =>
+  typeof content === "string" ? new TextEncoder().encode(content) : content
+
+const concat = (head: string, content: string | Uint8Array): Uint8Array =>
+  Bytes.concat([bytesOf(head), bytesOf(content)])
+
+const stored = (label: string, content: string | Uint8Array): SkillFiles.Source => ({
+  label,
+  load: Effect.sync(() => bytesOf(content))
+})
+
+const generated = <R>(
+  label: string,
+  head: string,
+  content: Effect.Effect<string | Uint8Array, Feature.Fails, R>
+): SkillFiles.Source<R> => ({
+  label,
+  isDynamic: true,
+  load: Effect.sync(() => bytesOf(head)),
+  read: () => Effect.map(content, (content) => concat(head, content))
+})
+
+/**
+ * What changes in a directory, as the option `reload` of `layer` takes it. `debounce` is how long nothing must change before the
+ * skills are read again; default: 200 milliseconds. Ends, with a warning in the log, when the directory cannot be watched.
+ *
+ * @category utils
+ */
+export const watch = (
+  directory: string,
+  options: { readonly debounce?: Duration.DurationInput | undefined } = {}
+): Stream.Stream<unknown, never, FileSystem.FileSystem> =>
+  Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.watch(directory, { recursive: true }))).pipe(
+    Stream.debounce(options.debounce ?? "200 millis"),
+    Stream.catchAll((error) =>
+      Stream.execute(Effect.logWarning(`The skills in ${directory} are not watched any more: ${error.message}`))
+    )
+  )
+
+/** @category models */
+export interface LayerOptions<out R = never> {
+  /** For how long clients may cache entries and files, from 2026-07-28 on. Default: as the server's `cache` says. */
+  readonly cache?: CacheOptions | undefined
+  /** How many entries a page of `skills/list` has; an entry can have 512 files. Default: 100. */
+  readonly pageSize?: number | undefined
+  /**
+   * The skills are read again after each element of this stream, and clients are notified when resources have changed. When
+   * reading fails, the server logs the error and keeps the skills of before. Default: the skills are read again only when a client
+   * reads a file that has changed.
+   */
+  readonly reload?: Stream.Stream<unknown, never, R> | undefined
+}
+
+/**
+ * The feature that serves skills. A server may have several such features with different skills. `Feature.visible` and
+ * `Middleware.around` work for skills as they do for resources.
+ *
+ * The layer fails when the skills cannot be read, and dies when another feature has a resource of the same URI.
+ *
+ * @category layers
+ */
+export const layer = <R = never, E = never, SR = never, RR = never>(
+  skills: Effect.Effect<Skill<R> | ReadonlyArray<Skill<R>>, E, SR>,
+  options: LayerOptions<RR> = {}
+): Layer.Layer<
+  never,
+  E,
+  Registry | Exclude<R, Feature.RequestServices> | Exclude<SR, Scope.Scope> | Exclude<RR, Scope.Scope>
+> =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const registry = yield* Registry
+    const context = yield* Effect.context<any>()
+    const hints = CacheHints.toHints(options.cache)
+    // At most one notice waits while the skills are read, because one more reading is enough.
+    const noticed = yield* Queue.sliding<void>(1)
+    const replace = yield* SkillRegistration.make({
+      registry,
+      context: Context.omit(Scope.Scope)(context) as Context.Context<never>,
+      hints,
+      onChanged: Effect.asVoid(Queue.offer(noticed, undefined))
+    })
+    const read = Effect.flatMap(ScopeEnd.scoped(skills), (skills) => replace(Array.isArray(skills) ? skills : [skills]))
+    yield* read
+    const reload = Effect.catchAllCause(read, (cause) =>
+      Effect.zipRight(
+        Effect.logWarning("The skills could not be read again: the server keeps the skills that it has", cause),
+        Effect.sleep(RELOAD_PAUSE)
+      ))
+    yield* Stream.merge(Stream.fromQueue(noticed), options.reload ?? Stream.empty).pipe(
+      Stream.runForEach(() => reload),
+      Effect.forkScoped
+    )
+    return SkillRequests.layer(registry, { hints, pageSize: options.pageSize ?? 100 })
+  })) as Layer.Layer<never, E, any>
+
+/** The pause after an attempt to read the skills that has failed. */
+const RELOAD_PAUSE = "1 second"

@@ -1,0 +1,207 @@
+/**
+ * Makes skills of files: each directory that contains a `SKILL.md` is a skill. It reads the front matter, computes digests, and
+ * refuses skills that clients would refuse. `SkillDirectory` gets the files from the disk; `SkillsServer` has files in memory.
+ */
+import type { Fails } from "@effect-mcp/core/Feature"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Content from "../format/Content.js"
+import * as FrontMatter from "../format/FrontMatter.js"
+import * as SkillUri from "../format/SkillUri.js"
+import { type Skill, type SkillChanged, SkillError, type SkillFile } from "../Skill.js"
+import * as Skills from "../Skills.js"
+
+/** A file that may belong to a skill. */
+export interface Source<out R = never> {
+  /** The name of the file in error messages. */
+  readonly label: string
+  /** Reads the file when the skill is made. For a generated `SKILL.md`, gives the front matter only. */
+  readonly load: Effect.Effect<Uint8Array, SkillError>
+  /** Reads the file for a client. Default: a client gets the bytes of `load`, which stay in memory. */
+  readonly read?:
+    | ((uri: string, stored: { readonly digest: string; readonly size: number }) => Effect.Effect<
+      Uint8Array,
+      SkillChanged | Fails,
+      R
+    >)
+    | undefined
+  /** Whether the content is generated for each client, so that the file has no digest. */
+  readonly isDynamic?: boolean | undefined
+}
+
+export interface Limits {
+  readonly maxFiles: number
+  readonly maxBytes: number
+  readonly maxSkills: number
+}
+
+/** The skills among files, given by their paths. `directories` may contain no file, and then are empty directories of skills. */
+export const build = <R = never>(
+  sources: ReadonlyMap<string, Source<R>>,
+  directories: ReadonlyArray<string>,
+  limits: Limits
+): Effect.Effect<ReadonlyArray<Skill<R>>, SkillError> =>
+  Effect.gen(function*() {
+    if (sources.has(Skills.FILE)) {
+      return yield* refuse(
+        Skills.FILE,
+        `a skill needs a directory with the name of the skill, as in refunds/${Skills.FILE}`
+      )
+    }
+    const paths = [...sources.keys()].sort()
+    const roots = new Set(
+      paths.flatMap((path) => path.endsWith(`/${Skills.FILE}`) ? SkillUri.directories(path).slice(0, 1) : [])
+    )
+    const [first] = roots
+    if (roots.size > limits.maxSkills) {
+      const problem =
+        `there are ${roots.size} skills, more than ${limits.maxSkills}: raise the limit with the option maxSkills`
+      return yield* refuse(first!, problem)
+    }
+    /** For each directory: how many files it has with those below, and how many bytes of these files have been read. */
+    const counts = new Map<string, { files: number; bytes: number }>()
+    for (const path of paths) {
+      for (const directory of SkillUri.directories(path)) {
+        const count = counts.get(directory)
+        if (count === undefined) counts.set(directory, { files: 1, bytes: 0 })
+        else count.files++
+        if (roots.has(directory) && counts.get(directory)!.files > limits.maxFiles) {
+          return yield* refuse(directory, `the skill has more than ${limits.maxFiles} files: ${advice("maxFiles")}`)
+        }
+      }
+    }
+    const load = (path: string): Effect.Effect<Uint8Array, SkillError> =>
+      Effect.tap(sources.get(path)!.load, ({ length }) => {
+        for (const directory of SkillUri.directories(path)) {
+          const count = counts.get(directory)!
+          count.bytes += length
+          if (roots.has(directory) && count.bytes > limits.maxBytes) {
+            return refuse(directory, `the skill has more than ${limits.maxBytes} bytes: ${advice("maxBytes")}`)
+          }
+        }
+        return Effect.void
+      })
+    const own = new Map(Array.from(roots, (root) => [root, [] as Array<string>]))
+    const rootOf = (path: string) => SkillUri.directories(path).find((directory) => roots.has(directory))
+    for (const path of paths) own.get(rootOf(path) ?? "")?.push(path)
+    const empty = directories.filter((directory) => !counts.has(directory))
+    return yield* Effect.forEach(own, ([root, files]) =>
+      Effect.gen(function*() {
+        const main = `${root}/${Skills.FILE}`
+        const text = yield* load(main)
+        const frontmatter = yield* readFrontMatter(sources.get(main)!.label, text, SkillUri.nameOf(root))
+        const others = files.filter((path) => path !== main)
+        return {
+          uri: yield* uriOf(main),
+          frontmatter,
+          files: [
+            yield* fileOf(main, sources.get(main)!, text),
+            ...yield* Effect.forEach(
+              others,
+              (path) => Effect.flatMap(load(path), (bytes) => fileOf(path, sources.get(path)!, bytes))
+            )
+          ],
+          emptyDirectories: yield* Effect.forEach(empty.filter((directory) => rootOf(directory) === root), uriOf)
+        }
+      }))
+  })
+
+const advice = (option: string): string =>
+  `clients need not accept such a skill, so make it smaller, or raise the limit with the option ${option}`
+
+const fileOf = <R>(
+  path: string,
+  { isDynamic, read }: Source<R>,
+  bytes: Uint8Array
+): Effect.Effect<SkillFile<R>, SkillError> =>
+  Effect.gen(function*() {
+    const uri = yield* uriOf(path)
+    const stored = { digest: yield* Content.sha256(bytes), size: bytes.length }
+    return {
+      uri,
+      mimeType: mediaTypeOf(SkillUri.nameOf(path), Either.isRight(Content.text(bytes))),
+      stored: isDynamic === true ? undefined : stored,
+      read: read === undefined ? Effect.succeed(bytes) : read(uri, stored)
+    }
+  })
+
+const readFrontMatter = (
+  file: string,
+  bytes: Uint8Array,
+  directory: string
+): Effect.Effect<Skills.Frontmatter, SkillError> =>
+  Effect.gen(function*() {
+    const decoded = Content.text(bytes)
+    if (Either.isLeft(decoded)) return yield* new SkillError({ file, problem: "the file is not UTF-8 text" })
+    const { fields, lineOf } = yield* Effect.mapError(
+      FrontMatter.read(decoded.right),
+      ({ line, problem }) => new SkillError({ file, line, problem })
+    )
+    const problem = nameProblem(fields.name, directory)
+    if (problem !== undefined) return yield* new SkillError({ file, line: lineOf("name"), problem })
+    if (fields.description.length > MAX_DESCRIPTION) {
+      return yield* new SkillError({
+        file,
+        line: lineOf("description"),
+        problem: `the description has ${fields.description.length} characters; it may have ${MAX_DESCRIPTION}: ` +
+          "move details below the front matter"
+      })
+    }
+    return fields
+  })
+
+/** The limit in the specification of Agent Skills. */
+const MAX_DESCRIPTION = 1024
+
+const nameProblem = (name: string, directory: string): string | undefined =>
+  !Skills.isName(name)
+    ? `the name "${name.slice(0, 80)}" must have 1 to 64 lowercase letters, digits and single hyphens, as in pdf-forms`
+    : name !== directory
+    ? `the name is "${name}", but the directory of the skill is "${directory}": rename the skill or the directory`
+    : undefined
+
+const uriOf = (path: string): Effect.Effect<string, SkillError> => {
+  const uri = SkillUri.fromPath(path)
+  return uri === undefined
+    ? refuse(path, "a name in the path cannot be part of a URI: use letters, digits, hyphens and dots")
+    : Effect.succeed(uri)
+}
+
+const refuse = (file: string, problem: string): Effect.Effect<never, SkillError> =>
+  Effect.fail(new SkillError({ file, problem }))
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  bash: "application/x-sh",
+  css: "text/css",
+  csv: "text/csv",
+  gif: "image/gif",
+  html: "text/html",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  js: "text/javascript",
+  json: "application/json",
+  md: "text/markdown",
+  mjs: "text/javascript",
+  pdf: "application/pdf",
+  png: "image/png",
+  py: "text/x-python",
+  sh: "application/x-sh",
+  svg: "image/svg+xml",
+  toml: "application/toml",
+  ts: "text/x-typescript",
+  txt: "text/plain",
+  webp: "image/webp",
+  xml: "application/xml",
+  yaml: "application/yaml",
+  yml: "application/yaml",
+  zip: "application/zip"
+}
+
+const mediaTypeOf = (name: string, isText: boolean): string => {
+  const extension = name.slice(name.lastIndexOf(".") + 1).toLowerCase()
+  return Object.hasOwn(mediaTypes, extension)
+    ? mediaTypes[extension]!
+    : isText
+    ? "text/plain"
+    : "application/octet-stream"
+}

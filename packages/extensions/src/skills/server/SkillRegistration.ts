@@ -1,0 +1,124 @@
+/**
+ * Registers the files of skills as resources, and replaces the skills that have changed when the skills are read again. A request sees
+ * either the old or the new version of a skill, because no other fiber runs between the removal and the registration. `SkillIndex`
+ * finds the files among the resources.
+ */
+import type { Hints } from "@effect-mcp/core/CacheHints"
+import { InternalError } from "@effect-mcp/core/protocol/McpError"
+import type { RegistryService } from "@effect-mcp/core/Registry"
+import * as Registry from "@effect-mcp/core/Registry"
+import * as Resource from "@effect-mcp/core/Resource"
+import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Content from "../format/Content.js"
+import * as SkillUri from "../format/SkillUri.js"
+import { type Skill, SkillChanged, type SkillFile } from "../Skill.js"
+import * as Skills from "../Skills.js"
+import type { FileResource } from "./SkillIndex.js"
+
+export interface Options {
+  readonly registry: RegistryService
+  /** The services of the layer, for files whose content is generated. */
+  readonly context: Context.Context<never>
+  readonly hints: Hints | undefined
+  /** Runs when a client reads a file that has changed since its digest was computed. */
+  readonly onChanged: Effect.Effect<void>
+}
+
+/** Makes `skills` the skills of the feature. Dies when another feature has a resource of the same URI. */
+export type Replace = (skills: ReadonlyArray<Skill<any>>) => Effect.Effect<void>
+
+/** Begins without skills. All skills are removed when the scope closes. */
+export const make = (options: Options): Effect.Effect<Replace, never, Scope.Scope> =>
+  Effect.map(Effect.scope, (scope) => {
+    let registered: ReadonlyMap<string, Registered> = new Map()
+    return (skills) =>
+      Effect.gen(function*() {
+        const next = new Map(skills.map((skill) => [skill.uri, { skill, content: contentOf(skill) }]))
+        const kept = new Map<string, Registered>()
+        const updated: Array<string> = []
+        for (const [uri, old] of registered) {
+          const now = next.get(uri)
+          if (now !== undefined && isSame(now.content, old.content)) {
+            kept.set(uri, old)
+            continue
+          }
+          for (const [file, digest] of old.content.digests) {
+            if (now !== undefined && now.content.digests.get(file) !== digest) updated.push(file)
+          }
+          yield* ScopeEnd.close(old.scope, Exit.void)
+        }
+        for (const [uri, { content, skill }] of next) {
+          if (kept.has(uri)) continue
+          const own = yield* Scope.fork(scope, { _tag: "Sequential" })
+          yield* Effect.forEach(skill.files, (file) => register(options, skill, file), { discard: true }).pipe(
+            Scope.extend(own)
+          )
+          kept.set(uri, { content, scope: own })
+        }
+        registered = kept
+        return updated
+      }).pipe(
+        Registry.batch,
+        Effect.withMaxOpsBeforeYield(Number.MAX_SAFE_INTEGER),
+        Effect.flatMap((updated) => Effect.forEach(updated, options.registry.updated, { discard: true })),
+        Effect.uninterruptible
+      )
+  })
+
+interface Registered {
+  readonly content: Content
+  readonly scope: Scope.CloseableScope
+}
+
+/** Everything of a skill that clients can see. */
+interface Content {
+  readonly facts: string
+  readonly digests: ReadonlyMap<string, string | undefined>
+}
+
+const contentOf = ({ emptyDirectories, files, frontmatter }: Skill<any>): Content => ({
+  facts: JSON.stringify([frontmatter, emptyDirectories, files.map(({ mimeType, uri }) => [uri, mimeType])]),
+  digests: new Map(files.map(({ stored, uri }) => [uri, stored?.digest]))
+})
+
+const isSame = (one: Content, other: Content): boolean =>
+  one.facts === other.facts && [...one.digests].every(([uri, digest]) => other.digests.get(uri) === digest)
+
+const register = (
+  { context, hints, onChanged, registry }: Options,
+  skill: Skill<any>,
+  { mimeType, read, stored, uri }: SkillFile<any>
+): Effect.Effect<void, never, Scope.Scope> => {
+  const isMain = uri === skill.uri
+  const { description, name } = skill.frontmatter
+  const entry: FileResource = {
+    skill,
+    stored: stored === undefined ? undefined : { uri, ...stored },
+    advertised: {
+      uri,
+      mimeType,
+      ...(isMain ? { name, description } : { name: decodeURIComponent(SkillUri.nameOf(uri)) }),
+      ...(stored === undefined ? undefined : { size: stored.size })
+    },
+    // Clients find the other files by the entry or the directories of the skill.
+    isListed: isMain,
+    context,
+    hints,
+    read: Effect.map(
+      Effect.catchIf(read, (error) => error instanceof SkillChanged, () => Effect.zipRight(onChanged, changed(uri))),
+      (bytes) => Resource.toResult(Either.getOrElse(Content.text(bytes), () => bytes), uri, mimeType)
+    )
+  }
+  return registry.resources.register(entry)
+}
+
+const changed = (uri: string) =>
+  new InternalError({
+    message: `The file ${uri} has changed since its digest was computed: get the entry of the skill again with ` +
+      Skills.extension.requests.get.name
+  })

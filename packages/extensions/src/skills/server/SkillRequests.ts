@@ -1,0 +1,75 @@
+/**
+ * Answers the requests of the extension: `skills/list`, `skills/get` and `resources/directory/read`. An answer contains only skills
+ * and files that are visible to the request. Clients read the files by `resources/read`, which the server answers.
+ *
+ * @see https://modelcontextprotocol.io/seps/2640-skills-extension
+ */
+import type { Hints } from "@effect-mcp/core/CacheHints"
+import * as Feature from "@effect-mcp/core/Feature"
+import * as Handler from "@effect-mcp/core/Handler"
+import { InvalidParams } from "@effect-mcp/core/protocol/McpError"
+import * as Version from "@effect-mcp/core/protocol/Version"
+import type { Registry, RegistryService } from "@effect-mcp/core/Registry"
+import { RequestContext } from "@effect-mcp/core/RequestContext"
+import * as ListPage from "@effect-mcp/core/unstable/server/ListPage"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Skills from "../Skills.js"
+import * as SkillIndex from "./SkillIndex.js"
+
+export interface Options {
+  readonly pageSize: number
+  readonly hints: Hints | undefined
+}
+
+export const layer = (
+  registry: RegistryService,
+  { hints, pageSize }: Options
+): Layer.Layer<never, never, Registry> => {
+  const { get, list, readDirectory } = Skills.extension.requests
+  const index = SkillIndex.make(registry)
+
+  /** Adds the hints for caches to a result of the modern era. The server adds the hints that are missing. */
+  const hinted = <A extends object>(isPrivate: boolean, result: A) =>
+    Effect.map(RequestContext, ({ version }): A & Hints =>
+      Version.isModern(version)
+        ? { ...hints, ...(isPrivate ? { cacheScope: "private" } : undefined), ...result }
+        : result)
+
+  return Layer.mergeAll(
+    Handler.shared(list, ({ cursor }) =>
+      Effect.gen(function*() {
+        const { entryOf, skills } = index()
+        const isFiltered = skills.some(([, skill]) => Feature.mayBeHidden(skill))
+        const seen = isFiltered ? ListPage.sorted(yield* Feature.onlyVisible(skills)) : skills
+        const { items, ...page } = yield* ListPage.make("skills", seen, cursor, pageSize)
+        return yield* hinted(isFiltered, { skills: items.map(entryOf), ...page })
+      })),
+    Handler.shared(get, ({ uri }) =>
+      Effect.gen(function*() {
+        const found = registry.resources.get(uri)
+        if (!SkillIndex.isSkill(found) || !(yield* Feature.isVisible(found))) {
+          const message = `No skill is served at ${shortened(uri)}: give the URI of the ${Skills.FILE} of a skill`
+          return yield* new InvalidParams({ message })
+        }
+        return yield* hinted(Feature.mayBeHidden(found), { skill: index().entryOf(found) })
+      })),
+    Handler.shared(readDirectory, ({ cursor, uri }) =>
+      Effect.gen(function*() {
+        const { directories, files, isFiltered } = index()
+        const children = (isFiltered ? SkillIndex.directoriesOf(yield* Feature.onlyVisible(files)) : directories).get(
+          uri
+        )
+        if (children === undefined) {
+          const message = `${
+            shortened(uri)
+          } is no directory of a skill: give the URI of a directory, without a slash at the end`
+          return yield* new InvalidParams({ message })
+        }
+        const { items, ...page } = yield* ListPage.make("directory", ListPage.sorted(children), cursor, pageSize)
+        return { resources: items, ...page }
+      }))
+  )
+}
+
+const shortened = (uri: string): string => uri.length > 128 ? `${uri.slice(0, 128)}…` : uri

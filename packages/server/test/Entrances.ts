@@ -1,6 +1,0 @@
-/** What HTTP endpoints use of the dispatcher. */
-import { Dispatcher } from "@effect-mcp/server/Dispatcher"
-import { Effect } from "effect"
-import type { Entrances } from "../src/dispatch/Dispatch.js"
-
-export const entrances = Effect.map(Dispatcher, (dispatcher) => dispatcher as Entrances)
