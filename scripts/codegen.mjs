@@ -1,9 +1,9 @@
-// Writes what follows from the layout of each library: `src/index.ts`, and `exports` of its package.json.
-// The files at the top of `src`, or of an area, are the public modules. Modules in folders are hidden; those that a sibling package
-// imports are exported under `./unstable/`, in a package with areas under `./unstable/<area>/`. `--check` writes nothing and exits 1 when a
-// file is stale.
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+// Writes what follows from the layout of each library: `src/index.ts`, and `exports` of its package.json; and `etc/api/unstable.md`.
+// The files at the top of `src`, or of an area, are the public modules. Modules in folders are hidden; those that the sources of another
+// published package import are exported under `./unstable/`, in a package with areas under `./unstable/<area>/`. `--check` writes nothing
+// and exits 1 when a file is stale.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { areas, eras, hiddenAreas, platforms, publishesEras, readWorkspace, root, scope } from "./workspace.mjs"
 
@@ -64,20 +64,30 @@ const unstableName = (pkg, module) => {
   return areas[pkg.name] === undefined ? parts.at(-1) : `${parts[0]}/${parts.at(-1)}`
 }
 
-/** The hidden modules of a package that other packages import, by the name they import them under. */
+/** The hidden modules of a package that the sources of other published packages import: `{ name, module, users }`. */
 const unstableOf = (pkg, packages) => {
-  const wanted = new Set()
+  const users = new Map()
   const pattern = new RegExp(`"${scope}${pkg.name}/unstable/((?:[a-z]+/)?[A-Za-z0-9]+)"`, "g")
   for (const other of packages) {
-    if (other.name === pkg.name) continue
-    for (const { text } of [...other.modules, ...other.tests]) {
-      for (const [, name] of text.matchAll(pattern)) wanted.add(name)
+    if (other.name === pkg.name || !other.library) continue
+    for (const { text } of other.modules) {
+      for (const [, name] of text.matchAll(pattern)) users.set(name, (users.get(name) ?? new Set()).add(other.name))
     }
   }
-  return [...wanted].sort(byCodePoint).flatMap((name) => {
+  return [...users.keys()].sort(byCodePoint).flatMap((name) => {
     const found = pkg.modules.filter(({ module }) => !isPublic(pkg, module) && unstableName(pkg, module) === name)
-    return found.length === 1 ? [[name, found[0].module]] : []
+    return found.length === 1 ? [{ name, module: found[0].module, users: [...users.get(name)].sort(byCodePoint) }] : []
   })
+}
+
+/** The text of `etc/api/unstable.md`: every hidden module that is exported, and the packages that import it. */
+const unstableReport = (libraries) => {
+  const rows = libraries.flatMap((pkg) =>
+    unstableOf(pkg, libraries).map(({ name, users }) => `| \`${pkg.name}/unstable/${name}\` | ${users.join(", ")} |\n`)
+  )
+  return "# Modules without a promise\n\nWritten by `npm run codegen`. The packages on the right import these modules of another package. All packages " +
+    "have the same version. Any release may change these modules.\n\n" +
+    `| module of ${scope} | imported by |\n|---|---|\n${rows.join("")}`
 }
 
 /** The `exports` of a package's manifest. */
@@ -85,7 +95,7 @@ export const exportsOf = (pkg, packages) => ({
   "./package.json": "./package.json",
   ...(NO_BARREL[pkg.name] === undefined ? { ".": entry("index") } : {}),
   ...Object.fromEntries(publicModules(pkg).map((module) => [`./${pathOf(pkg, module)}`, entry(module)])),
-  ...Object.fromEntries(unstableOf(pkg, packages).map(([name, module]) => [`./unstable/${name}`, entry(module)]))
+  ...Object.fromEntries(unstableOf(pkg, packages).map(({ module, name }) => [`./unstable/${name}`, entry(module)]))
 })
 
 /** What differs, line by line without order: enough to see which module came or went. */
@@ -122,7 +132,8 @@ export const generated = (at = root) => {
     const before = existsSync(join(at, path)) ? readFileSync(join(at, path), "utf8") : undefined
     return { path, before, after, stale: before !== after }
   }
-  return packages.filter(({ library, modules }) => library && modules.length > 0).flatMap((pkg) => [
+  const libraries = packages.filter(({ library, modules }) => library && modules.length > 0)
+  return [file("etc/api/unstable.md", unstableReport(libraries))].concat(libraries.flatMap((pkg) => [
     ...(NO_BARREL[pkg.name] === undefined ? [file(`${pkg.path}/src/index.ts`, barrelOf(pkg))] : []),
     ...(pkg.manifest === undefined || pkg.manifest.broken !== undefined ? [] : [
       file(
@@ -130,7 +141,7 @@ export const generated = (at = root) => {
         `${JSON.stringify({ ...pkg.manifest, exports: exportsOf(pkg, packages) }, null, 2)}\n`
       )
     ])
-  ])
+  ]))
 }
 
 /** Writes or checks; gives the lines to print and whether all is well. */
@@ -140,6 +151,7 @@ export const codegen = (at, check) => {
   const stale = all.filter((one) => one.stale)
   const lines = stale.flatMap(({ after, before, path }) => {
     if (!check) {
+      mkdirSync(dirname(join(at, path)), { recursive: true })
       writeFileSync(join(at, path), after)
       return [`${path}: written`]
     }

@@ -107,6 +107,13 @@ describe("exports", () => {
     assert.equal(exports["./unstable/Client"].import, "./dist/connection/Client.js")
   })
 
+  it("do not name a hidden module that only tests import", () => {
+    const { exports } = written("redis", ["RedisNodes", "connection/Client"], {
+      "packages/node/test/Redis.test.ts": "import * as Client from \"@effect-mcp/redis/unstable/Client\"\n"
+    })
+    assert.deepEqual(Object.keys(exports), ["./package.json", ".", "./RedisNodes"])
+  })
+
   it("name a hidden module of an area behind the area", () => {
     const { exports } = written("core", ["kit/Race", "jsonrpc/runtime/Race"], {
       "packages/node/src/HttpServer.ts": "import * as Race from \"@effect-mcp/core/unstable/kit/Race\"\n"

@@ -4,9 +4,7 @@
  * transport and no fiber.
  */
 import * as Methods from "@effect-mcp/core/protocol/legacy/Methods"
-import * as Tools from "@effect-mcp/core/protocol/Tools"
-import * as Projection from "@effect-mcp/core/unstable/protocol/Projection"
-import * as SchemaCheck from "@effect-mcp/core/unstable/protocol/SchemaCheck"
+import type * as Tools from "@effect-mcp/core/protocol/Tools"
 import {
   CallToolRequestParamsSchema,
   CallToolResultSchema,
@@ -39,7 +37,7 @@ const lists = variants.map(() => list(() => false))
 const mendable = variants.map(() => list((i) => i % 10 === 0))
 
 /** The check of a decoder that mends nothing. */
-const isList = SchemaCheck.compile(Tools.ListToolsResult)
+const isList = Methods.listTools.isResult
 
 const isObject = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null && !Array.isArray(u)
 
@@ -62,7 +60,7 @@ const narrowByHand = (value: Tools.CallToolResult): unknown => {
   }
 }
 
-const narrow = Projection.compile(Tools.CallToolResult, "2025-03-26")
+const narrow = Methods.callTool.narrowResult("2025-03-26")
 
 const subject = <A>(inputs: ReadonlyArray<A>, once: (input: A) => boolean): Subject => ({
   run: (calls) => {
