@@ -5,7 +5,17 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { areas, eras, hiddenAreas, platforms, publishesEras, readWorkspace, root, scope } from "./workspace.mjs"
+import {
+  areas,
+  eras,
+  hiddenAreas,
+  platforms,
+  programs,
+  publishesEras,
+  readWorkspace,
+  root,
+  scope
+} from "./workspace.mjs"
 
 /** Packages without a barrel, and why. */
 export const NO_BARREL = { core: "loads the server for clients and the client for servers" }
@@ -69,7 +79,7 @@ const unstableOf = (pkg, packages) => {
   const users = new Map()
   const pattern = new RegExp(`"${scope}${pkg.name}/unstable/((?:[a-z]+/)?[A-Za-z0-9]+)"`, "g")
   for (const other of packages) {
-    if (other.name === pkg.name || !other.library) continue
+    if (other.name === pkg.name || programs.includes(other.name)) continue
     for (const { text } of other.modules) {
       for (const [, name] of text.matchAll(pattern)) users.set(name, (users.get(name) ?? new Set()).add(other.name))
     }
@@ -81,9 +91,9 @@ const unstableOf = (pkg, packages) => {
 }
 
 /** The text of `etc/api/unstable.md`: every hidden module that is exported, and the packages that import it. */
-const unstableReport = (libraries) => {
-  const rows = libraries.flatMap((pkg) =>
-    unstableOf(pkg, libraries).map(({ name, users }) => `| \`${pkg.name}/unstable/${name}\` | ${users.join(", ")} |\n`)
+const unstableReport = (packages) => {
+  const rows = packages.flatMap((pkg) =>
+    unstableOf(pkg, packages).map(({ name, users }) => `| \`${pkg.name}/unstable/${name}\` | ${users.join(", ")} |\n`)
   )
   return "# Modules without a promise\n\nWritten by `npm run codegen`. The packages on the right import these modules of another package. All packages " +
     "have the same version. Any release may change these modules.\n\n" +
@@ -133,7 +143,7 @@ export const generated = (at = root) => {
     return { path, before, after, stale: before !== after }
   }
   const libraries = packages.filter(({ library, modules }) => library && modules.length > 0)
-  return [file("etc/api/unstable.md", unstableReport(libraries))].concat(libraries.flatMap((pkg) => [
+  return [file("etc/api/unstable.md", unstableReport(packages))].concat(libraries.flatMap((pkg) => [
     ...(NO_BARREL[pkg.name] === undefined ? [file(`${pkg.path}/src/index.ts`, barrelOf(pkg))] : []),
     ...(pkg.manifest === undefined || pkg.manifest.broken !== undefined ? [] : [
       file(

@@ -54,13 +54,13 @@ const deprecatedFeatures = [
 /** What applications write for each deprecated method and feature: the modules below packages, and the beginnings of declarations. */
 const declarations = {
   "sampling/createMessage": [
-    ["core/src/client/Features.ts", "export const sampling ="],
+    ["core/src/client/ClientFeatures.ts", "export const sampling ="],
     ["core/src/protocol/Capabilities.ts", "sampling:"],
     ["core/src/server/Ask.ts", "export const sample ="],
     ["core/src/server/ServerSession.ts", "readonly createMessage:"]
   ],
   "roots/list": [
-    ["core/src/client/Features.ts", "export const roots ="],
+    ["core/src/client/ClientFeatures.ts", "export const roots ="],
     ["core/src/protocol/Capabilities.ts", "roots:"],
     ["core/src/server/Ask.ts", "export const roots:"],
     ["core/src/server/ServerSession.ts", "readonly listRoots:"]
@@ -73,7 +73,7 @@ const declarations = {
     ["core/src/server/RequestContext.ts", "readonly logLevel:"]
   ],
   "notifications/message": [
-    ["core/src/client/Features.ts", "export const logging ="],
+    ["core/src/client/ClientFeatures.ts", "export const logging ="],
     ["core/src/client/ClientSession.ts", "readonly logs:"],
     ["core/src/server/ClientLogger.ts", "export const layer:"],
     ["core/src/server/ClientLogger.ts", "export const make ="],

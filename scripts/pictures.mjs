@@ -1,10 +1,10 @@
-// Draws the pictures of docs/pictures: how the packages depend on each other, from their package.json, and the life of a session in both
-// eras. `--check` writes nothing, and fails when a picture is stale.
+// Draws the pictures of docs/pictures: what the packages and the areas of core need of each other, from the manifests and the projects of
+// the compiler, and the life of a session in both eras. `--check` writes nothing, and fails when a picture is stale.
 import { instance } from "@viz-js/viz"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { readWorkspace, root } from "./workspace.mjs"
+import { areas, readJson, readWorkspace, root, scope } from "./workspace.mjs"
 
 const quoted = (text) => JSON.stringify(text)
 
@@ -16,21 +16,34 @@ const graph = (name, body) =>
 ${body}
 }`
 
-/** The packages, each with the packages that it needs directly and no other package of ours needs for it. */
-export const packagesGraph = (packages) => {
-  const names = new Set(packages.map(({ name }) => name))
-  const needs = new Map(packages.map(({ manifest, name }) => [
-    name,
-    Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
-      .map((dependency) => dependency.replace("@effect-mcp/", "")).filter((one) => names.has(one))
-  ]))
+/** What each name needs directly, and nothing else that it needs needs for it. `needs`: names by name. */
+const needsGraph = (title, needs) => {
   const reaches = (from, to) => needs.get(from).some((next) => next === to || reaches(next, to))
   const edges = [...needs].flatMap(([name, all]) =>
     all.filter((one) => !all.some((other) => other !== one && reaches(other, one)))
       .map((one) => `  ${quoted(name)} -> ${quoted(one)}`)
   )
-  return graph("packages", [...[...names].sort().map((name) => `  ${quoted(name)}`), ...edges.sort()].join("\n"))
+  return graph(title, [...[...needs.keys()].sort().map((name) => `  ${quoted(name)}`), ...edges.sort()].join("\n"))
 }
+
+/** The packages, each with what it needs of the others. */
+export const packagesGraph = (packages) => {
+  const names = new Set(packages.map(({ name }) => name))
+  const needsOf = ({ manifest }) =>
+    Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+      .map((dependency) => dependency.replace(scope, "")).filter((one) => names.has(one))
+  return needsGraph("packages", new Map(packages.map((pkg) => [pkg.name, needsOf(pkg)])))
+}
+
+/** The areas of a package, from the references that the compiler lets an area import. */
+const areasGraph = (name) =>
+  needsGraph(
+    name,
+    new Map(areas[name].map((area) => {
+      const { references = [] } = readJson(join(root, "packages", name, `tsconfig.${area}.json`))
+      return [area, references.map(({ path }) => path.replace(/^tsconfig\.|\.json$/g, ""))]
+    }))
+  )
 
 const LIFE = `
   subgraph cluster_legacy {
@@ -72,6 +85,7 @@ export const picturesOf = async (packages) => {
   const viz = await instance()
   const draw = (dot) => `${viz.renderString(dot, { format: "svg" }).replace(/^[\s\S]*?(?=<svg)/, "").trim()}\n`
   return new Map([
+    ["docs/pictures/areas.svg", draw(areasGraph("core"))],
     ["docs/pictures/packages.svg", draw(packagesGraph(packages))],
     ["docs/pictures/session.svg", draw(graph("session", LIFE))]
   ])

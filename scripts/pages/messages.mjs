@@ -24,7 +24,7 @@ export const areas = [
   [
     "A client cannot connect",
     "No process, no answer, a refusal by HTTP, or no revision in common. The section “A client does not connect” of [troubleshooting](troubleshooting.md) goes through them.",
-    /^(client\/(negotiation|modern\/Connect|http|HttpRefused|Remote|ServersConfig|configuration)|node\/(subprocess|StdioClient|ConfiguredServers|configuration))/
+    /^(client\/(negotiation|modern\/Connect|http|HttpResponseError|Remote|ServersConfig|configuration)|node\/(subprocess|StdioClient|ConfiguredServers|configuration))/
   ],
   [
     "A client over HTTP loses a stream, or a client cannot answer its server",
@@ -34,7 +34,7 @@ export const areas = [
   [
     "A server does not start, or refuses a feature",
     "The text names the feature, the port or the option.",
-    /^(server\/(Registry|Handler|Middleware|Page|Ask|features|InProcess|dispatch\/Build|RateLimit|SealKeys|ServerTelemetry|SharedLimits|ClientLogger|TaskStore|http\/BuiltOnce|http\/EndpointContext|runtime\/(Session|HandlerName))|node\/(HttpServer|stdio))/
+    /^(server\/(Registry|MethodHandler|Middleware|Page|Ask|features|InProcess|dispatch\/Build|RateLimit|SealKeys|ServerTelemetry|SharedLimits|ClientLogger|TaskStore|http\/BuiltOnce|http\/EndpointContext|runtime\/(Session|HandlerName))|node\/(HttpServer|stdio))/
   ],
   [
     "A server refuses an HTTP request",

@@ -9,8 +9,8 @@
  * @since 0.1.0
  */
 import * as LanguageModel from "@effect/ai/LanguageModel"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { FeatureContext } from "@effect-mcp/core/FeatureContext"
-import * as Features from "@effect-mcp/core/Features"
 import { USER_REJECTED } from "@effect-mcp/core/protocol/ErrorCodes"
 import { InternalError, InvalidParams, type McpError, PeerError } from "@effect-mcp/core/protocol/McpError"
 import type { CreateMessageParams, CreateMessageResult, ModelPreferences } from "@effect-mcp/core/protocol/Sampling"
@@ -90,7 +90,7 @@ export interface Candidate<E = never, R = never> {
   readonly intelligence?: number | undefined
 }
 
-type Needed<R> = Features.Features | Exclude<R, FeatureContext | Scope.Scope>
+type Needed<R> = ClientFeatures.ClientFeatures | Exclude<R, FeatureContext | Scope.Scope>
 
 /**
  * Samples from the `LanguageModel` in the context.
@@ -150,10 +150,10 @@ interface Built extends Omit<Candidate, "model"> {
   readonly service: LanguageModel.Service
 }
 
-const serve = <R>(models: readonly [Built, ...Array<Built>], options: Options<R>): Features.Feature<R> => {
+const serve = <R>(models: readonly [Built, ...Array<Built>], options: Options<R>): ClientFeatures.Feature<R> => {
   const { approve, context, dialect = "json-schema", maxTokens = 10_000, review } = options
   const generations = Semaphore.make(options.concurrency ?? 4)
-  return Features.sampling(
+  return ClientFeatures.sampling(
     (requested) =>
       Effect.gen(function*() {
         const approved = approve === undefined ? true : yield* approve(requested)

@@ -8,8 +8,8 @@ import * as ModelSampling from "@effect-mcp/ai/ModelSampling"
 import * as ToolList from "@effect-mcp/ai/ToolList"
 import * as ToolOutput from "@effect-mcp/ai/ToolOutput"
 import * as Client from "@effect-mcp/core/Client"
+import type { ClientFeatures } from "@effect-mcp/core/ClientFeatures"
 import * as Definition from "@effect-mcp/core/Definition"
-import type { Features } from "@effect-mcp/core/Features"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as Tool from "@effect-mcp/core/Tool"
 import { Context, Effect, Layer } from "effect"
@@ -57,7 +57,7 @@ const sampling = {
 } satisfies Every<ModelSampling.Options<Vault>>
 
 const Sampling = ModelSampling.layer({ ...sampling, name: "model" })
-expectTypeOf(Sampling).toEqualTypeOf<Layer.Layer<never, never, LanguageModel.LanguageModel | Vault | Features>>()
+expectTypeOf(Sampling).toEqualTypeOf<Layer.Layer<never, never, LanguageModel.LanguageModel | Vault | ClientFeatures>>()
 
 export const choosing = ModelSampling.choosing(
   [{

@@ -4,8 +4,8 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
-import * as Features from "@effect-mcp/core/Features"
 import type { Message } from "@effect-mcp/core/Message"
 import * as MessageText from "@effect-mcp/core/MessageText"
 import * as ServerConnector from "@effect-mcp/core/Remote"
@@ -81,7 +81,7 @@ const use = ({ use = "call" }: ServerAttack) =>
 const healthy: ServerAttack = { name: "healthy" }
 
 /** Questions of a modern server are answered: a client that refused them would end the first round. */
-const features = Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+const features = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
 
 /** Whether the call must end with a certain answer or error. It may take longer on a machine that has other work. */
 const isCertain = ({ expect, says }: ServerAttack): boolean => expect === "ok" || says !== undefined

@@ -10,7 +10,7 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { Authorizer } from "@effect-mcp/core/Authorizer"
-import type { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import type { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -50,7 +50,7 @@ export interface AuthorizationService {
   /** Whether the refused request shall be sent again. */
   readonly onRefused: (
     server: string,
-    refusal: HttpRefused,
+    refusal: HttpResponseError,
     request: HttpClientRequest.HttpClientRequest,
     attempt: number
   ) => Effect.Effect<boolean, AuthorizationError>

@@ -135,7 +135,7 @@ describe("A request that needs more scopes", () => {
         Effect.gen(function*() {
           const before = world.opened.length
           const error = yield* Effect.flip(client.callTool("greedy"))
-          assert.deepInclude((error as { cause: object }).cause, { _tag: "HttpRefused", status: 403 })
+          assert.deepInclude((error as { cause: object }).cause, { _tag: "HttpResponseError", status: 403 })
           assert.strictEqual(world.opened.length - before, 3)
         }))
     }))

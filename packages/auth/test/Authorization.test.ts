@@ -203,7 +203,7 @@ describe("A client that meets a server with authorization", () => {
         insteadOfMcp: ({ text }) => text.includes("closed") ? new Response("no", { status: 403 }) : undefined
       })
       const error = yield* World.run(world, (client) => Effect.flip(client.callTool("closed")))
-      assert.deepInclude((error as { cause: object }).cause, { _tag: "HttpRefused", status: 403 })
+      assert.deepInclude((error as { cause: object }).cause, { _tag: "HttpResponseError", status: 403 })
       assert.lengthOf(world.opened, 1)
     }))
 

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
 import * as Dpop from "@effect-mcp/auth/Dpop"
-import { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import { Context, Effect, Layer, TestClock } from "effect"
 import * as Jose from "jose"
 import * as World from "./World.js"
@@ -108,7 +108,7 @@ describe("A client with DPoP", () => {
       Effect.flatMap(authorization.headers(World.SERVER, request), (own) =>
         authorization.onRefused(
           World.SERVER,
-          new HttpRefused({
+          new HttpResponseError({
             method: request.method,
             url: World.SERVER,
             status: 401,

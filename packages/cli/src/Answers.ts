@@ -6,7 +6,7 @@ import * as Prompt from "@effect/cli/Prompt"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import type { QuitException, Terminal } from "@effect/platform/Terminal"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ElicitContent } from "@effect-mcp/core/protocol/Elicitation"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Effect from "effect/Effect"
@@ -32,7 +32,7 @@ const atTerminal = (output: OutputService) => {
   const turn = Effect.unsafeMakeSemaphore(1).withPermits(1)
   const shown = (title: string, text: string) => output.note([paint("bold", title), ` ${text}`])
   return Layer.mergeAll(
-    Features.elicitation(({ message, requestedSchema }) =>
+    ClientFeatures.elicitation(({ message, requestedSchema }) =>
       turn(
         Effect.gen(function*() {
           yield* output.status()
@@ -44,7 +44,7 @@ const atTerminal = (output: OutputService) => {
         }).pipe(or(declined))
       )
     ),
-    Features.urlElicitation(({ message, url }) =>
+    ClientFeatures.urlElicitation(({ message, url }) =>
       turn(
         Effect.gen(function*() {
           yield* output.status()
@@ -55,7 +55,7 @@ const atTerminal = (output: OutputService) => {
         }).pipe(or("decline" as const))
       )
     ),
-    Features.sampling(({ messages, systemPrompt }) =>
+    ClientFeatures.sampling(({ messages, systemPrompt }) =>
       turn(Effect.gen(function*() {
         yield* output.status()
         if (systemPrompt !== undefined) yield* shown("System:", systemPrompt)
@@ -75,8 +75,8 @@ const atTerminal = (output: OutputService) => {
 export const layer = (
   output: OutputService,
   roots: ReadonlyArray<string>
-): Layer.Layer<never, never, Features.Features | Terminal | FileSystem.FileSystem | Path.Path> => {
-  const logging = Features.logging(({ data, level, logger }) =>
+): Layer.Layer<never, never, ClientFeatures.ClientFeatures | Terminal | FileSystem.FileSystem | Path.Path> => {
+  const logging = ClientFeatures.logging(({ data, level, logger }) =>
     output.note([
       paint("dim", `[${level}${logger === undefined ? "" : ` ${logger}`}]`),
       ` ${typeof data === "string" ? data : jsonText(data, 0)}`
@@ -86,6 +86,6 @@ export const layer = (
   return Layer.mergeAll(
     logging,
     output.interactive ? atTerminal(output) : Layer.empty,
-    folders.length === 0 ? Layer.empty : Features.roots(Effect.succeed(folders))
+    folders.length === 0 ? Layer.empty : ClientFeatures.roots(Effect.succeed(folders))
   )
 }

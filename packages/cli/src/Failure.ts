@@ -4,7 +4,7 @@
  */
 import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
-import { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import * as Data from "effect/Data"
 
 export const codes = { refused: 1, usage: 2, connect: 3, timeout: 4 } as const
@@ -43,7 +43,7 @@ const sentence = (error: ConnectError): string => {
     return `The server has no ${error.capability.replace(/^.*\//, "").replace(".", " ")}`
   }
   const { cause, message } = error as Error
-  if (cause instanceof HttpRefused && cause.status === 401) {
+  if (cause instanceof HttpResponseError && cause.status === 401) {
     return cause.hadCredentials === true
       ? "The server does not accept the header `Authorization` of the request"
       : "The server asks for a login: give it a header with --header \"Authorization: …\", or leave out --no-login"

@@ -6,7 +6,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Ask from "@effect-mcp/core/Ask"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Remote from "@effect-mcp/core/Remote"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -212,7 +212,7 @@ describe("nginx with affinity", () => {
         const { url } = yield* Nginx.start(ports, { affinity: true })
         const client = yield* Client.make(Remote.connector(`${url}/mcp`), {
           versions: [version],
-          features: Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+          features: ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
         })
         for (let n = 1; n <= 6; n++) {
           let seen = 0

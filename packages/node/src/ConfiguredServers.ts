@@ -8,9 +8,9 @@
  * @since 0.1.0
  */
 import type { HttpClient } from "@effect/platform/HttpClient"
+import type { ClientFeatures } from "@effect-mcp/core/ClientFeatures"
 import type * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
 import type { Connector } from "@effect-mcp/core/Connector"
-import type { Features } from "@effect-mcp/core/Features"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import * as Tap from "@effect-mcp/core/Tap"
@@ -353,7 +353,7 @@ export const layer = <RA = never, E = never, R = never>(
 ): Layer.Layer<
   ClientSessionGroup.ClientSessionGroup,
   ServersConfig.JoinError | E,
-  HttpClient | Exclude<RA | Exclude<R, Features>, Scope.Scope>
+  HttpClient | Exclude<RA | Exclude<R, ClientFeatures>, Scope.Scope>
 > =>
   Layer.unwrapEffect(Effect.map(
     ServersConfig.decode(config),
@@ -388,7 +388,7 @@ export const layerFiles = <RA = never, E = never, R = never>(
 ): Layer.Layer<
   ClientSessionGroup.ClientSessionGroup,
   ServersConfig.JoinError | E,
-  HttpClient | Exclude<RA | Exclude<R, Features>, Scope.Scope>
+  HttpClient | Exclude<RA | Exclude<R, ClientFeatures>, Scope.Scope>
 > =>
   Layer.unwrapEffect(Effect.gen(function*() {
     for (const { error } of files) {

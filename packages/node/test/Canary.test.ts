@@ -4,10 +4,10 @@ import * as ClientToolkit from "@effect-mcp/ai/ClientToolkit"
 import * as ToolList from "@effect-mcp/ai/ToolList"
 import * as Authenticator from "@effect-mcp/core/Authenticator"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as ClientLogger from "@effect-mcp/core/ClientLogger"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Definition from "@effect-mcp/core/Definition"
-import * as Features from "@effect-mcp/core/Features"
 import { ConnectionClosed, TransportError } from "@effect-mcp/core/LocalError"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
@@ -164,7 +164,7 @@ for (const versions of eras) {
                   Effect.map((exit) => void answers.push(exit))
                 ))
             const { client } = yield* connected(ask, versions, {
-              client: { features: Features.roots(fault) as Layer.Layer<never> }
+              client: { features: ClientFeatures.roots(fault) as Layer.Layer<never> }
             })
             yield* Effect.exit(client.callTool("ask"))
             return answers

@@ -6,10 +6,10 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
 import type * as Connector from "@effect-mcp/core/Connector"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Features from "@effect-mcp/core/Features"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
@@ -238,26 +238,26 @@ const answer: CreateMessageResult = { role: "assistant", content: { type: "text"
 
 /** Features of a client that do not end. */
 const features: Readonly<
-  Record<string, (started: Effect.Effect<unknown>) => Layer.Layer<never, never, Features.Features>>
+  Record<string, (started: Effect.Effect<unknown>) => Layer.Layer<never, never, ClientFeatures.ClientFeatures>>
 > = {
   "a handler that cannot be interrupted": (started) =>
-    Features.sampling(() => Effect.as(Effect.zipRight(started, uninterruptible), answer)),
+    ClientFeatures.sampling(() => Effect.as(Effect.zipRight(started, uninterruptible), answer)),
   "a handler whose finalizer does not end": (started) =>
-    Features.sampling(() => Effect.as(Effect.zipRight(started, endless), answer)),
+    ClientFeatures.sampling(() => Effect.as(Effect.zipRight(started, endless), answer)),
   "a handler of logs that cannot be interrupted": (started) =>
     Layer.merge(
-      Features.logging(() => uninterruptible),
-      Features.sampling(() => Effect.as(Effect.zipRight(started, Effect.never), answer))
+      ClientFeatures.logging(() => uninterruptible),
+      ClientFeatures.sampling(() => Effect.as(Effect.zipRight(started, Effect.never), answer))
     ),
   "changes of roots whose finalizer does not end": (started) =>
     Layer.merge(
-      Features.roots(Effect.succeed([]), { changes: Stream.ensuring(Stream.never, Effect.never) }),
-      Features.sampling(() => Effect.as(Effect.zipRight(started, Effect.never), answer))
+      ClientFeatures.roots(Effect.succeed([]), { changes: Stream.ensuring(Stream.never, Effect.never) }),
+      ClientFeatures.sampling(() => Effect.as(Effect.zipRight(started, Effect.never), answer))
     ),
   "features whose release does not end": (started) =>
     Layer.merge(
       Layer.scopedDiscard(Effect.addFinalizer(() => Effect.never)),
-      Features.sampling(() => Effect.as(Effect.zipRight(started, Effect.never), answer))
+      ClientFeatures.sampling(() => Effect.as(Effect.zipRight(started, Effect.never), answer))
     )
 }
 

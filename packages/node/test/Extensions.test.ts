@@ -5,7 +5,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import { NotNegotiated } from "@effect-mcp/core/ClientError"
-import type * as Features from "@effect-mcp/core/Features"
+import type * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import type { Version } from "@effect-mcp/core/protocol/Version"
@@ -25,7 +25,7 @@ for (const [transport, open] of Object.entries(ways([Jobs]))) {
       readonly client?: Client.Options["extensions"]
       readonly server?: McpServer.Options["extensions"]
       readonly viewed?: Array<string>
-      readonly features?: Layer.Layer<never, never, Features.Features>
+      readonly features?: Layer.Layer<never, never, ClientFeatures.ClientFeatures>
     } = {}
   ) =>
     Effect.gen(function*() {

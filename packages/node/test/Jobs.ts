@@ -2,9 +2,9 @@
  * An extension for work that takes long: a tool answers at once with a job, which the client reads later. It has one of
  * everything that an extension can add.
  */
-import * as Features from "@effect-mcp/core/Features"
-import * as Handler from "@effect-mcp/core/Handler"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import { InvalidParams } from "@effect-mcp/core/protocol/McpError"
 import type { Registry } from "@effect-mcp/core/Registry"
@@ -82,7 +82,7 @@ export const served = (viewed: Array<string> = []): Layer.Layer<never, never, Re
           if ((yield* Ref.get(jobs)).size === server.maxJobs) return `too many jobs, in ${client.language}`
           const job: Job = { jobId, started }
           yield* put(job)
-          return yield* Handler.answer(results.job, job)
+          return yield* MethodHandler.answer(results.job, job)
         })
     )
     const finish = McpServer.tool(
@@ -109,21 +109,21 @@ export const served = (viewed: Array<string> = []): Layer.Layer<never, never, Re
       render,
       finish,
       begin,
-      Handler.request(
+      MethodHandler.request(
         requests.get,
         ({ jobId }) =>
           Effect.flatMap(Ref.get(jobs), (all) => Effect.mapError(Option.fromNullable(all.get(jobId)), () => unknown))
       ),
-      Handler.subscription(
+      MethodHandler.subscription(
         notifications.changed,
         (ids) => Effect.map(Ref.get(jobs), (all) => ids.filter((id) => all.has(id)))
       ),
-      Handler.notification(notifications.viewed, ({ jobId }) => Effect.sync(() => viewed.push(jobId)))
+      MethodHandler.notification(notifications.viewed, ({ jobId }) => Effect.sync(() => viewed.push(jobId)))
     ) as Layer.Layer<never, never, Registry>
   }))
 
 /** Waits until a job has ended, for callers that expect the result of a tool. */
-export const waiting = Features.result(
+export const waiting = ClientFeatures.result(
   results.job,
   ({ jobId }, { listen, request }) =>
     listen(notifications.changed, [jobId], { current: Effect.map(request(requests.get, { jobId }), (job) => [job]) })
@@ -134,4 +134,7 @@ export const waiting = Features.result(
       )
 )
 
-export const allowing = Features.request(requests.mayStart, ({ tool }) => Effect.succeed({ yes: tool === "begin" }))
+export const allowing = ClientFeatures.request(
+  requests.mayStart,
+  ({ tool }) => Effect.succeed({ yes: tool === "begin" })
+)

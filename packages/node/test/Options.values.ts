@@ -3,8 +3,8 @@
  * accepted, and what a layer then requires; nothing runs.
  */
 import type { HttpClient } from "@effect/platform"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionGroup } from "@effect-mcp/core/ClientSessionGroup"
-import * as Features from "@effect-mcp/core/Features"
 import type { JoinError } from "@effect-mcp/core/ServersConfig"
 import * as Tap from "@effect-mcp/core/Tap"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
@@ -26,8 +26,8 @@ class Vault extends Context.Tag("test/Vault")<Vault, { readonly token: Effect.Ef
 class Home extends Context.Tag("test/Home")<Home, string>() {}
 
 const features = Layer.mergeAll(
-  Features.roots(Effect.map(Home, (uri) => [{ uri }])),
-  Features.elicitation(() => Effect.succeed({ action: "decline" })),
+  ClientFeatures.roots(Effect.map(Home, (uri) => [{ uri }])),
+  ClientFeatures.elicitation(() => Effect.succeed({ action: "decline" })),
   Layer.effectDiscard(Effect.fail("no model" as const))
 )
 
@@ -48,7 +48,7 @@ const configured = {
   tap: Tap.log,
   program: (name) => ({ env: { NAME: name }, encoding: "utf-16le", limits: { maxLineBytes: 1_000_000 } }),
   address: () => ({ limits: { maxBodyBytes: 1_000_000 }, onRenewed: Effect.asVoid(Vault) })
-} satisfies Every<ConfiguredServers.Options<Vault, "no model", Features.Features | Home>>
+} satisfies Every<ConfiguredServers.Options<Vault, "no model", ClientFeatures.ClientFeatures | Home>>
 
 const Configured = ConfiguredServers.layer({ mcpServers: {} }, configured)
 expectTypeOf(Configured).toEqualTypeOf<

@@ -5,8 +5,8 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Ask from "@effect-mcp/core/Ask"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
-import * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Remote from "@effect-mcp/core/Remote"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
@@ -43,7 +43,7 @@ const tapping = () => {
 
 const arguments_ = { password: SECRET, url: `https://example.com/?access_token=${SECRET}`, city: "Rome" }
 
-const features = Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+const features = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
 
 /** Calls the tool, and compares what both ends have seen. */
 const compare = <R>(

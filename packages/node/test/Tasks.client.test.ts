@@ -4,8 +4,8 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import type { Version } from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
@@ -18,10 +18,13 @@ import { tcpProxy } from "./TcpProxy.js"
 
 const eras = ["2025-11-25", "2026-07-28"] as const
 
-const sure = Features.elicitation(() => Effect.succeed({ action: "accept", content: { sure: true } }))
+const sure = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { sure: true } }))
 
-const connect = (url: string, version: Version, features: Layer.Layer<never, never, Features.Features> = sure) =>
-  Client.make(Remote.connector(url), { versions: [version], extensions: [TasksClient.extension], features })
+const connect = (
+  url: string,
+  version: Version,
+  features: Layer.Layer<never, never, ClientFeatures.ClientFeatures> = sure
+) => Client.make(Remote.connector(url), { versions: [version], extensions: [TasksClient.extension], features })
 
 const booked = (session: ClientSessionService) =>
   Effect.gen(function*() {
@@ -65,7 +68,7 @@ for (const version of eras) {
             const { cut, url } = yield* tcpProxy(port)
             const asked = yield* Queue.unbounded<string>()
             const answered = yield* Deferred.make<void>()
-            const features = Features.elicitation(({ message }) =>
+            const features = ClientFeatures.elicitation(({ message }) =>
               Queue.offer(asked, message).pipe(
                 Effect.zipRight(Deferred.await(answered)),
                 Effect.as({ action: "accept" as const, content: { sure: true } })
@@ -90,7 +93,7 @@ for (const version of eras) {
           Effect.gen(function*() {
             const asked = yield* Queue.unbounded<string>()
             const answered = yield* Deferred.make<void>()
-            const features = Features.elicitation(({ message }) =>
+            const features = ClientFeatures.elicitation(({ message }) =>
               Queue.offer(asked, message).pipe(
                 Effect.zipRight(Deferred.await(answered)),
                 Effect.as({ action: "accept" as const, content: { sure: true } })
@@ -121,7 +124,9 @@ for (const version of eras) {
           Effect.gen(function*() {
             const url = `http://127.0.0.1:${port}/mcp`
             const asked = yield* Deferred.make<void>()
-            const silent = Features.elicitation(() => Effect.zipRight(Deferred.succeed(asked, undefined), Effect.never))
+            const silent = ClientFeatures.elicitation(() =>
+              Effect.zipRight(Deferred.succeed(asked, undefined), Effect.never)
+            )
             const taskId = yield* Effect.scoped(Effect.gen(function*() {
               const task = yield* TasksClient.start(yield* connect(url, version, silent), Book, { table: 4 })
               yield* Effect.forkScoped(Effect.ignore(task.result))

@@ -9,7 +9,7 @@ import * as Client from "@effect-mcp/core/Client"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { Connector } from "@effect-mcp/core/Connector"
 import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { Version } from "@effect-mcp/core/protocol/Version"
@@ -108,7 +108,7 @@ const services = (server: Layer.Layer<Dispatcher>) =>
 /** Why a client was refused: over HTTP the status, the challenge and the body. */
 const why = (error: unknown): string => {
   const refused = (error as { readonly cause?: unknown }).cause
-  return refused instanceof HttpRefused
+  return refused instanceof HttpResponseError
     ? `${refused.status} ${refused.headers["www-authenticate"] ?? ""} ${refused.body}`
     : String(error)
 }

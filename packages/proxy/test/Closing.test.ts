@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { CreateMessageResult } from "@effect-mcp/core/protocol/Sampling"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
@@ -55,7 +55,7 @@ describe("Closing a proxy ends in time", () => {
               Client.make(gateway, {
                 versions: client,
                 closeTimeout,
-                features: Features.sampling(() => Effect.as(Effect.zipRight(start, stuck.client), answer))
+                features: ClientFeatures.sampling(() => Effect.as(Effect.zipRight(start, stuck.client), answer))
               })).pipe(Effect.provideService(Dispatcher, Context.get(context, Dispatcher)))
             yield* Effect.forkDaemon(Effect.exit(session.callTool("stick", undefined, { timeout: "1 hour" })))
             yield* Deferred.await(started)

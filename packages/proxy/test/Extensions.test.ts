@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { Connector } from "@effect-mcp/core/Connector"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -44,7 +44,7 @@ const serverOf = (
   fromLayer(McpServer.layer(
     { name: "upstream", version: "1.0.0" },
     Layer.mergeAll(
-      Handler.request(Stock.requests.count, ({ item }) =>
+      MethodHandler.request(Stock.requests.count, ({ item }) =>
         Effect.flatMap(RequestContext, ({ client: { capabilities } }): Effect.Effect<any, McpError.McpError> => {
           const { currency = "EUR" } = (capabilities.extensions?.[Stock.id] ?? {}) as { currency?: string }
           return item === "none"
@@ -54,7 +54,7 @@ const serverOf = (
               Deferred.succeed(interrupted, undefined))
             : Effect.succeed({ left: 7, currency })
         })),
-      Handler.notification(Stock.notifications.sold, ({ item }) =>
+      MethodHandler.notification(Stock.notifications.sold, ({ item }) =>
         Effect.asVoid(Deferred.succeed(sold, item)))
     ) as Features,
     { versions, extensions }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
@@ -250,14 +250,14 @@ for (const [name, client, upstream] of pairs) {
         const asked: Array<string> = []
         const session = yield* connected({
           features: Layer.mergeAll(
-            Features.elicitation(({ message }) =>
+            ClientFeatures.elicitation(({ message }) =>
               Effect.sync(() => {
                 asked.push(message)
                 return { action: "accept", content: { name: "Ada" } }
               })
             ),
-            Features.roots(Effect.succeed([{ uri: "file:///home" }])),
-            Features.sampling(({ maxTokens }) =>
+            ClientFeatures.roots(Effect.succeed([{ uri: "file:///home" }])),
+            ClientFeatures.sampling(({ maxTokens }) =>
               Effect.succeed({ model: `m${maxTokens}`, role: "assistant", content: { type: "text", text: "yes" } })
             )
           )
@@ -280,7 +280,7 @@ for (const [name, client, upstream] of pairs) {
             ({ client: { capabilities: { elicitation, roots, sampling } } }) =>
               [elicitation, roots, sampling].map((one) => one !== undefined).join()
           ))
-        const session = yield* connected({ features: Features.roots(Effect.succeed([])) }, asking)
+        const session = yield* connected({ features: ClientFeatures.roots(Effect.succeed([])) }, asking)
         assert.deepInclude((yield* session.callTool("asking")).content[0]!, { text: "false,true,false" })
       }))
   })

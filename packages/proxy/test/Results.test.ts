@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import * as Feature from "@effect-mcp/core/Feature"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Resource from "@effect-mcp/core/Resource"
 import { Context, Effect, Layer } from "effect"
@@ -14,7 +14,7 @@ const raw = (name: string, result: JsonObject) =>
     tools.register({
       context: Context.empty(),
       advertised: { name, inputSchema: { type: "object" }, "x-extra": [1] } as never,
-      call: () => Effect.succeed(Handler.unchecked(result) as never)
+      call: () => Effect.succeed(MethodHandler.unchecked(result) as never)
     })
   )
 

@@ -3,7 +3,7 @@
  * wires.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as ClientFeatures from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"

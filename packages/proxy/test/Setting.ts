@@ -1,7 +1,7 @@
 import * as Client from "@effect-mcp/core/Client"
+import type { ClientFeatures } from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import type { Features as ClientFeatures } from "@effect-mcp/core/Features"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type * as Version from "@effect-mcp/core/protocol/Version"

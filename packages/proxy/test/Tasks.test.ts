@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Ask from "@effect-mcp/core/Ask"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { Connector } from "@effect-mcp/core/Connector"
-import * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
 import * as ClientTasks from "@effect-mcp/core/TasksClient"
@@ -19,7 +19,7 @@ const extensions = [TasksServer.extension]
 
 const poll = { pollInterval: 50 }
 
-const accepting = Features.elicitation(() => Effect.succeed({ action: "accept" as const, content: {} }))
+const accepting = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept" as const, content: {} }))
 
 const text = ({ content }: { readonly content: ReadonlyArray<any> }): string => content[0].text
 

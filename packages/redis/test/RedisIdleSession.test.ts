@@ -1,7 +1,7 @@
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as Tool from "@effect-mcp/core/Tool"
@@ -34,8 +34,8 @@ describe("an idle session in Redis", () => {
           Client.make(Remote.connector(server.url), {
             versions: [version],
             features: Layer.mergeAll(
-              Features.elicitation(() => Effect.succeed({ action: "decline" })),
-              Features.sampling(() => Effect.never)
+              ClientFeatures.elicitation(() => Effect.succeed({ action: "decline" })),
+              ClientFeatures.sampling(() => Effect.never)
             )
           }),
           FetchHttpClient.layer

@@ -6,8 +6,8 @@
  */
 import * as Client from "@effect-mcp/core/Client"
 import type { ConnectError } from "@effect-mcp/core/ClientError"
+import type * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type * as ClientSession from "@effect-mcp/core/ClientSession"
-import type * as Features from "@effect-mcp/core/Features"
 import { ConnectionClosed } from "@effect-mcp/core/LocalError"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Version from "@effect-mcp/core/protocol/Version"
@@ -51,7 +51,7 @@ export interface Options<E = never, R = never> extends TestTransport.Options {
  */
 export const make = <E = never, R = never>(
   options: Options<E, R> = {}
-): Effect.Effect<TestClient, ConnectError | E, Exclude<R, Features.Features> | Scope.Scope> =>
+): Effect.Effect<TestClient, ConnectError | E, Exclude<R, ClientFeatures.ClientFeatures> | Scope.Scope> =>
   Effect.gen(function*() {
     const { capabilities, client: session, version: given, ...transport } = options
     const version = given ?? newestOf(session?.versions)
@@ -85,7 +85,7 @@ const newestOf = (versions: ReadonlyArray<Version.Version> = Version.all): Versi
 export const connected = <E = never, R = never>(
   client: Client.Options<E, R>,
   options?: TestTransport.Options
-): Effect.Effect<TestClient, ConnectError | E, Exclude<R, Features.Features> | Scope.Scope> =>
+): Effect.Effect<TestClient, ConnectError | E, Exclude<R, ClientFeatures.ClientFeatures> | Scope.Scope> =>
   Effect.gen(function*() {
     const [server, connector] = yield* TestPeer.server(options)
     return { client: yield* Client.make(connector, { checkOutputs: false, ...client }), server }

@@ -7,7 +7,7 @@
  *
  * @since 0.1.0
  */
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ElicitAction, ElicitFormParams } from "@effect-mcp/core/protocol/Elicitation"
 import { InternalError, type McpError } from "@effect-mcp/core/protocol/McpError"
 import type { Root } from "@effect-mcp/core/protocol/Roots"
@@ -31,7 +31,7 @@ export type Step<A> = A | Effect.Effect<A, McpError>
  *
  * @category models
  */
-export interface Scripted<out Params> extends Layer.Layer<never, never, Features.Features> {
+export interface Scripted<out Params> extends Layer.Layer<never, never, ClientFeatures.ClientFeatures> {
   /** The requests so far, in their order, of the servers of all clients with this feature. */
   readonly requests: Effect.Effect<ReadonlyArray<Params>>
 }
@@ -48,14 +48,14 @@ export interface Scripted<out Params> extends Layer.Layer<never, never, Features
  * @category utils
  */
 export const elicitation = (
-  answers: ReadonlyArray<Step<Features.Answer>>,
-  options?: Features.ElicitationOptions
+  answers: ReadonlyArray<Step<ClientFeatures.Answer>>,
+  options?: ClientFeatures.ElicitationOptions
 ): Scripted<ElicitFormParams> =>
   scripted(
     "elicitation",
     answers,
     ({ message }) => message,
-    (handler) => Features.elicitation(handler, options),
+    (handler) => ClientFeatures.elicitation(handler, options),
     ({ requestedSchema }, answer) =>
       answer.action === "accept"
         ? Either.getOrElse(
@@ -74,13 +74,13 @@ export const elicitation = (
  */
 export const urlElicitation = (
   answers: ReadonlyArray<Step<ElicitAction>>,
-  options?: Features.ElicitationOptions
-): Scripted<Features.UrlElicitation> =>
+  options?: ClientFeatures.ElicitationOptions
+): Scripted<ClientFeatures.UrlElicitation> =>
   scripted(
     "urlElicitation",
     answers,
     ({ message, url }) => `${message} ${url}`,
-    (handler) => Features.urlElicitation(handler, options)
+    (handler) => ClientFeatures.urlElicitation(handler, options)
   )
 
 /**
@@ -90,22 +90,22 @@ export const urlElicitation = (
  */
 export const sampling = (
   answers: ReadonlyArray<Step<string | CreateMessageResult>>,
-  options?: Parameters<typeof Features.sampling>[1]
+  options?: Parameters<typeof ClientFeatures.sampling>[1]
 ): Scripted<CreateMessageParams> =>
   scripted(
     "sampling",
     answers,
     lastText,
-    (handler) => Features.sampling((params) => Effect.map(handler(params), toMessage), options)
+    (handler) => ClientFeatures.sampling((params) => Effect.map(handler(params), toMessage), options)
   )
 
 /**
- * Answers every request for the roots with the same roots; a text is a URI. For roots that change, use `Features.roots`.
+ * Answers every request for the roots with the same roots; a text is a URI. For roots that change, use `ClientFeatures.roots`.
  *
  * @category utils
  */
-export const roots = (list: ReadonlyArray<string | Root>): Features.Feature =>
-  Features.roots(Effect.succeed(list.map((root) => typeof root === "string" ? { uri: root } : root)))
+export const roots = (list: ReadonlyArray<string | Root>): ClientFeatures.Feature =>
+  ClientFeatures.roots(Effect.succeed(list.map((root) => typeof root === "string" ? { uri: root } : root)))
 
 const toMessage = (answer: string | CreateMessageResult): CreateMessageResult =>
   typeof answer === "string"
@@ -122,7 +122,7 @@ const scripted = <Params, A>(
   name: string,
   answers: ReadonlyArray<Step<A>>,
   textOf: (params: Params) => string,
-  feature: (handler: (params: Params) => Effect.Effect<A, McpError>) => Features.Feature,
+  feature: (handler: (params: Params) => Effect.Effect<A, McpError>) => ClientFeatures.Feature,
   /** Why the client would refuse to send the answer; empty when the client sends it. */
   misfit: (params: Params, answer: A) => string = () => ""
 ): Scripted<Params> => {

@@ -10,13 +10,13 @@
 import * as Authenticator from "@effect-mcp/core/Authenticator"
 import * as Client from "@effect-mcp/core/Client"
 import type { ClientError, ConnectError } from "@effect-mcp/core/ClientError"
+import type { ClientFeatures } from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Definition from "@effect-mcp/core/Definition"
+import type * as DefinitionHandlers from "@effect-mcp/core/DefinitionHandlers"
 import type * as Dispatch from "@effect-mcp/core/Dispatcher"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
 import type * as Feature from "@effect-mcp/core/Feature"
-import type { Features } from "@effect-mcp/core/Features"
-import type * as Implement from "@effect-mcp/core/Implement"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { Middleware } from "@effect-mcp/core/Middleware"
@@ -118,7 +118,7 @@ export const connector = (
 export const client = <D extends Definition.Definition.Any, E = never, R = never>(
   definition: D,
   options: ClientOptions<E, R> = {}
-): Layer.Layer<Client.Client, E | ConnectError, Exclude<Exclude<R, Features>, Scope.Scope> | Dispatcher> =>
+): Layer.Layer<Client.Client, E | ConnectError, Exclude<Exclude<R, ClientFeatures>, Scope.Scope> | Dispatcher> =>
   Layer.scoped(
     Client.Client,
     Effect.gen(function*() {
@@ -183,7 +183,7 @@ export const layer = <
 ): Layer.Layer<
   Client.Client | Dispatcher | Running,
   E | CE | ConnectError,
-  ServerContext<E, R, Session, Around, InSession, Users> | Exclude<Exclude<CR, Features>, Scope.Scope>
+  ServerContext<E, R, Session, Around, InSession, Users> | Exclude<Exclude<CR, ClientFeatures>, Scope.Scope>
 > => {
   const { client: clientOptions, info = { name: "test", version: "0.0.0" }, versions, ...rest } = options
   const serve = (server: McpServer.Options<Session, Around, InSession, Users>) =>
@@ -208,9 +208,9 @@ type ServerContext<
  * @category models
  */
 export type MockHandlers<D extends Definition.Definition.Any> = {
-  readonly [K in keyof Implement.Handlers<D>]?: Implement.Handlers<D>[K] extends (...args: never) => unknown
-    ? Implement.Handlers<D>[K]
-    : Partial<Implement.Handlers<D>[K]>
+  readonly [K in keyof DefinitionHandlers.Handlers<D>]?: DefinitionHandlers.Handlers<D>[K] extends
+    (...args: never) => unknown ? DefinitionHandlers.Handlers<D>[K]
+    : Partial<DefinitionHandlers.Handlers<D>[K]>
 }
 
 /**
@@ -241,7 +241,7 @@ export const mock = <
   UR = never
 >(
   definition: D,
-  handlers: H & Implement.Checked<D, NoInfer<H>>,
+  handlers: H & DefinitionHandlers.Checked<D, NoInfer<H>>,
   options?: MockOptions<E, R, U, UR>
 ): Mocked<H, E, R, U, UR> => {
   const given: { readonly [name: string]: any } = handlers
@@ -323,7 +323,9 @@ export interface MockOptions<E = never, R = never, U = never, UR = never>
 export type Mocked<H, E = never, R = never, U = never, UR = never> = Layer.Layer<
   Client.Client | Dispatcher,
   E | ConnectError,
-  Exclude<Implement.Context<H>, Feature.RequestServices | U> | UR | Exclude<Exclude<R, Features>, Scope.Scope>
+  | Exclude<DefinitionHandlers.Context<H>, Feature.RequestServices | U>
+  | UR
+  | Exclude<Exclude<R, ClientFeatures>, Scope.Scope>
 >
 
 const notMocked = (kind: string, name: string) =>

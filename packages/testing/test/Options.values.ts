@@ -4,8 +4,8 @@
  */
 import * as Authenticator from "@effect-mcp/core/Authenticator"
 import type * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Definition from "@effect-mcp/core/Definition"
-import * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as TasksServer from "@effect-mcp/core/TasksServer"
@@ -42,13 +42,13 @@ const transport = {
 const client = {
   timeout: "1 second",
   features: Layer.merge(
-    Features.roots(Effect.map(Home, (uri) => [{ uri }])),
+    ClientFeatures.roots(Effect.map(Home, (uri) => [{ uri }])),
     Layer.effectDiscard(Effect.fail("no model" as const))
   )
-} satisfies Client.Options<"no model", Features.Features | Home>
+} satisfies Client.Options<"no model", ClientFeatures.ClientFeatures | Home>
 
 const scripted = { ...transport, capabilities: { tools: {} }, version: "2025-11-25", client } satisfies Every<
-  TestClient.Options<"no model", Features.Features | Home>
+  TestClient.Options<"no model", ClientFeatures.ClientFeatures | Home>
 >
 
 const connecting = {
@@ -57,7 +57,7 @@ const connecting = {
   client,
   as: Context.make(User, { name: "ada" })
 } satisfies Every<
-  TestServer.ClientOptions<"no model", Features.Features | Home>
+  TestServer.ClientOptions<"no model", ClientFeatures.ClientFeatures | Home>
 >
 
 const modern = { version: "2026-07-28", capabilities: {}, logLevel: "debug", progressToken: 1 } satisfies Every<
@@ -76,11 +76,18 @@ const own = {
 } as const satisfies
   & Every<
     Omit<
-      TestServer.Options<"no model", Features.Features | Home, never, never, never, Authenticator.Authenticator<User>>,
+      TestServer.Options<
+        "no model",
+        ClientFeatures.ClientFeatures | Home,
+        never,
+        never,
+        never,
+        Authenticator.Authenticator<User>
+      >,
       Others
     >
   >
-  & Every<Omit<TestServer.MockOptions<"no model", Features.Features | Home, User>, Others>>
+  & Every<Omit<TestServer.MockOptions<"no model", ClientFeatures.ClientFeatures | Home, User>, Others>>
 
 const authenticator = Authenticator.make(User, {
   id: ({ name }) => name,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import type * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Definition from "@effect-mcp/core/Definition"
-import type * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
@@ -46,7 +46,7 @@ const AskingLive = McpServer.implement(Asking, {
 })
 
 for (const version of ["2025-11-25", "2026-07-28"] as const) {
-  const withFeatures = (features: Layer.Layer<never, never, Features.Features>) =>
+  const withFeatures = (features: Layer.Layer<never, never, ClientFeatures.ClientFeatures>) =>
     TestServer.layer(Asking, AskingLive, { versions: [version], client: { features } })
 
   describe(`Scripted features at ${version}`, () => {
@@ -106,7 +106,7 @@ for (const version of ["2025-11-25", "2026-07-28"] as const) {
         const call = yield* Effect.flip(Effect.sandbox(Effect.provide(calls, withFeatures(person))))
         assert.include(String(Option.getOrUndefined(Cause.failureOption(call))), noAnswer)
         // Also where the test does not see the error of the call.
-        const ignored = (features: Layer.Layer<never, never, Features.Features>) =>
+        const ignored = (features: Layer.Layer<never, never, ClientFeatures.ClientFeatures>) =>
           Effect.map(
             Effect.flip(Effect.sandbox(Effect.provide(Effect.ignore(calls), withFeatures(features)))),
             Cause.pretty

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import type { ConnectError } from "@effect-mcp/core/ClientError"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Definition from "@effect-mcp/core/Definition"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
@@ -244,7 +244,7 @@ describe("A test server with a session layer, middleware and features of its cli
   })
 
   it("requires what the features of the client require, and fails as they do", () => {
-    const features = Features.elicitation(() => Effect.map(Db, () => ({ action: "cancel" }) as const))
+    const features = ClientFeatures.elicitation(() => Effect.map(Db, () => ({ action: "cancel" }) as const))
     expectTypeOf(TestServer.layer(Shop, Layer.empty, { client: { features } })).toEqualTypeOf<
       Layer.Layer<Client.Client | Dispatcher | Running, ConnectError, Db>
     >()

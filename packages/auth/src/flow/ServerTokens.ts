@@ -6,7 +6,7 @@
  */
 import * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import type { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Refusal from "@effect-mcp/core/unstable/client/Refusal"
 import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
@@ -30,7 +30,7 @@ type Request = HttpClientRequest.HttpClientRequest
 export interface ServerTokens {
   readonly headers: (request: Request) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
   readonly onRefused: (
-    refusal: HttpRefused,
+    refusal: HttpResponseError,
     request: Request,
     attempt: number
   ) => Effect.Effect<boolean, AuthorizationError>

@@ -7,7 +7,7 @@
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as Effect from "effect/Effect"
-import type { HttpRefused } from "./HttpRefused.js"
+import type { HttpResponseError } from "./HttpResponseError.js"
 
 /**
  * Adds credentials to every request of a connection, and finds new ones when the server refuses them. `server` is the URL of
@@ -31,7 +31,7 @@ export interface Authorizer<out R = never> {
    * all calls of the connection stand still, because it may wait for the user; `maxTotalTimeout` runs on.
    */
   readonly onRefused: (
-    refusal: HttpRefused,
+    refusal: HttpResponseError,
     request: HttpClientRequest.HttpClientRequest,
     server: string,
     attempt: number

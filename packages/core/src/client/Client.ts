@@ -28,8 +28,8 @@ import type * as Resources from "../protocol/Resources.js"
 import type * as Tools from "../protocol/Tools.js"
 import * as Version from "../protocol/Version.js"
 import type { ClientError, ConnectError, ToolError } from "./ClientError.js"
+import * as ClientFeatures from "./ClientFeatures.js"
 import type * as ClientSession from "./ClientSession.js"
-import * as Features from "./Features.js"
 import { GivenExtensions } from "./negotiation/GivenExtensions.js"
 import * as Negotiation from "./negotiation/Negotiation.js"
 import * as FeatureFibers from "./session/FeatureFibers.js"
@@ -47,7 +47,7 @@ export class Client extends Context.Tag("@effect-mcp/core/Client")<Client, Clien
 
 /** @category models */
 export interface Options<E = never, R = never> extends ClientSession.Options {
-  /** What the client can do for the server; see `Features`. Default: nothing. */
+  /** What the client can do for the server; see `ClientFeatures`. Default: nothing. */
   readonly features?: Layer.Layer<never, E, R> | undefined
 }
 
@@ -68,17 +68,17 @@ export const make = <RC, E = never, R = never>(
 ): Effect.Effect<
   ClientSession.ClientSessionService,
   ConnectError | E,
-  Exclude<R, Features.Features> | RC | Scope.Scope
+  Exclude<R, ClientFeatures.ClientFeatures> | RC | Scope.Scope
 > =>
   Effect.gen(function*() {
     const scope = yield* Edition.childOf(yield* Effect.scope)
     return yield* Effect.gen(function*() {
-      const features = yield* Features.make
+      const features = yield* ClientFeatures.make
       if (options?.features !== undefined) {
         yield* Layer.buildWithMemoMap(
           Layer.provide(
-            options.features as Layer.Layer<never, E, Features.Features>,
-            Layer.succeed(Features.Features, features)
+            options.features as Layer.Layer<never, E, ClientFeatures.ClientFeatures>,
+            Layer.succeed(ClientFeatures.ClientFeatures, features)
           ),
           yield* Layer.makeMemoMap,
           yield* Release.scope("The features of a client", options.closeTimeout)
@@ -102,7 +102,7 @@ const self: Implementation = { name: "effect-mcp", version: "0.1.0" }
 const connect = <R>(
   connector: Connector<R>,
   options: ClientSession.Options,
-  features: Features.FeaturesService
+  features: ClientFeatures.FeaturesService
 ): Effect.Effect<ClientSession.ClientSessionService, ConnectError, R | Scope.Scope> =>
   Effect.gen(function*() {
     const extensions = yield* Effect.sync(() => ExtensionTable.make(options.extensions ?? [], "client"))
@@ -152,7 +152,7 @@ const connect = <R>(
 export const layer = <RC, E = never, R = never>(
   connector: Connector<RC>,
   options?: Options<E, R>
-): Layer.Layer<Client, ConnectError | E, Exclude<Exclude<R, Features.Features> | RC, Scope.Scope>> =>
+): Layer.Layer<Client, ConnectError | E, Exclude<Exclude<R, ClientFeatures.ClientFeatures> | RC, Scope.Scope>> =>
   Layer.scoped(Client, make(connector, options))
 
 /**
@@ -304,7 +304,7 @@ export interface TagClass<Self, Id extends string>
   readonly layer: <RC, E = never, R = never>(
     connector: Connector<RC>,
     options?: Options<E, R>
-  ) => Layer.Layer<Self, ConnectError | E, Exclude<Exclude<R, Features.Features> | RC, Scope.Scope>>
+  ) => Layer.Layer<Self, ConnectError | E, Exclude<Exclude<R, ClientFeatures.ClientFeatures> | RC, Scope.Scope>>
 }
 
 /**

@@ -116,7 +116,7 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
     (method: string, params?: JsonObject): Effect.Effect<void>
   }
   /**
-   * Notifies the server that the roots have changed. `Features.roots` does so by itself when it has `changes`; without them
+   * Notifies the server that the roots have changed. `ClientFeatures.roots` does so by itself when it has `changes`; without them
    * the client does not declare that it notifies, and this fails with `NotNegotiated`.
    *
    * @deprecated since 2026-07-28 (SEP-2577); a revision may be without it from 2027-07-28 on.

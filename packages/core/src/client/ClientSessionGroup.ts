@@ -23,8 +23,8 @@ import type * as Resources from "../protocol/Resources.js"
 import type * as Tools from "../protocol/Tools.js"
 import * as Client from "./Client.js"
 import type { ClientError, ConnectError } from "./ClientError.js"
+import type * as ClientFeatures from "./ClientFeatures.js"
 import type { CallOptions, CallToolOptions, ClientSessionService } from "./ClientSession.js"
-import type * as Features from "./Features.js"
 import * as CurrentEntries from "./group/CurrentEntries.js"
 import { readable } from "./group/Entries.js"
 import * as Members from "./group/Members.js"
@@ -81,7 +81,7 @@ export interface ClientSessionGroupService {
   ) => Effect.Effect<
     ClientSessionService,
     ConnectError | DuplicateEntry | DuplicateServer | E,
-    Exclude<Exclude<R, Features.Features> | RC, Scope.Scope>
+    Exclude<Exclude<R, ClientFeatures.ClientFeatures> | RC, Scope.Scope>
   >
   /** Adds the entries of a server that the application has connected, and that it will close. */
   readonly add: (

@@ -1,6 +1,6 @@
 /**
  * What a feature of the client has while it answers one request of the server: the facts of the request, and a way to
- * report progress. `Features` provides it to every handler of a request.
+ * report progress. `ClientFeatures` provides it to every handler of a request.
  *
  * @since 0.1.0
  */

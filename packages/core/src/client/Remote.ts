@@ -23,9 +23,9 @@ import type * as MessageText from "../jsonrpc/MessageText.js"
 import type { Authorizer } from "./Authorizer.js"
 import * as Client from "./Client.js"
 import type { ConnectError } from "./ClientError.js"
-import type { Features } from "./Features.js"
+import type { ClientFeatures } from "./ClientFeatures.js"
 import * as Settings from "./http/Settings.js"
-import type { HttpRefused } from "./HttpRefused.js"
+import type { HttpResponseError } from "./HttpResponseError.js"
 import * as HttpTransport from "./negotiation/HttpTransport.js"
 
 /**
@@ -79,13 +79,16 @@ export interface Options<out R = never> {
   readonly headers?: Headers.Headers | Readonly<Record<string, string>> | Effect.Effect<Headers.Input, unknown, R>
   /**
    * Runs when a request is answered with 401 or 403. It gives the headers for a second attempt, and there is no third.
-   * When it fails, the request fails with that failure as its cause. Without it the request fails with `HttpRefused`.
+   * When it fails, the request fails with that failure as its cause. Without it the request fails with `HttpResponseError`.
    *
    * An `Authorizer` instead gives the headers of every attempt, and decides after each refusal.
    */
   readonly authorize?:
     | Authorizer<R>
-    | ((refusal: HttpRefused, request: HttpClientRequest.HttpClientRequest) => Effect.Effect<Headers.Input, unknown, R>)
+    | ((
+      refusal: HttpResponseError,
+      request: HttpClientRequest.HttpClientRequest
+    ) => Effect.Effect<Headers.Input, unknown, R>)
     | undefined
   /**
    * Runs in the background when the server had lost the session and the client has begun a new one. The server has also
@@ -141,7 +144,7 @@ export const reconnect: Schedule.Schedule<Duration.Duration> = Settings.reconnec
  *
  * Connecting sends nothing yet, except over HTTP+SSE; it fails with reason `Open` when the URL cannot be reached at all. A
  * request fails alone with a `TransportError` when the server refuses it, does not get it, or its answer is lost; the cause
- * is `HttpRefused` when there was a response. When the server has lost the session, the client begins a new one and sends
+ * is `HttpResponseError` when there was a response. When the server has lost the session, the client begins a new one and sends
  * again what was refused for that reason; requests that the server had accepted fail with `SessionExpired`.
  *
  * Closing the scope aborts the requests in flight and ends the session; it takes at most three times `closeTimeout`.
@@ -180,7 +183,7 @@ export const layerConfig = <E = never, R = never>(
 ): Layer.Layer<
   Client.Client,
   ConfigError | ConnectError | E,
-  HttpClient | Exclude<Exclude<R, Features>, Scope.Scope>
+  HttpClient | Exclude<Exclude<R, ClientFeatures>, Scope.Scope>
 > =>
   Layer.unwrapEffect(
     Effect.map(Config.unwrap(options), ({ url, ...options }) => Client.layer(connector(url, options), client))

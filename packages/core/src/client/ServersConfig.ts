@@ -18,10 +18,10 @@ import type { Connector } from "../jsonrpc/Connector.js"
 import { all as concurrently } from "../kit/Race.js"
 import * as Version from "../protocol/Version.js"
 import type { ConnectError } from "./ClientError.js"
+import { ClientFeatures, roots as rootsFeature } from "./ClientFeatures.js"
 import * as ClientSessionGroup from "./ClientSessionGroup.js"
 import * as Member from "./configuration/Member.js"
 import * as Variable from "./configuration/Variable.js"
-import { Features, roots as rootsFeature } from "./Features.js"
 import type { DuplicateEntry, DuplicateServer } from "./GroupError.js"
 
 /** What a server of either kind may have. */
@@ -487,7 +487,7 @@ export const layer = <RC, E = never, R = never>(
 ): Layer.Layer<
   ClientSessionGroup.ClientSessionGroup,
   JoinError | E,
-  Exclude<Exclude<R, Features> | RC, Scope.Scope>
+  Exclude<Exclude<R, ClientFeatures> | RC, Scope.Scope>
 > =>
   ClientSessionGroup.layer(options, (group) =>
     concurrently(
@@ -502,8 +502,11 @@ export const layer = <RC, E = never, R = never>(
         const { server } = entry
         const given = typeof options.server === "function" ? options.server(name, server) : options.server ?? {}
         const { reconnect } = given
-        const connecting: Effect.Effect<unknown, ConnectingError<E>, Exclude<Exclude<R, Features> | RC, Scope.Scope>> =
-          group.connect(name, options.connector(server, name), optionsOf(server, given))
+        const connecting: Effect.Effect<
+          unknown,
+          ConnectingError<E>,
+          Exclude<Exclude<R, ClientFeatures> | RC, Scope.Scope>
+        > = group.connect(name, options.connector(server, name), optionsOf(server, given))
         const leaveOut = (error: ConnectingError<E>) =>
           Effect.logWarning(`The server ${quoted(name)} is left out: ${error.message}`)
         return [Effect.catchAll(connecting, (error): Effect.Effect<unknown, JoinError | E, any> => {
@@ -551,8 +554,8 @@ const optionsOf = <E, R>(
   }
 }
 
-const rootsOf = (roots: ReadonlyArray<string>): Layer.Layer<never, never, Features> =>
-  Layer.unwrapEffect(Effect.map(Features, (features) => {
+const rootsOf = (roots: ReadonlyArray<string>): Layer.Layer<never, never, ClientFeatures> =>
+  Layer.unwrapEffect(Effect.map(ClientFeatures, (features) => {
     delete features.roots
     return rootsFeature(Effect.succeed(roots.map((uri) => ({ uri }))))
   }))

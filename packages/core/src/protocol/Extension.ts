@@ -3,7 +3,7 @@
  * core, revision by revision: requests, notifications, types of results, headers, filters of subscriptions. A client and a
  * server use an extension only when both were given it, with the option `extensions`.
  *
- * This module has no handlers: the server serves what an extension adds (`Handler`), and the client calls it.
+ * This module has no handlers: the server serves what an extension adds (`MethodHandler`), and the client calls it.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extensions
  * @since 0.1.0
@@ -423,7 +423,7 @@ export const declare = <Requests, Notifications, Results, Client, Server>(
 })
 
 /**
- * What a handler fails with in order to answer its request with a result of an extension; `Handler.answer` of the server
+ * What a handler fails with in order to answer its request with a result of an extension; `MethodHandler.answer` of the server
  * package makes it.
  *
  * @category errors

@@ -24,6 +24,7 @@ import type { Authenticator } from "./Authenticator.js"
 import type { CacheOptions, ServerCacheOptions } from "./CacheHints.js"
 import * as CacheHints from "./CacheHints.js"
 import type * as Completer from "./Completer.js"
+import type * as DefinitionHandlers from "./DefinitionHandlers.js"
 import * as Build from "./dispatch/Build.js"
 import type * as Dispatcher from "./Dispatcher.js"
 import * as Feature from "./Feature.js"
@@ -32,7 +33,6 @@ import * as NamingRules from "./features/NamingRules.js"
 import * as Prompts from "./features/Prompts.js"
 import * as Resources from "./features/Resources.js"
 import * as Tools from "./features/Tools.js"
-import type * as Implement from "./Implement.js"
 import type { Middleware } from "./Middleware.js"
 import * as Registry from "./Registry.js"
 import type { RequestContext } from "./RequestContext.js"
@@ -463,10 +463,10 @@ export const notifySubscribers = <Params>(
  *
  * @category utils
  */
-export const implement = <D extends Definition.Definition.Any, const H extends Implement.Handlers<D>>(
+export const implement = <D extends Definition.Definition.Any, const H extends DefinitionHandlers.Handlers<D>>(
   definition: D,
-  handlers: H & Implement.Checked<D, NoInfer<H>>
-): Feature.Feature<Exclude<Implement.Context<H>, Feature.RequestServices>> => {
+  handlers: H & DefinitionHandlers.Checked<D, NoInfer<H>>
+): Feature.Feature<Exclude<DefinitionHandlers.Context<H>, Feature.RequestServices>> => {
   const byName = handlers as unknown as Readonly<Record<string, any>>
   const features: ReadonlyArray<Feature.Feature<any>> = [
     ...[...definition.tools].map(([name, one]) => tool(one, byName[name])),

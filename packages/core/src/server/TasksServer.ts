@@ -18,9 +18,9 @@ import * as Version from "../protocol/Version.js"
 import * as ServerTasks from "./dispatch/ServerTasks.js"
 import * as Feature from "./Feature.js"
 import * as TaskCall from "./features/TaskCall.js"
-import * as Handler from "./Handler.js"
 import * as LegacyWire from "./legacy/TaskWire.js"
 import type { TaskLimits } from "./Limits.js"
+import * as MethodHandler from "./MethodHandler.js"
 import * as ModernWire from "./modern/TaskWire.js"
 import * as NodeTasks from "./nodes/NodeTasks.js"
 import { Registry, type RegistryService } from "./Registry.js"
@@ -125,21 +125,21 @@ const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): La
         Version.isModern(task.revision) ? registry.notify(changed, ModernWire.toDetailedTask(task)) : Effect.void
       )
     ),
-    Handler.request(
+    MethodHandler.request(
       get,
       ({ taskId }) =>
         Effect.flatMap(viewer, (viewer) => Effect.map(tasks.get(viewer, taskId), ModernWire.toDetailedTask))
     ),
-    Handler.request(
+    MethodHandler.request(
       cancel,
       ({ taskId }) => Effect.flatMap(viewer, (viewer) => Effect.as(tasks.cancel(viewer, taskId), {}))
     ),
-    Handler.request(update, ({ inputResponses, taskId }) => {
+    MethodHandler.request(update, ({ inputResponses, taskId }) => {
       const answerOf = (key: string) =>
         Object.hasOwn(inputResponses, key) ? { result: inputResponses[key] as JsonObject } : undefined
       return Effect.flatMap(viewer, (viewer) => Effect.as(tasks.answer(viewer, taskId, answerOf), {}))
     }),
-    Handler.subscription(
+    MethodHandler.subscription(
       changed,
       (taskIds) =>
         Effect.flatMap(

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Definition from "@effect-mcp/core/Definition"
-import * as Features from "@effect-mcp/core/Features"
 import * as LocalError from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -29,7 +29,7 @@ describe("The features of a client", () => {
         }),
         () => Effect.sync(() => log.push("features closed"))
       ),
-      (time) => Features.roots(Effect.succeed(root(`file:///${time}`)))
+      (time) => ClientFeatures.roots(Effect.succeed(root(`file:///${time}`)))
     ))
   }
 
@@ -100,7 +100,7 @@ describe("The features of a client", () => {
     Effect.gen(function*() {
       const log: Array<string> = []
       const { connector } = yield* logged(log)
-      const twice = Layer.provideMerge(Features.roots(Effect.succeed([])), counted(log))
+      const twice = Layer.provideMerge(ClientFeatures.roots(Effect.succeed([])), counted(log))
       const exit = yield* Effect.exit(Client.make(connector, { features: twice }))
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
       assert.include(
@@ -169,8 +169,8 @@ describe("The features of a client", () => {
       const { server } = yield* legacyClient({
         client: {
           features: Layer.merge(
-            uses(Features.roots(Effect.map(Address, root))),
-            uses(Features.request("ours/where", () => Effect.map(Address, (where) => ({ where }))))
+            uses(ClientFeatures.roots(Effect.map(Address, root))),
+            uses(ClientFeatures.request("ours/where", () => Effect.map(Address, (where) => ({ where }))))
           )
         }
       })
@@ -181,7 +181,7 @@ describe("The features of a client", () => {
 
   it.scoped("get what they need from the context of the client, as an effect and as a layer", () =>
     Effect.gen(function*() {
-      const features = Features.roots(Effect.map(Address, root))
+      const features = ClientFeatures.roots(Effect.map(Address, root))
       const here = Layer.succeed(Address, "file:///here")
       const made = yield* legacyClient({ client: { features } }).pipe(Effect.provide(here))
       const asks = (server: TestPeer.TestPeer) => Effect.flatMap(server.request("roots/list"), server.expectResult)

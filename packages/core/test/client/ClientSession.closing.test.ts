@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Direct from "@effect-mcp/core/Direct"
-import * as Features from "@effect-mcp/core/Features"
 import * as LocalError from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Version from "@effect-mcp/core/protocol/Version"
@@ -107,7 +107,7 @@ describe("A client", () => {
     leavesNothing(Effect.gen(function*() {
       const began = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
-      const features = Features.request(
+      const features = ClientFeatures.request(
         "ours/wait",
         () =>
           Effect.zipRight(Deferred.succeed(began, undefined), Effect.never).pipe(

@@ -4,7 +4,7 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Message from "@effect-mcp/core/Message"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
@@ -69,7 +69,7 @@ describe("The heartbeat of a client", () => {
 
   it.scoped("ends the session while the client answers a question of a server that is gone", () =>
     Effect.gen(function*() {
-      const features = Features.elicitation(() => Effect.never)
+      const features = ClientFeatures.elicitation(() => Effect.never)
       const { client, server } = yield* TestClient.make({ client: { features, heartbeat, versions: Version.legacy } })
       yield* server.request("elicitation/create", {
         message: "Sure?",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Stream } from "effect"
 import { answered, failure, legacyClient } from "./Scripts.js"
@@ -47,7 +47,7 @@ describe("A client MUST use only the capabilities that were declared:", () => {
 
   it.scoped("a change of roots is not sent by a client that has not declared it", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* legacyClient({ client: { features: Features.roots(Effect.succeed([])) } })
+      const { client, server } = yield* legacyClient({ client: { features: ClientFeatures.roots(Effect.succeed([])) } })
       const error = yield* failure(client.rootsListChanged)
       assert.deepInclude({ ...error }, { capability: "roots.listChanged", declaredBy: "client" })
       yield* server.expectSilence

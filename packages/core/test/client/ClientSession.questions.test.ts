@@ -1,8 +1,8 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { CallOptions } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import * as Message from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Version from "@effect-mcp/core/protocol/Version"
@@ -19,10 +19,12 @@ const prompt = { messages: [{ role: "user", content: { type: "text", text: "hell
 const slow = (released: Deferred.Deferred<void>) => {
   const after = <A>(answer: A) => Effect.as(Deferred.await(released), answer)
   return Layer.mergeAll(
-    Features.elicitation(() => after({ action: "accept", content: {} } as const)),
-    Features.sampling(() => after({ role: "assistant", model: "m", content: { type: "text", text: "" } } as const)),
-    Features.roots(after([])),
-    Features.request("ours/do", () => after({}))
+    ClientFeatures.elicitation(() => after({ action: "accept", content: {} } as const)),
+    ClientFeatures.sampling(() =>
+      after({ role: "assistant", model: "m", content: { type: "text", text: "" } } as const)
+    ),
+    ClientFeatures.roots(after([])),
+    ClientFeatures.request("ours/do", () => after({}))
   )
 }
 
@@ -146,7 +148,7 @@ describe("A client that has the user open pages", () => {
   it.scoped("gets the notification of a page that an error demands, and MUST ignore one of an unknown page", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
-        client: { features: Features.urlElicitation(() => Effect.succeed("accept")) }
+        client: { features: ClientFeatures.urlElicitation(() => Effect.succeed("accept")) }
       })
       const done = yield* Effect.fork(Stream.runHead(client.elicitationsCompleted))
       const calling = yield* Effect.fork(Effect.flip(client.callTool("a")))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import type { RequestId } from "@effect-mcp/core/Message"
 import * as Message from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -231,7 +231,7 @@ describe("rootsListChanged", () => {
   it.scoped("sends one notification for each time it is run", () =>
     Effect.gen(function*() {
       const { client, server } = yield* legacyClient({
-        client: { features: Features.roots(Effect.succeed([]), { changes: Stream.never }) }
+        client: { features: ClientFeatures.roots(Effect.succeed([]), { changes: Stream.never }) }
       })
       yield* client.rootsListChanged
       yield* client.rootsListChanged

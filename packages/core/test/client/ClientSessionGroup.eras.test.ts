@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Definition from "@effect-mcp/core/Definition"
 import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import * as Version from "@effect-mcp/core/protocol/Version"
@@ -85,7 +85,7 @@ const versions = [Version.latestLegacy, Version.latestModern] as const
 
 /** Signs as the person that the client speaks for. */
 const signing = (name: string) =>
-  Features.elicitation(() => Effect.succeed({ action: "accept", content: { name } } as const))
+  ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { name } } as const))
 
 const eras = [
   ["legacy", [Version.latestLegacy], Version.latestLegacy],

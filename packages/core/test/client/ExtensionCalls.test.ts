@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NotNegotiated } from "@effect-mcp/core/ClientError"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { FeatureContext } from "@effect-mcp/core/FeatureContext"
-import * as Features from "@effect-mcp/core/Features"
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import type * as Message from "@effect-mcp/core/Message"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
@@ -40,7 +40,7 @@ const decoded = { id: "a", n: 1 }
 
 const modern = (
   capabilities: Record<string, unknown> = declared,
-  client: TestClient.Options<never, Features.Features>["client"] = {}
+  client: TestClient.Options<never, ClientFeatures.ClientFeatures>["client"] = {}
 ) => connect(capabilities, { extensions: given, ...client })
 
 const tagged = ({ id }: Message.Request) => ({ _meta: { "io.modelcontextprotocol/subscriptionId": id } })
@@ -113,7 +113,7 @@ describe("The calls of an extension", () => {
 describe("A result that an extension adds", () => {
   it.scoped("is read by the feature for it, or is given to the caller as it is", () =>
     Effect.gen(function*() {
-      const features = Features.result(results.job, ({ id, n }, { request }) =>
+      const features = ClientFeatures.result(results.job, ({ id, n }, { request }) =>
         Effect.map(request(requests.get, { id, n: n + 1 }), ({ n }) => ({ content: [{ type: "text", text: `${n}` }] })))
       const { client, server } = yield* modern(declared, { features })
       const calling = yield* beside(client.callTool("t"))
@@ -232,10 +232,10 @@ describe("The notifications of an extension", () => {
 })
 
 describe("An extension of a client up to 2025-11-25", () => {
-  const legacy = (client: TestClient.Options<never, Features.Features>["client"]) =>
+  const legacy = (client: TestClient.Options<never, ClientFeatures.ClientFeatures>["client"]) =>
     TestClient.make({ version: "2025-11-25", capabilities: declared, client: { extensions: given, ...client } })
 
-  const answering = Features.request(
+  const answering = ClientFeatures.request(
     requests.ask,
     ({ id, n }) => Effect.map(FeatureContext, ({ method }) => ({ id: `${id} of ${method}`, n: n + 1 }))
   )
@@ -332,7 +332,7 @@ describe("A slow reader of an extension's notifications", () => {
 describe("A client", () => {
   it.scoped("dies when it is given an extension twice, or two features for one result", () =>
     Effect.gen(function*() {
-      const read = Features.result(results.job, () => Effect.succeed({ content: [] }))
+      const read = ClientFeatures.result(results.job, () => Effect.succeed({ content: [] }))
       for (
         const [client, why] of [
           [{ extensions: [...given, ...given] }, "exists already"],
@@ -348,8 +348,8 @@ describe("A client", () => {
     const lines: Array<string> = []
     const logger = Logger.add(Logger.make(({ message }) => void lines.push(String(message))))
     const features = Layer.merge(
-      Features.result(results.job, () => Effect.succeed({ content: [] })),
-      Features.request(requests.ask, (job) => Effect.succeed(job))
+      ClientFeatures.result(results.job, () => Effect.succeed({ content: [] })),
+      ClientFeatures.request(requests.ask, (job) => Effect.succeed(job))
     )
     return Effect.gen(function*() {
       yield* modern(declared, { features })

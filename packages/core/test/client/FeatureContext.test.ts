@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { FeatureContext } from "@effect-mcp/core/FeatureContext"
-import * as Features from "@effect-mcp/core/Features"
 import { Effect } from "effect"
 import { legacyClient } from "./Scripts.js"
 
 describe("FeatureContext", () => {
   it.scoped("has the facts of the request that is being answered", () =>
     Effect.gen(function*() {
-      const features = Features.request("ours/who", () =>
+      const features = ClientFeatures.request("ours/who", () =>
         Effect.map(FeatureContext, ({ id, meta, method }) => ({ id, meta, method })))
       const { server } = yield* legacyClient({ client: { features } })
       for (const meta of [{}, { a: 1 }]) {

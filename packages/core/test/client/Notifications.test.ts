@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import * as Message from "@effect-mcp/core/Message"
 import { Chunk, Deferred, Effect, Fiber, Stream } from "effect"
 import { answered, legacyClient, waiting } from "./Scripts.js"
@@ -57,7 +57,7 @@ describe("A notification or a stray response of the server", () => {
     Effect.gen(function*() {
       const connected = yield* Deferred.make<ClientSessionService>()
       const ask = Effect.flatMap(Deferred.await(connected), (client) => Effect.ignore(client.ping()))
-      const { client, server } = yield* legacyClient({ client: { features: Features.logging(() => ask) } })
+      const { client, server } = yield* legacyClient({ client: { features: ClientFeatures.logging(() => ask) } })
       yield* Deferred.succeed(connected, client)
       const listening = yield* waiting(Stream.runForEach(Stream.take(client.notifications, 1), () => ask))
       yield* server.notify("notifications/message", { level: "info", data: "hello" })

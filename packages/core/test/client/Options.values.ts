@@ -5,9 +5,9 @@
 import { Headers, type HttpClient } from "@effect/platform"
 import * as Client from "@effect-mcp/core/Client"
 import type { ConnectError } from "@effect-mcp/core/ClientError"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type * as ClientSession from "@effect-mcp/core/ClientSession"
 import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
-import * as Features from "@effect-mcp/core/Features"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as ServersConfig from "@effect-mcp/core/ServersConfig"
@@ -55,7 +55,7 @@ const start = { ...toolCall, ttl: "1 hour" } satisfies Every<ClientSession.Start
 
 const attach = { timeout: "1 minute", tool: "report" } satisfies Every<ClientSession.AttachOptions>
 
-const elicitation = { settings: { form: {} } } satisfies Every<Features.ElicitationOptions>
+const elicitation = { settings: { form: {} } } satisfies Every<ClientFeatures.ElicitationOptions>
 
 const tasks = {
   maxRunning: 5,
@@ -64,14 +64,14 @@ const tasks = {
   ttl: "1 hour",
   maxTtl: "1 day",
   pollInterval: "1 second"
-} satisfies Every<Features.TaskOptions>
+} satisfies Every<ClientFeatures.TaskOptions>
 
 const features = Layer.mergeAll(
-  Features.roots(Effect.map(Home, (uri) => [{ uri }]), { changes: Stream.flatMap(Home, () => Stream.never) }),
-  Features.sampling(() => Effect.zipRight(Home, Effect.never), { tools: true, context: { maxTokens: 10 } }),
-  Features.elicitation(() => Effect.succeed({ action: "decline" }), elicitation),
-  Features.urlElicitation(() => Effect.succeed("cancel"), elicitation),
-  Features.tasks(tasks)
+  ClientFeatures.roots(Effect.map(Home, (uri) => [{ uri }]), { changes: Stream.flatMap(Home, () => Stream.never) }),
+  ClientFeatures.sampling(() => Effect.zipRight(Home, Effect.never), { tools: true, context: { maxTokens: 10 } }),
+  ClientFeatures.elicitation(() => Effect.succeed({ action: "decline" }), elicitation),
+  ClientFeatures.urlElicitation(() => Effect.succeed("cancel"), elicitation),
+  ClientFeatures.tasks(tasks)
 )
 
 const limits = {
@@ -109,12 +109,12 @@ const session = {
 const client = {
   ...session,
   features: Layer.merge(features, Layer.effectDiscard(Effect.fail("no model" as const)))
-} satisfies Every<Client.Options<"no model", Features.Features | Home>>
+} satisfies Every<Client.Options<"no model", ClientFeatures.ClientFeatures | Home>>
 
 const server = {
   ...client,
   reconnect: Schedule.exponential("1 second")
-} satisfies Every<ClientSessionGroup.ServerOptions<"no model", Features.Features | Home>>
+} satisfies Every<ClientSessionGroup.ServerOptions<"no model", ClientFeatures.ClientFeatures | Home>>
 
 const group = {
   nameHook: (name, server, kind) => kind === "tools" ? `${server.name}_${name}` : undefined,
@@ -175,7 +175,9 @@ const config = {
   connector: () => connector,
   server,
   onFailure: "fail"
-} satisfies Every<ServersConfig.Options<Vault | HttpClient.HttpClient, "no model", Features.Features | Home>>
+} satisfies Every<
+  ServersConfig.Options<Vault | HttpClient.HttpClient, "no model", ClientFeatures.ClientFeatures | Home>
+>
 
 const Connected = Client.layer(connector, client)
 expectTypeOf(Connected).toEqualTypeOf<

@@ -3,7 +3,7 @@
  * modern era answers have no `_meta`.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { Chunk, Effect, Fiber, Layer, Stream } from "effect"
 import { legacyClient, waiting } from "./Scripts.js"
 
@@ -11,8 +11,8 @@ const prompt = { messages: [{ role: "user", content: { type: "text", text: "hi" 
 const message = { role: "assistant", content: { type: "text", text: "hello" }, model: "m" } as const
 
 const features = Layer.merge(
-  Features.sampling(() => Effect.succeed({ ...message, _meta: { "-bad": 1, "example.com/a": 2 } })),
-  Features.request("ours/who", () => Effect.succeed({ _meta: { "a/b/c": 1 } }))
+  ClientFeatures.sampling(() => Effect.succeed({ ...message, _meta: { "-bad": 1, "example.com/a": 2 } })),
+  ClientFeatures.request("ours/who", () => Effect.succeed({ _meta: { "a/b/c": 1 } }))
 )
 
 const reasonOf = (diagnostics: Chunk.Chunk<{ readonly _tag: string }>) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { ClientSessionGroup } from "@effect-mcp/core/ClientSessionGroup"
 import * as Connector from "@effect-mcp/core/Connector"
-import * as Features from "@effect-mcp/core/Features"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as LocalError from "@effect-mcp/core/LocalError"
 import * as McpServer from "@effect-mcp/core/McpServer"
@@ -431,7 +431,7 @@ describe("The servers of a configuration", () => {
   it.scoped("are served by the client's features, which may need services", () =>
     Effect.gen(function*() {
       const there = yield* InProcess.connector
-      const features = Features.roots(Effect.map(Home, (uri) => [{ uri }]))
+      const features = ClientFeatures.roots(Effect.map(Home, (uri) => [{ uri }]))
       const layer = ServersConfig.layer(decode({ one: { command: "one" } }), {
         connector: () => there,
         server: { features }
@@ -454,7 +454,10 @@ describe("The servers of a configuration", () => {
           connector: () => there,
           server: (name) => {
             given.push(name)
-            return { features: Features.roots(Effect.succeed([{ uri: `file:///${name}` }])), versions: ["2026-07-28"] }
+            return {
+              features: ClientFeatures.roots(Effect.succeed([{ uri: `file:///${name}` }])),
+              versions: ["2026-07-28"]
+            }
           },
           nameHook: (name, server) => `${server.name}_${name}`
         }

@@ -5,8 +5,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import type { ClientError } from "@effect-mcp/core/ClientError"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
@@ -35,7 +35,7 @@ const server = McpServer.layer(
   { extensions: [ServerTasks.extension] }
 ).pipe(Layer.provide(TaskStore.layerMemory))
 
-const accepts = Features.elicitation(() =>
+const accepts = ClientFeatures.elicitation(() =>
   Effect.as(Effect.repeatN(Effect.yieldNow(), 3), { action: "accept", content: { sure: true } } as const)
 )
 

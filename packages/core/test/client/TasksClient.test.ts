@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import { NotNegotiated, TaskEnded } from "@effect-mcp/core/ClientError"
+import type * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
 import * as Definition from "@effect-mcp/core/Definition"
-import type * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { Registry } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -69,7 +69,7 @@ const serving = <E, R>(
   version: (typeof eras)[number],
   features: Layer.Layer<never, E, R>,
   options: {
-    readonly client?: Layer.Layer<never, never, Features.Features>
+    readonly client?: Layer.Layer<never, never, ClientFeatures.ClientFeatures>
     readonly tasks?: ServerTasks.Options
     readonly store?: TaskStore.TaskStoreService
     readonly transport?: "direct"

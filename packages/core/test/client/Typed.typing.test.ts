@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import type { ClientError, ConnectError, ToolError } from "@effect-mcp/core/ClientError"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { CallOptions, ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { ClientSessionGroupService } from "@effect-mcp/core/ClientSessionGroup"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Definition from "@effect-mcp/core/Definition"
-import * as Features from "@effect-mcp/core/Features"
 import type { DuplicateEntry, DuplicateServer } from "@effect-mcp/core/GroupError"
 import type * as Tools from "@effect-mcp/core/protocol/Tools"
 import * as Tool from "@effect-mcp/core/Tool"
@@ -115,9 +115,9 @@ describe("A client's type", () => {
     assert.isObject(layer)
   })
 
-  it("needs what its features need, except `Features`, and fails as they do", () => {
+  it("needs what its features need, except `ClientFeatures`, and fails as they do", () => {
     class Model extends Context.Tag("Model")<Model, string>() {}
-    const sampling = Features.sampling(() => Effect.flatMap(Model, () => Effect.never))
+    const sampling = ClientFeatures.sampling(() => Effect.flatMap(Model, () => Effect.never))
     expectTypeOf(Client.make(addressed, { features: sampling })).toEqualTypeOf<
       Effect.Effect<ClientSessionService, ConnectError, Model | Address | Scope.Scope>
     >()

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Authenticator from "@effect-mcp/core/Authenticator"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
 import * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import { InternalError, InvalidRequest } from "@effect-mcp/core/protocol/McpError"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
@@ -260,7 +260,7 @@ describe("The authenticator", () => {
 describe("The user of a notification", () => {
   const changed = Message.notification("notifications/roots/list_changed")
   const seeing = (seen: Array<string | undefined>, options: Parameters<typeof finding>[1] = {}) =>
-    serve(Handler.rootsListChanged(Effect.map(Sender, (name) => void seen.push(name))), {
+    serve(MethodHandler.rootsListChanged(Effect.map(Sender, (name) => void seen.push(name))), {
       authenticator: Authenticator.make(Sender, { id: (id) => id, ...options })
     })
 
@@ -318,7 +318,11 @@ describe("A message without a user", () => {
 
   it.effect("is not handled on a server with an authenticator when it is a notification, in either era", () => {
     const heard: Array<string> = []
-    const hears = Handler.customNotification("x/heard", Schema.Struct({}), () => Effect.sync(() => heard.push("heard")))
+    const hears = MethodHandler.customNotification(
+      "x/heard",
+      Schema.Struct({}),
+      () => Effect.sync(() => heard.push("heard"))
+    )
     return Effect.gen(function*() {
       const { modern, open } = yield* Entrances.entrances
       const channel = { send: () => Effect.void, unsafeSend: () => true }

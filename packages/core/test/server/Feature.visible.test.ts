@@ -3,8 +3,8 @@ import * as Client from "@effect-mcp/core/Client"
 import * as Definition from "@effect-mcp/core/Definition"
 import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
 import * as Feature from "@effect-mcp/core/Feature"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
@@ -69,9 +69,11 @@ for (const version of eras) {
           }
         })
         const seen = Layer.unwrapEffect(Effect.map(Registry.Registry, ({ tools }) =>
-          Handler.request(Entries.requests.seen, () =>
+          MethodHandler.request(Entries.requests.seen, () =>
             Effect.gen(function*() {
-              const seen = (yield* Feature.onlyVisible(tools)).map(([name]) => name)
+              const seen = (yield* Feature.onlyVisible(tools)).map(([name]) =>
+                name
+              )
               const all = yield* Effect.forEach(tools.values(), Feature.isVisible)
               return { seen, all: [...all, ...Array.from(tools.values(), Feature.mayBeHidden)] }
             }))))
@@ -281,7 +283,7 @@ describe("A feature that a request does not see", () => {
     Feature.visible(Effect.map(Role, ({ name }) => name === "admin"))
   )
   const options = { session: Layer.sync(Role, () => ({ name: "guest" })) }
-  const become = Handler.customRequest(
+  const become = MethodHandler.customRequest(
     "x/become",
     { params: Schema.Struct({ name: Schema.String }), result: Schema.Struct({}) },
     ({ name }) => Effect.map(Role, (role) => ((role.name = name), {}))
@@ -346,7 +348,7 @@ describe("A feature that a request does not see", () => {
         act(Effect.void, "seen"),
         act(Effect.void, "secret").pipe(Feature.visible(Effect.map(Role, ({ name }) => name === "admin"))),
         become,
-        Handler.rootsListChanged(Effect.flatMap(ServerSession, (session) => session.changed.tools))
+        MethodHandler.rootsListChanged(Effect.flatMap(ServerSession, (session) => session.changed.tools))
       ),
       options
     ))))

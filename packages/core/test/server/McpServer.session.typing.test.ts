@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Ask from "@effect-mcp/core/Ask"
 import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import type { ElicitContent } from "@effect-mcp/core/protocol/Elicitation"
@@ -45,7 +45,7 @@ describe("What a handler asks the client", () => {
       McpServer.tool(Tell, () => Effect.asVoid(asks)),
       McpServer.resource(Readme, Effect.as(asks, "")),
       McpServer.prompt(Review, () => Effect.as(asks, "")),
-      Handler.request(Methods.ping, () => Effect.as(asks, {}))
+      MethodHandler.request(Methods.ping, () => Effect.as(asks, {}))
     ]
     assert.lengthOf(live, 4)
   })
@@ -116,12 +116,12 @@ describe("The type of a server with a session layer and middleware", () => {
 
 describe("The type of a method's handler", () => {
   it("has the parameters and the result of the method", () => {
-    const live = Handler.request(Methods.listTools, ({ cursor }) => {
+    const live = MethodHandler.request(Methods.listTools, ({ cursor }) => {
       expectTypeOf(cursor).toEqualTypeOf<string | undefined>()
       return Effect.as(Effect.zipRight(ServerSession, Db), { tools: [] })
     })
     expectTypeOf(live).toEqualTypeOf<Layer.Layer<never, never, Registry | Db>>()
-    const custom = Handler.customRequest(
+    const custom = MethodHandler.customRequest(
       "example/add",
       { params: Schema.Struct({ a: Schema.NumberFromString }), result: Schema.Struct({ at: Schema.Date }) },
       ({ a }) => Effect.map(Cache, () => ({ at: new Date(a) }))
@@ -129,13 +129,13 @@ describe("The type of a method's handler", () => {
     expectTypeOf(custom).toEqualTypeOf<Layer.Layer<never, never, Registry | Cache>>()
     const bad = [
       // @ts-expect-error no result of this method
-      Handler.request(Methods.listTools, () => Effect.succeed({ prompts: [] })),
+      MethodHandler.request(Methods.listTools, () => Effect.succeed({ prompts: [] })),
       // @ts-expect-error an undeclared error
-      Handler.request(Methods.ping, () => new Busy()),
+      MethodHandler.request(Methods.ping, () => new Busy()),
       // @ts-expect-error a notification is not answered
-      Handler.request(Methods.rootsListChanged, () => Effect.succeed({})),
+      MethodHandler.request(Methods.rootsListChanged, () => Effect.succeed({})),
       // @ts-expect-error a notification has no response for an error
-      Handler.notification(Methods.rootsListChanged, () => new McpError.InternalError({ message: "no" }))
+      MethodHandler.notification(Methods.rootsListChanged, () => new McpError.InternalError({ message: "no" }))
     ]
     assert.lengthOf(bad, 4)
   })

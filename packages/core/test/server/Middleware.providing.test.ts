@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
@@ -65,7 +65,7 @@ describe("Middleware that provides", () => {
         McpServer.prompt(Prompt.make("p", { arguments: { a: Schema.String } }), () => Effect.as(note, ""), {
           complete: { a: () => Effect.as(note, []) }
         }),
-        Handler.rootsListChanged(note)
+        MethodHandler.rootsListChanged(note)
       )
       yield* Effect.gen(function*() {
         const peer = yield* connect()

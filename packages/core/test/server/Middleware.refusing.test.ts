@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
 import * as Tool from "@effect-mcp/core/Tool"
@@ -87,7 +87,7 @@ describe("Middleware that refuses", () => {
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       let heard = 0
-      const features = Handler.rootsListChanged(Effect.sync(() => {
+      const features = MethodHandler.rootsListChanged(Effect.sync(() => {
         heard++
       }))
       yield* Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import * as Definition from "@effect-mcp/core/Definition"
-import * as Handler from "@effect-mcp/core/Handler"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
 import * as TestServer from "@effect-mcp/testing/TestServer"
@@ -111,7 +111,7 @@ describe("Middleware inside a session", () => {
       const count = Effect.sync(() => void handled++)
       const refuse = Middleware.make(() => Effect.fail(new InvalidRequest({ message: "not you" })))
       const features = Layer.merge(
-        Handler.rootsListChanged(count).pipe(Middleware.around(refuse)),
+        MethodHandler.rootsListChanged(count).pipe(Middleware.around(refuse)),
         act(count)
       )
       yield* Effect.gen(function*() {

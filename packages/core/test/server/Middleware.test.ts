@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
@@ -216,7 +216,7 @@ describe("Middleware", () => {
       const features = Layer.mergeAll(
         McpServer.tool(Tool.make("boom"), boom),
         McpServer.prompt(Prompt.make("boom", { arguments: { a: Schema.String } }), boom, { complete: { a: boom } }),
-        Handler.fallback(boom)
+        MethodHandler.fallback(boom)
       )
       yield* Effect.gen(function*() {
         const peer = yield* connect()

@@ -1,8 +1,8 @@
 /**
  * An extension for the tests of a server, with one of everything that an extension can add, and the features that serve it.
  */
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import { InvalidParams } from "@effect-mcp/core/protocol/McpError"
 import type { Registry } from "@effect-mcp/core/Registry"
@@ -67,17 +67,18 @@ const { notifications, requests, results } = Orders
 /** The ids that clients have notified the server of. */
 export const features = (seen: Array<string> = []) =>
   Layer.mergeAll(
-    Handler.request(requests.find, ({ id }) =>
+    MethodHandler.request(requests.find, ({ id }) =>
       Effect.gen(function*() {
         const { client: { extension }, notify } = yield* RequestContext
         const { client, server } = Option.getOrThrow(yield* extension(Orders))
         yield* notify(notifications.packed, { id: client.currency, total: server.maxTotal })
         return id === "7" ? { id, total: 70 } : yield* new InvalidParams({ message: "Invalid params: no such order" })
       })),
-    Handler.request(requests.count, () => Effect.succeed({ count: 1 })),
-    Handler.request(requests.modern, () => Effect.succeed({ id: "modern", total: 1 })),
-    Handler.notification(notifications.seen, ({ id }) => Effect.sync(() => seen.push(id))),
-    Handler.subscription(notifications.changed, (ids) => Effect.succeed(["foreign", ...ids.filter((id) => id < "8")])),
+    MethodHandler.request(requests.count, () => Effect.succeed({ count: 1 })),
+    MethodHandler.request(requests.modern, () => Effect.succeed({ id: "modern", total: 1 })),
+    MethodHandler.notification(notifications.seen, ({ id }) => Effect.sync(() => seen.push(id))),
+    MethodHandler.subscription(notifications.changed, (ids) =>
+      Effect.succeed(["foreign", ...ids.filter((id) => id < "8")])),
     McpServer.tool(Tool.make("buy", { parameters: { id: Schema.String } }), ({ id }) =>
       Effect.flatMap(RequestContext, ({ client: { extension } }) =>
         Effect.flatMap(
@@ -85,12 +86,14 @@ export const features = (seen: Array<string> = []) =>
           Option.match({
             onNone: () =>
               Effect.succeed("bought"),
-            onSome: () => Handler.answer(results.order, { id, total: 7 })
+            onSome: () =>
+              MethodHandler.answer(results.order, { id, total: 7 })
           })
         ))),
     McpServer.tool(Tool.make("order"), () =>
-      Handler.answer(results.order, { id: "1", total: 7 })),
-    McpServer.tool(Tool.make("wrong"), () => Handler.answer(results.order, { id: 1 } as never)),
+      MethodHandler.answer(results.order, { id: "1", total: 7 })),
+    McpServer.tool(Tool.make("wrong"), () =>
+      MethodHandler.answer(results.order, { id: 1 } as never)),
     McpServer.tool(Tool.make("approved"), () =>
       Effect.gen(function*() {
         const session = yield* ServerSession

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
 import * as Feature from "@effect-mcp/core/Feature"
-import * as Features from "@effect-mcp/core/Features"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as Registry from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -19,7 +19,7 @@ const eras = [legacy, modern]
 
 const clientOf = (
   features: Layer.Layer<never, never, Registry.Registry>,
-  options: Client.Options<never, Features.Features> = {},
+  options: Client.Options<never, ClientFeatures.ClientFeatures> = {},
   serverOptions: McpServer.Options = {}
 ) =>
   Effect.gen(function*() {
@@ -135,7 +135,7 @@ for (const versions of eras) {
         const strange = { content: [{ type: "hologram" }], more: true }
         const client = yield* clientOf(
           registering(({ tools }) =>
-            tools.register(tool("strange", { call: () => Effect.succeed(Handler.unchecked(strange) as never) }))
+            tools.register(tool("strange", { call: () => Effect.succeed(MethodHandler.unchecked(strange) as never) }))
           ),
           { versions }
         )
@@ -204,7 +204,7 @@ describe("An observer", () => {
         ),
         {
           versions: legacy,
-          features: Features.roots(Effect.succeed([{ uri: "file:///a" }]), { changes: Stream.fromQueue(changes) })
+          features: ClientFeatures.roots(Effect.succeed([{ uri: "file:///a" }]), { changes: Stream.fromQueue(changes) })
         }
       )
       assert.deepStrictEqual(yield* heard.take, ["file:///a"])
@@ -244,7 +244,7 @@ describe("A round that is passed on", () => {
             : says(JSON.stringify([round.state, round.responses])))
     }))
   )
-  const able = Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+  const able = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
 
   it.scoped("gives its state and the responses to the next round", () =>
     Effect.gen(function*() {
@@ -279,7 +279,7 @@ describe("A round that is passed on", () => {
       )
       const client = yield* clientOf(
         features,
-        { versions: modern, features: Features.roots(Effect.succeed([])) },
+        { versions: modern, features: ClientFeatures.roots(Effect.succeed([])) },
         { limits: { maxRounds: 3 } }
       )
       const error = yield* Effect.flip(client.callTool("pass"))

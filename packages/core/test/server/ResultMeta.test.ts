@@ -3,7 +3,7 @@
  * are sent, and both are reported.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Methods from "@effect-mcp/core/protocol/legacy/Methods"
 import type { Meta } from "@effect-mcp/core/protocol/Meta"
@@ -11,7 +11,7 @@ import { Effect, Layer } from "effect"
 import * as Modern from "./modern/Modern.js"
 import * as Serving from "./Serving.js"
 
-const serving = (_meta: Meta) => Handler.request(Methods.callTool, () => Effect.succeed({ content: [], _meta }))
+const serving = (_meta: Meta) => MethodHandler.request(Methods.callTool, () => Effect.succeed({ content: [], _meta }))
 
 const called = {
   legacy: Effect.flatMap(

@@ -3,8 +3,8 @@
  */
 import * as Client from "@effect-mcp/core/Client"
 import type * as Feature from "@effect-mcp/core/Feature"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import * as Resource from "@effect-mcp/core/Resource"
@@ -44,7 +44,7 @@ const running = (run: Effect.Effect<unknown>): Feature.Feature =>
     McpServer.prompt(Prompt.make("prompt", { arguments: { a: Schema.String } }), () => Effect.as(run, "got"), {
       complete: { a: () => Effect.as(run, ["b"]) }
     }),
-    Handler.customRequest(
+    MethodHandler.customRequest(
       "x/custom",
       { params: Schema.Struct({}), result: Schema.Struct({}) },
       () => Effect.as(run, {})

@@ -7,8 +7,8 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as ClientToolkit from "@effect-mcp/ai/ClientToolkit"
 import * as ModelSampling from "@effect-mcp/ai/ModelSampling"
 import * as ToolList from "@effect-mcp/ai/ToolList"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
-import * as Features from "@effect-mcp/core/Features"
 import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Console from "effect/Console"
@@ -26,7 +26,7 @@ const answers = Layer.merge(
     name: "small-scripted",
     approve: ({ messages }) => Effect.as(Console.log(`    ? a server asks the model: ${messages.length} message`), true)
   }),
-  Features.elicitation(({ message }) =>
+  ClientFeatures.elicitation(({ message }) =>
     Effect.as(Console.log(`    ? ${message}`), { action: "accept", content: { note: "a day off" } })
   )
 )

@@ -4,7 +4,7 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as Chunk from "effect/Chunk"
@@ -19,7 +19,7 @@ const visit = (version: Version.Version, tracing: boolean) =>
     const lines: Array<string> = []
     const client = yield* Client.make(Remote.connector(tracing ? `${url}?traced` : url, { tracing }), {
       versions: [version],
-      features: Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+      features: ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
     })
     const tools = Chunk.toReadonlyArray(yield* Stream.runCollect(client.tools))
     lines.push(`tools: ${tools.map(({ name }) => name).join(", ")}`)

@@ -6,8 +6,8 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Authorization from "@effect-mcp/auth/Authorization"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
@@ -96,13 +96,13 @@ const call = (client: ClientSessionService, name: string, args: JsonObject = {})
 
 // A user who accepts every form without a value, so that the fields get their defaults, and confirms what is asked.
 const accepting = Layer.mergeAll(
-  Features.elicitation(({ requestedSchema: { properties } }) =>
+  ClientFeatures.elicitation(({ requestedSchema: { properties } }) =>
     Effect.succeed({ action: "accept", content: "confirmed" in properties ? { confirmed: true } : {} })
   ),
-  Features.sampling(() =>
+  ClientFeatures.sampling(() =>
     Effect.succeed({ role: "assistant", content: { type: "text", text: "This is a test response" }, model: "test" })
   ),
-  Features.roots(Effect.succeed([]))
+  ClientFeatures.roots(Effect.succeed([]))
 )
 
 const program = Effect.gen(function*() {

@@ -5,8 +5,8 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as EventStore from "@effect-mcp/core/EventStore"
-import * as Features from "@effect-mcp/core/Features"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
@@ -20,18 +20,18 @@ const text = ({ content }: { readonly content: ReadonlyArray<object> }): string 
   content.map((block) => "text" in block ? String(block.text) : "(not text)").join(" ")
 
 const features = Layer.mergeAll(
-  Features.sampling(({ messages }) =>
+  ClientFeatures.sampling(({ messages }) =>
     Effect.succeed({
       role: "assistant",
       model: "a model of this client",
       content: { type: "text", text: `an answer to ${messages.length} message` }
     })
   ),
-  Features.elicitation(() =>
+  ClientFeatures.elicitation(() =>
     Effect.succeed({ action: "accept", content: { username: "ada", email: "ada@example.com" } })
   ),
-  Features.roots(Effect.succeed([{ uri: "file:///home/ada", name: "home" }])),
-  Features.logging(({ data, level }) => Console.log(`the server logs, ${level}: ${String(data)}`))
+  ClientFeatures.roots(Effect.succeed([{ uri: "file:///home/ada", name: "home" }])),
+  ClientFeatures.logging(({ data, level }) => Console.log(`the server logs, ${level}: ${String(data)}`))
 )
 
 const tour = Effect.gen(function*() {

@@ -5,7 +5,7 @@
 import { FetchHttpClient } from "@effect/platform"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Client from "@effect-mcp/core/Client"
-import * as HttpRefused from "@effect-mcp/core/HttpRefused"
+import * as HttpResponseError from "@effect-mcp/core/HttpResponseError"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as TestAuthorizationServer from "@effect-mcp/testing/TestAuthorizationServer"
 import { Console, Effect } from "effect"
@@ -25,7 +25,7 @@ const main = Effect.gen(function*() {
   yield* Console.log("through the gateway:", (yield* client.callTool("balance")).structuredContent)
 
   const refused = yield* Effect.flip(Client.make(Remote.connector(upstream, { headers })))
-  const isRefused = refused.cause instanceof HttpRefused.HttpRefused && refused.cause.status === 401
+  const isRefused = refused.cause instanceof HttpResponseError.HttpResponseError && refused.cause.status === 401
   yield* Console.log("the upstream refuses the token for the gateway:", isRefused)
 
   const exchange = (yield* requests).find(({ form }) => form.get("grant_type")?.endsWith("token-exchange"))

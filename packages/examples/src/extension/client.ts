@@ -4,7 +4,7 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import { Console, Effect, Either, Layer, Option, Stream } from "effect"
@@ -12,7 +12,7 @@ import { Jobs } from "./contract.js"
 import { Server } from "./server.js"
 
 // What a caller gets that calls the tool and knows nothing of jobs.
-const waiting = Features.result(
+const waiting = ClientFeatures.result(
   Jobs.results.job,
   ({ jobId }, { listen, request }) =>
     listen(Jobs.notifications.changed, [jobId], {
@@ -25,7 +25,10 @@ const waiting = Features.result(
 )
 
 // The server asks, up to 2025-11-25.
-const approving = Features.request(Jobs.requests.approve, ({ jobId }) => Effect.succeed({ approved: jobId !== "b" }))
+const approving = ClientFeatures.request(
+  Jobs.requests.approve,
+  ({ jobId }) => Effect.succeed({ approved: jobId !== "b" })
+)
 
 const main = (version: "2025-11-25" | "2026-07-28") =>
   Effect.gen(function*() {

@@ -2,8 +2,8 @@
  * The server of the example: a tool that answers with a job of the extension, and the requests and notifications of jobs. In
  * revisions without results of extensions, the tool asks the client first, and renders while it waits.
  */
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as ServerSession from "@effect-mcp/core/ServerSession"
@@ -17,7 +17,7 @@ const Live = Layer.unwrapEffect(Effect.map(Ref.make(HashMap.empty<string, string
     ({ jobId }) =>
       Effect.gen(function*() {
         const { client: { extension, supports }, request } = yield* ServerSession.ServerSession
-        if (supports(Jobs.results.job)) return yield* Handler.answer(Jobs.results.job, { jobId })
+        if (supports(Jobs.results.job)) return yield* MethodHandler.answer(Jobs.results.job, { jobId })
         // The client has not declared the extension.
         if (!supports(Jobs.requests.approve)) return `${jobId}, rendered at once`
         const { approved } = yield* request(Jobs.requests.approve, { jobId })
@@ -37,12 +37,15 @@ const Live = Layer.unwrapEffect(Effect.map(Ref.make(HashMap.empty<string, string
       })
   )
 
-  const get = Handler.request(Jobs.requests.get, ({ jobId }) =>
+  const get = MethodHandler.request(Jobs.requests.get, ({ jobId }) =>
     jobId === ""
       ? new McpError.InvalidParams({ message: "Invalid params: a job has an id" })
       : Effect.map(Ref.get(texts), (all) => ({ jobId, text: Option.getOrUndefined(HashMap.get(all, jobId)) })))
 
-  const seen = Handler.notification(Jobs.notifications.seen, ({ jobId }) => Ref.update(texts, HashMap.remove(jobId)))
+  const seen = MethodHandler.notification(
+    Jobs.notifications.seen,
+    ({ jobId }) => Ref.update(texts, HashMap.remove(jobId))
+  )
 
   return Layer.mergeAll(render, finish, get, seen)
 }))

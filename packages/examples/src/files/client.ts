@@ -4,7 +4,7 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Console from "effect/Console"
@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url"
 import { Files } from "./contract.js"
 
 /** Answers the questions of the server in place of a person, who keeps reports. */
-const Person = Features.elicitation(({ message }) => {
+const Person = ClientFeatures.elicitation(({ message }) => {
   const action = message.includes("report") ? "decline" : "accept"
   return Effect.as(
     Console.log(`  ? ${message} ${action}`),

@@ -6,7 +6,7 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as PlatformServer from "@effect/platform/HttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -48,7 +48,7 @@ const visit = (origin: string, version: "2025-11-25" | "2026-07-28") =>
   Effect.gen(function*() {
     const client = yield* Client.make(Remote.connector(`${origin}/mcp`, { headers: { "x-user": "Ada" } }), {
       versions: [version],
-      features: Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+      features: ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
     })
     const steps: Array<number> = []
     yield* client.callTool("count", { to: 3 }, {

@@ -4,7 +4,7 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import * as Console from "effect/Console"
@@ -16,7 +16,7 @@ const server = StdioClient.connector({
   args: [fileURLToPath(new URL("server.js", import.meta.url))]
 })
 
-const features = Features.logging(({ data, level }) => Console.log(`  ${level}: ${JSON.stringify(data)}`))
+const features = ClientFeatures.logging(({ data, level }) => Console.log(`  ${level}: ${JSON.stringify(data)}`))
 
 const program = Effect.gen(function*() {
   const client = yield* Client.Client

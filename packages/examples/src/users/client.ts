@@ -8,7 +8,7 @@ import * as Authenticator from "@effect-mcp/core/Authenticator"
 import * as Client from "@effect-mcp/core/Client"
 import * as HttpEndpoint from "@effect-mcp/core/HttpEndpoint"
 import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
-import * as HttpRefused from "@effect-mcp/core/HttpRefused"
+import * as HttpResponseError from "@effect-mcp/core/HttpResponseError"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
@@ -86,7 +86,7 @@ const main = Effect.gen(function*() {
 })
 
 const reason = (error: { readonly message: string; readonly cause?: unknown }): string =>
-  error.cause instanceof HttpRefused.HttpRefused
+  error.cause instanceof HttpResponseError.HttpResponseError
     ? `${error.cause.status} ${error.cause.headers["www-authenticate"]}`
     : error.message
 

@@ -5,7 +5,7 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type * as Version from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as Console from "effect/Console"
@@ -112,7 +112,7 @@ const drive = (url: string, version: Version.Version) =>
     )
   }).pipe(Effect.provide(Client.layer(Remote.connector(url), {
     versions: [version],
-    features: Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+    features: ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
   })))
 
 const program = Effect.gen(function*() {

@@ -3,7 +3,7 @@
  * questions ends the call, and the handler runs again with the answers; in earlier revisions the handler waits.
  */
 import { assert } from "@effect/vitest"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Message from "@effect-mcp/core/Message"
 import { Effect } from "effect"
 import { type Behaviour, isModern, key, type RecordedClient, text } from "./Behaviour.js"
@@ -31,7 +31,7 @@ const asking = (
       const asked: Array<string> = []
       const finalized: Array<number> = []
       const client: RecordedClient = yield* connect({
-        features: Features.elicitation(({ message }) =>
+        features: ClientFeatures.elicitation(({ message }) =>
           Effect.sync(() => {
             asked.push(message)
             finalized.push(reported("finalized"))

@@ -3,9 +3,9 @@
  * list behaviours; `Transports` lists the transports that they run over.
  */
 import * as Client from "@effect-mcp/core/Client"
+import type { ClientFeatures } from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as Connector from "@effect-mcp/core/Connector"
-import type { Features } from "@effect-mcp/core/Features"
 import * as Message from "@effect-mcp/core/Message"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as TestTransport from "@effect-mcp/testing/TestTransport"
@@ -66,7 +66,7 @@ export class Setting extends Context.Tag("test/behaviour/Setting")<Setting, {
   readonly ownServer: Effect.Effect<Served, never, Scope.Scope>
   /** One more client of a server. Default: of the shared one. */
   readonly connect: (
-    options?: Client.Options<never, Features>,
+    options?: Client.Options<never, ClientFeatures>,
     served?: Pick<Served, "connector">
   ) => Effect.Effect<RecordedClient, unknown, Scope.Scope>
 }>() {}
@@ -78,7 +78,7 @@ export const layer = (transport: TestedTransport): Layer.Layer<Setting> =>
       const ownServer = yield* transport.open
       const served = yield* ownServer
       const connect = (
-        options: Client.Options<never, Features> = {},
+        options: Client.Options<never, ClientFeatures> = {},
         { connector }: Pick<Served, "connector"> = served
       ) =>
         Effect.gen(function*() {

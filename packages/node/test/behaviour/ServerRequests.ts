@@ -2,7 +2,7 @@
  * Behaviours of the requests that a server sends to its client while it serves a call.
  */
 import { assert } from "@effect/vitest"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as ErrorCodes from "@effect-mcp/core/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
@@ -11,11 +11,11 @@ import { type Behaviour, collect, isModern, key, type RecordedClient, text } fro
 const sample = (text: string) => ({ role: "assistant", model: "parrot", content: { type: "text", text } } as const)
 
 /** A model that repeats the prompt. */
-const parrot = Features.sampling(({ messages: [first] }) =>
+const parrot = ClientFeatures.sampling(({ messages: [first] }) =>
   Effect.succeed(sample(first !== undefined && "text" in first.content ? first.content.text : "?"))
 )
 
-const accepting = Features.elicitation(() =>
+const accepting = ClientFeatures.elicitation(() =>
   Effect.succeed({ action: "accept", content: { name: "Ada", size: "large" } })
 )
 
@@ -43,7 +43,7 @@ const answers: ReadonlyArray<Behaviour> = [
     run: ({ connect, transport }) =>
       Effect.gen(function*() {
         const client = yield* connect({
-          features: Features.sampling(() =>
+          features: ClientFeatures.sampling(() =>
             Effect.fail(new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "Not today" }))
           )
         })
@@ -80,7 +80,7 @@ const answers: ReadonlyArray<Behaviour> = [
         const actions = yield* Queue.unbounded<"decline" | "cancel">()
         yield* Queue.offerAll(actions, ["decline", "cancel"])
         const client = yield* connect({
-          features: Features.elicitation(() => Effect.map(Queue.take(actions), (action) => ({ action })))
+          features: ClientFeatures.elicitation(() => Effect.map(Queue.take(actions), (action) => ({ action })))
         })
         assert.deepStrictEqual((yield* client.callTool("form")).content, text("{\"action\":\"decline\"}"))
         assert.deepStrictEqual((yield* client.callTool("form")).content, text("{\"action\":\"cancel\"}"))
@@ -96,7 +96,7 @@ const answers: ReadonlyArray<Behaviour> = [
         const id = key()
         const opened: Array<string> = []
         const client = yield* connect({
-          features: Features.urlElicitation(({ url }) =>
+          features: ClientFeatures.urlElicitation(({ url }) =>
             Effect.sync(() => {
               opened.push(url)
               return "accept"
@@ -117,7 +117,9 @@ const answers: ReadonlyArray<Behaviour> = [
         const changes = yield* Queue.unbounded<void>()
         let uri = "file:///one"
         const client = yield* connect({
-          features: Features.roots(Effect.sync(() => [{ uri, name: "work" }]), { changes: Stream.fromQueue(changes) })
+          features: ClientFeatures.roots(Effect.sync(() => [{ uri, name: "work" }]), {
+            changes: Stream.fromQueue(changes)
+          })
         })
         assert.deepStrictEqual((yield* client.callTool("roots")).content, text("work file:///one"))
         uri = "file:///two"
@@ -158,7 +160,7 @@ const concurrent: ReadonlyArray<Behaviour> = [
         const connected = yield* Deferred.make<RecordedClient>()
         const client = yield* connect({
           // The model calls the server whose request it answers.
-          features: Features.sampling(({ messages: [first] }) =>
+          features: ClientFeatures.sampling(({ messages: [first] }) =>
             Effect.gen(function*() {
               const client = yield* Deferred.await(connected)
               const a = first !== undefined && "text" in first.content ? Number(first.content.text) : NaN
@@ -186,7 +188,7 @@ const concurrent: ReadonlyArray<Behaviour> = [
         const requested = yield* Deferred.make<void>()
         const interrupted = yield* Deferred.make<void>()
         const client = yield* connect({
-          features: Features.sampling(() =>
+          features: ClientFeatures.sampling(() =>
             Deferred.succeed(requested, undefined).pipe(
               Effect.zipRight(Effect.never),
               Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))

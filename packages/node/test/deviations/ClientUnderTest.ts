@@ -3,10 +3,10 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as Connector from "@effect-mcp/core/Connector"
 import type * as Diagnostic from "@effect-mcp/core/Diagnostic"
-import * as Features from "@effect-mcp/core/Features"
 import type * as Message from "@effect-mcp/core/Message"
 import * as MessageText from "@effect-mcp/core/MessageText"
 import * as Version from "@effect-mcp/core/protocol/Version"
@@ -152,13 +152,13 @@ const verbs: Readonly<Record<string, Verb>> = {
 
 const features = (logs: Array<object>) =>
   Layer.mergeAll(
-    Features.sampling(() =>
+    ClientFeatures.sampling(() =>
       Effect.succeed({ role: "assistant" as const, content: { type: "text" as const, text: "hi" }, model: "m" })
     ),
-    Features.elicitation(() => Effect.succeed({ action: "accept" as const, content: { name: "x" } })),
-    Features.urlElicitation(() => Effect.succeed("accept" as const)),
-    Features.roots(Effect.succeed([{ uri: "file:///work" }])),
-    Features.logging((message) => Effect.sync(() => void logs.push(message)))
+    ClientFeatures.elicitation(() => Effect.succeed({ action: "accept" as const, content: { name: "x" } })),
+    ClientFeatures.urlElicitation(() => Effect.succeed("accept" as const)),
+    ClientFeatures.roots(Effect.succeed([{ uri: "file:///work" }])),
+    ClientFeatures.logging((message) => Effect.sync(() => void logs.push(message)))
   )
 
 const serverInfo = { name: "deviating", version: "1" }

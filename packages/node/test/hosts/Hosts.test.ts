@@ -6,8 +6,8 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Ask from "@effect-mcp/core/Ask"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Definition from "@effect-mcp/core/Definition"
-import * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as Resource from "@effect-mcp/core/Resource"
@@ -70,7 +70,7 @@ for (const [name, host] of Object.entries(hosts)) {
           const { cancelled, url } = yield* started()
           const client = yield* Client.make(Remote.connector(url), {
             versions: [version],
-            features: Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+            features: ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
           })
           assert.deepStrictEqual((yield* client.callTool("add", { a: 1, b: 2 })).structuredContent, { sum: 3 })
           // The handler ends only after the client has read its progress: nothing between them holds an event back.

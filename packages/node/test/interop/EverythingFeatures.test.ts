@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
-import * as Features from "@effect-mcp/core/Features"
 import type * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
 import { Chunk, Deferred, Effect, Fiber, Layer, Queue, Ref, Schedule, type Scope, Stream } from "effect"
@@ -52,7 +52,7 @@ const names = (client: ClientSessionService) => Effect.map(all(client.tools), (t
 const title = "A client of Effect MCP and the official everything server, with features of both sides"
 
 suite(title, ({ isDirect, to }) => {
-  const connect = (features: Layer.Layer<never, never, Features.Features> = Layer.empty) =>
+  const connect = (features: Layer.Layer<never, never, ClientFeatures.ClientFeatures> = Layer.empty) =>
     Effect.flatMap(
       to(launching(randomUUID()), "mcp-servers/everything"),
       (connector) => Client.make(connector, { features })
@@ -69,17 +69,17 @@ suite(title, ({ isDirect, to }) => {
       const without = yield* names(yield* connect())
       for (const name of asks) assert.notInclude(without, name)
       const able = yield* connect(Layer.mergeAll(
-        Features.roots(Effect.succeed([])),
-        Features.elicitation(() => Effect.succeed({ action: "cancel" })),
-        Features.urlElicitation(() => Effect.succeed("cancel")),
-        Features.sampling(() => Effect.dieMessage("unexpected request"))
+        ClientFeatures.roots(Effect.succeed([])),
+        ClientFeatures.elicitation(() => Effect.succeed({ action: "cancel" })),
+        ClientFeatures.urlElicitation(() => Effect.succeed("cancel")),
+        ClientFeatures.sampling(() => Effect.dieMessage("unexpected request"))
       ))
       assert.includeMembers(yield* names(able), asks)
     }))
 
   it.scopedLive("send sampling requests", () =>
     Effect.gen(function*() {
-      const client = yield* connect(Features.sampling(({ maxTokens, messages, systemPrompt }) =>
+      const client = yield* connect(ClientFeatures.sampling(({ maxTokens, messages, systemPrompt }) =>
         Effect.succeed({
           role: "assistant",
           content: {
@@ -99,13 +99,13 @@ suite(title, ({ isDirect, to }) => {
 
   it.scopedLive("elicit a form with every kind of field: with defaults, declined, cancelled", () =>
     Effect.gen(function*() {
-      const answers = yield* Queue.unbounded<Features.Answer>()
+      const answers = yield* Queue.unbounded<ClientFeatures.Answer>()
       yield* answers.offerAll([
         { action: "accept", content: { name: "Ada", email: "ada@example.com", untitledMultipleSelectEnum: ["Drums"] } },
         { action: "decline" },
         { action: "cancel" }
       ])
-      const client = yield* connect(Features.elicitation(() => answers.take))
+      const client = yield* connect(ClientFeatures.elicitation(() => answers.take))
       const elicit = client.callTool("trigger-elicitation-request")
       assert.deepStrictEqual(raw(yield* elicit), {
         action: "accept",
@@ -130,7 +130,7 @@ suite(title, ({ isDirect, to }) => {
     Effect.gen(function*() {
       const opened = yield* Ref.make<ReadonlyArray<string>>([])
       const client = yield* connect(
-        Features.urlElicitation(({ url }) => Effect.as(Ref.update(opened, (urls) => [...urls, url]), "accept"))
+        ClientFeatures.urlElicitation(({ url }) => Effect.as(Ref.update(opened, (urls) => [...urls, url]), "accept"))
       )
       const sign = (args: { readonly errorPath: boolean }) =>
         client.callTool("trigger-url-elicitation", { url: "https://example.com/", elicitationId: "7", ...args })
@@ -150,8 +150,8 @@ suite(title, ({ isDirect, to }) => {
       const changes = yield* Queue.unbounded<void>()
       const logged = yield* Queue.unbounded<unknown>()
       const client = yield* connect(Layer.merge(
-        Features.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) }),
-        Features.logging(({ data }) => logged.offer(data))
+        ClientFeatures.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) }),
+        ClientFeatures.logging(({ data }) => logged.offer(data))
       ))
       assert.include(text(yield* client.callTool("get-roots-list")), "1. first\n   URI: file:///a")
       const until = (message: string) => Effect.repeat(logged.take, { until: (data) => data === message })

@@ -2,8 +2,8 @@ import type { HttpClient } from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type * as Connector from "@effect-mcp/core/Connector"
-import * as Features from "@effect-mcp/core/Features"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
@@ -61,7 +61,7 @@ const servers: Readonly<Record<string, Server>> = {
   "2.4 over HTTP, for both eras": server(http(Servers.modern()), both)
 }
 
-const features = Features.elicitation(() => Effect.succeed({ action: "accept", content: { name: "Ada" } }))
+const features = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { name: "Ada" } }))
 
 const connect = (reach: Reach, versions: Client.Options["versions"]) =>
   Effect.flatMap(reach, (connector) => Client.make(connector, { versions, features }))

@@ -4,12 +4,12 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Features from "@effect-mcp/core/Features"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
 import * as TasksServer from "@effect-mcp/core/TasksServer"
@@ -82,8 +82,8 @@ describe("A server of Effect MCP with an extension", () => {
     McpServer.layer(
       info,
       Layer.mergeAll(
-        Handler.request(requests.get, ({ jobId }) => Effect.succeed({ jobId, n: 7 })),
-        Handler.notification(notifications.seen, ({ jobId }) => Effect.sync(() => seen.push(jobId))),
+        MethodHandler.request(requests.get, ({ jobId }) => Effect.succeed({ jobId, n: 7 })),
+        MethodHandler.notification(notifications.seen, ({ jobId }) => Effect.sync(() => seen.push(jobId))),
         McpServer.tool(Tool.make("start"), () =>
           Effect.gen(function*() {
             const { client: { supports }, notify, request } = yield* ServerSession
@@ -186,7 +186,7 @@ describe("A client of Effect MCP with an extension", () => {
         const client = yield* Client.make(Connector.fromTransport(transport), {
           versions: ["2025-11-25"],
           extensions,
-          features: Features.request(requests.approve, ({ n }) => Effect.succeed({ approved: n === 1 }))
+          features: ClientFeatures.request(requests.approve, ({ n }) => Effect.succeed({ approved: n === 1 }))
         })
         return { client, seen, server }
       })

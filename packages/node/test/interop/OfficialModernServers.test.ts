@@ -2,9 +2,9 @@ import type { HttpClient } from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as Connector from "@effect-mcp/core/Connector"
-import * as Features from "@effect-mcp/core/Features"
 import * as ErrorCodes from "@effect-mcp/core/protocol/ErrorCodes"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import type { CallToolResult } from "@effect-mcp/core/protocol/Tools"
@@ -59,12 +59,12 @@ const form = { name: "Ada" }
 
 /** Answers every question. */
 const answering = Layer.mergeAll(
-  Features.roots(Effect.succeed([{ uri: "file:///one", name: "one" }])),
-  Features.sampling(({ messages: [message] }) =>
+  ClientFeatures.roots(Effect.succeed([{ uri: "file:///one", name: "one" }])),
+  ClientFeatures.sampling(({ messages: [message] }) =>
     Effect.succeed({ role: "assistant", model: "parrot", content: [message!.content].flat()[0]! })
   ),
-  Features.elicitation(() => Effect.succeed({ action: "accept", content: form })),
-  Features.urlElicitation(({ url }) => Effect.succeed(url.startsWith("https:") ? "accept" : "decline"))
+  ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: form })),
+  ClientFeatures.urlElicitation(({ url }) => Effect.succeed(url.startsWith("https:") ? "accept" : "decline"))
 )
 
 const textOf = ({ content }: CallToolResult): string => {
@@ -82,7 +82,7 @@ const route = (client: ClientSessionService, args: { readonly region: string; re
 for (const [name, serve] of Object.entries(servers)) {
   const isHttp = name.includes("HTTP")
 
-  const talk = (features: Layer.Layer<never, never, Features.Features> = Layer.empty) =>
+  const talk = (features: Layer.Layer<never, never, ClientFeatures.ClientFeatures> = Layer.empty) =>
     Effect.gen(function*() {
       const { connector, reports } = yield* serve
       const transcript = Transcript.make()
@@ -318,7 +318,7 @@ for (const [name, serve] of Object.entries(servers)) {
     it.scopedLive("end a call whose question the client rejects, and a question that it has not declared", () =>
       Effect.gen(function*() {
         const rejected = new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "Not today" })
-        const { client, sent } = yield* talk(Features.sampling(() => Effect.fail(rejected)))
+        const { client, sent } = yield* talk(ClientFeatures.sampling(() => Effect.fail(rejected)))
         const error = yield* Effect.flip(client.callTool("sample", { prompt: "a" }))
         assert.deepInclude(error, { _tag: "InputRefused", cause: rejected })
         assert.strictEqual(sent("tools/call"), 1)

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
 import { FeatureContext } from "@effect-mcp/core/FeatureContext"
-import * as Features from "@effect-mcp/core/Features"
 import * as ErrorCodes from "@effect-mcp/core/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
@@ -25,7 +25,7 @@ const launching = (server: string, mark: string) =>
   })
 
 /** A client with these features, and the notifications that it receives. */
-const talk = (server: string, features: Layer.Layer<never, never, Features.Features> = Layer.empty) =>
+const talk = (server: string, features: Layer.Layer<never, never, ClientFeatures.ClientFeatures> = Layer.empty) =>
   Effect.gen(function*() {
     const client = yield* Client.make(launching(server, randomUUID()), { versions: Versions.legacy, features })
     const received = yield* Queue.unbounded<{ readonly method: string; readonly params?: unknown }>()
@@ -161,8 +161,8 @@ for (const [version, server] of Object.entries(servers)) {
         const { client } = yield* talk(
           server,
           Layer.merge(
-            Features.logging(({ data }) => noted.offer(data)),
-            Features.sampling(({ maxTokens, messages }) =>
+            ClientFeatures.logging(({ data }) => noted.offer(data)),
+            ClientFeatures.sampling(({ maxTokens, messages }) =>
               Effect.gen(function*() {
                 if (maxTokens < 10) {
                   return yield* new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "Not now" })
@@ -189,7 +189,7 @@ for (const [version, server] of Object.entries(servers)) {
         const use = { type: "tool_use", id: "1", name: "weather", input: { city: "Oslo" } } as const
         const { client } = yield* talk(
           server,
-          Features.sampling(({ messages, tools }) =>
+          ClientFeatures.sampling(({ messages, tools }) =>
             Effect.succeed(
               messages.length === 1
                 ? { role: "assistant" as const, content: [use], model: tools![0]!.name, stopReason: "toolUse" }
@@ -215,7 +215,7 @@ for (const [version, server] of Object.entries(servers)) {
 
     it.scopedLive("get an error from the server for a capability that the client has not declared", () =>
       Effect.gen(function*() {
-        const { client } = yield* talk(server, Features.sampling(() => Effect.succeed(sampled("yes"))))
+        const { client } = yield* talk(server, ClientFeatures.sampling(() => Effect.succeed(sampled("yes"))))
         const tools = [{ name: "weather", inputSchema: { type: "object" } }]
         assert.match((yield* askClient(client, "sample", { ...prompt, tools })).answer.message, /tools/)
         assert.match((yield* askClient(client, "elicit", form)).answer.message, /elicitation/)
@@ -224,13 +224,13 @@ for (const [version, server] of Object.entries(servers)) {
 
     it.scopedLive("elicit a form: accepted with its defaults, declined, cancelled", () =>
       Effect.gen(function*() {
-        const answers = yield* Queue.unbounded<Features.Answer>()
+        const answers = yield* Queue.unbounded<ClientFeatures.Answer>()
         yield* answers.offerAll([
           { action: "accept", content: { name: "Ada", pet: "cat" } },
           { action: "decline" },
           { action: "cancel" }
         ])
-        const { client } = yield* talk(server, Features.elicitation(() => answers.take))
+        const { client } = yield* talk(server, ClientFeatures.elicitation(() => answers.take))
         const elicit = Effect.map(askClient(client, "elicit", form), ({ answer }) => answer)
         assert.deepStrictEqual(yield* elicit, { action: "accept", content: { name: "Ada", pet: "cat", age: 30 } })
         assert.deepStrictEqual(yield* elicit, { action: "decline" })
@@ -241,7 +241,7 @@ for (const [version, server] of Object.entries(servers)) {
       Effect.gen(function*() {
         const { client } = yield* talk(
           server,
-          Features.urlElicitation(({ url }) => Effect.succeed(url.startsWith("https:") ? "accept" : "decline"))
+          ClientFeatures.urlElicitation(({ url }) => Effect.succeed(url.startsWith("https:") ? "accept" : "decline"))
         )
         const done = yield* Effect.fork(Stream.runHead(client.elicitationsCompleted))
         const page = { mode: "url", message: "Sign in", elicitationId: "7" }
@@ -269,8 +269,8 @@ for (const [version, server] of Object.entries(servers)) {
         const { client } = yield* talk(
           server,
           Layer.merge(
-            Features.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) }),
-            Features.logging(({ data }) => logged.offer(data))
+            ClientFeatures.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) }),
+            ClientFeatures.logging(({ data }) => logged.offer(data))
           )
         )
         assert.deepStrictEqual((yield* askClient(client, "roots")).answer, { roots: [root("file:///a")] })
@@ -285,7 +285,7 @@ for (const [version, server] of Object.entries(servers)) {
         const stopped = yield* Deferred.make<void>()
         const { client } = yield* talk(
           server,
-          Features.sampling(() =>
+          ClientFeatures.sampling(() =>
             Effect.zipRight(Deferred.succeed(began, undefined), Effect.never).pipe(
               Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
             )
@@ -340,7 +340,7 @@ for (const [version, server] of Object.entries(servers)) {
         yield* group.connect("offering", launching(server, mark), {
           reconnect: Schedule.spaced("10 millis"),
           versions: Versions.legacy,
-          features: Features.roots(Effect.succeed([{ uri: "file:///a" }]))
+          features: ClientFeatures.roots(Effect.succeed([{ uri: "file:///a" }]))
         })
         const ask = Effect.map(
           group.callTool("ask", { what: "roots", params: {} }),
@@ -368,8 +368,8 @@ for (const [version, server] of Object.entries(servers)) {
           const client = yield* Client.make(launching(server, randomUUID()), {
             versions: [revision],
             features: Layer.mergeAll(
-              Features.sampling(() => Effect.succeed(sampled("yes"))),
-              Features.roots(Effect.succeed([]))
+              ClientFeatures.sampling(() => Effect.succeed(sampled("yes"))),
+              ClientFeatures.roots(Effect.succeed([]))
             )
           })
           assert.strictEqual(client.version, revision)

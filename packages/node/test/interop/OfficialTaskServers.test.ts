@@ -6,9 +6,9 @@ import type { HttpClient } from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type * as Connector from "@effect-mcp/core/Connector"
-import * as Features from "@effect-mcp/core/Features"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Remote from "@effect-mcp/core/Remote"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
@@ -31,9 +31,9 @@ const sampled = { role: "assistant", model: "m", content: { type: "text", text: 
 
 const features = (asTasks: boolean) =>
   Layer.mergeAll(
-    Features.elicitation(() => Effect.succeed({ action: "accept", content: { name: "Ada" } })),
-    Features.sampling(() => Effect.delay(Effect.succeed(sampled), "100 millis")),
-    asTasks ? Features.tasks({ pollInterval: "50 millis" }) : Layer.empty
+    ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { name: "Ada" } })),
+    ClientFeatures.sampling(() => Effect.delay(Effect.succeed(sampled), "100 millis")),
+    asTasks ? ClientFeatures.tasks({ pollInterval: "50 millis" }) : Layer.empty
   )
 
 const connect = (connector: Effect.Effect<Connector.Connector<HttpClient>, never, Scope.Scope>, asTasks = true) =>

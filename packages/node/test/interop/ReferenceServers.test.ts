@@ -1,10 +1,10 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as ClientSessionGroup from "@effect-mcp/core/ClientSessionGroup"
 import * as Definition from "@effect-mcp/core/Definition"
-import * as Features from "@effect-mcp/core/Features"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as StdioClient from "@effect-mcp/node/StdioClient"
@@ -56,7 +56,7 @@ suite("A client of Effect MCP and the official filesystem server", ({ isDirect, 
 
   const launch = (
     folders: ReadonlyArray<string>,
-    features: Layer.Layer<never, never, Features.Features> = Layer.empty
+    features: Layer.Layer<never, never, ClientFeatures.ClientFeatures> = Layer.empty
   ) =>
     Effect.gen(function*() {
       const lines: Array<string> = []
@@ -150,7 +150,7 @@ suite("A client of Effect MCP and the official filesystem server", ({ isDirect, 
       const changes = yield* Queue.unbounded<void>()
       const { files, stderr } = yield* launch(
         [],
-        Features.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) })
+        ClientFeatures.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) })
       )
       const updated = (times: number) => until(() => stderr().split("Updated allowed directories").length > times)
       yield* updated(1)

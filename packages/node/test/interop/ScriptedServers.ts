@@ -4,9 +4,9 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as OurClient from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import * as Connector from "@effect-mcp/core/Connector"
-import * as Features from "@effect-mcp/core/Features"
 import { ConnectionClosed, TransportError } from "@effect-mcp/core/LocalError"
 import * as Remote from "@effect-mcp/core/Remote"
 import {
@@ -232,13 +232,13 @@ export const ours = (
     const result = yield* Effect.gen(function*() {
       const client = yield* OurClient.make(yield* connector, {
         features: Layer.mergeAll(
-          Features.sampling(() =>
+          ClientFeatures.sampling(() =>
             Effect.succeed({ role: "assistant" as const, content: { type: "text" as const, text: "hi" }, model: "m" })
           ),
-          Features.elicitation(() => Effect.succeed({ action: "accept" as const, content: { name: "x" } })),
-          Features.urlElicitation(() => Effect.succeed("accept" as const)),
-          Features.roots(Effect.succeed([{ uri: "file:///work" }])),
-          Features.logging((message) => Effect.sync(() => void logs.push(message)))
+          ClientFeatures.elicitation(() => Effect.succeed({ action: "accept" as const, content: { name: "x" } })),
+          ClientFeatures.urlElicitation(() => Effect.succeed("accept" as const)),
+          ClientFeatures.roots(Effect.succeed([{ uri: "file:///work" }])),
+          ClientFeatures.logging((message) => Effect.sync(() => void logs.push(message)))
         )
       })
       yield* Effect.forkScoped(

@@ -6,8 +6,8 @@
  * `Link` chooses the client that gets a question; `WaitingCalls` keeps the calls of clients that answer with another request;
  * `UpstreamTask` waits for the tasks that calls become.
  */
-import * as Handler from "@effect-mcp/core/Handler"
 import type { RequestId } from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import type { Progress } from "@effect-mcp/core/Progress"
 import { type ClientCapabilities, declares } from "@effect-mcp/core/protocol/Capabilities"
 import type * as Extension from "@effect-mcp/core/protocol/Extension"
@@ -312,13 +312,13 @@ export const extensionRequests = (
   return Layer.mergeAll(
     Layer.empty,
     ...requests.map((one) =>
-      Handler.request(
+      MethodHandler.request(
         { ...one, params: JsonObject, result: JsonObject } as Extension.Request<"client", JsonObject, JsonObject>,
         (params) => Effect.flatMap(requestSession, (session) => forward(session, one.name, params))
       )
     ),
     ...notifications.map((one) =>
-      Handler.notification(
+      MethodHandler.notification(
         { ...one, params: JsonObject } as Extension.Notification<"client", JsonObject>,
         (params) => Effect.flatMap(requestSession, (session) => Effect.ignore(notify(session, one.name, params)))
       )

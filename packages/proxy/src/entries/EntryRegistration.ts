@@ -3,7 +3,7 @@
  * clients to the upstream and checks the results. It also registers handlers for the tools and resources that the upstream serves
  * but does not list. `Mirror` decides which entries are registered, and until when; `Forward` sends the calls.
  */
-import * as Handler from "@effect-mcp/core/Handler"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import type { Suggestions } from "@effect-mcp/core/protocol/Completion"
 import type * as Extension from "@effect-mcp/core/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -237,7 +237,7 @@ const checks: Readonly<Record<CheckedMethod, (value: unknown) => boolean>> = {
  */
 const validResult = (method: CheckedMethod, result: JsonObject): JsonObject | undefined => {
   const conforms = checks[method]
-  return conforms(result) || conforms(readable(method, result)) ? Handler.unchecked(result) : undefined
+  return conforms(result) || conforms(readable(method, result)) ? MethodHandler.unchecked(result) : undefined
 }
 
 /** The result with an empty text in place of each content of an unknown kind. */

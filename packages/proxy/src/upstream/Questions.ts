@@ -4,7 +4,7 @@
  * capabilities of a client the upstream sees, and makes the features of the client that calls the upstream.
  */
 import type { Question as ServerQuestion } from "@effect-mcp/core/Ask"
-import * as ClientFeatures from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { type ClientCapabilities, declares } from "@effect-mcp/core/protocol/Capabilities"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { type McpError, MethodNotFound } from "@effect-mcp/core/protocol/McpError"
@@ -100,7 +100,7 @@ export const features = (
   declared: ClientCapabilities,
   ask: Ask,
   rootsChanges: Parameters<typeof ClientFeatures.roots>[1] & {}
-): Layer.Layer<never, never, ClientFeatures.Features> => {
+): Layer.Layer<never, never, ClientFeatures.ClientFeatures> => {
   const passing = (method: string) => (params: object): Effect.Effect<any, McpError | AskError> =>
     ask({ method, params: params as JsonObject })
   return Layer.mergeAll(
@@ -123,5 +123,5 @@ export const features = (
       Effect.map(passing("roots/list")({}), ({ roots }) => roots),
       rootsChanges
     )])
-  ) as Layer.Layer<never, never, ClientFeatures.Features>
+  ) as Layer.Layer<never, never, ClientFeatures.ClientFeatures>
 }

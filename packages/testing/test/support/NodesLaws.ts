@@ -7,7 +7,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Ask from "@effect-mcp/core/Ask"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Remote from "@effect-mcp/core/Remote"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -75,7 +75,7 @@ export const client = (nodes: ReadonlyArray<Pick<Node, "port">>, version: Versio
     : Remote.connector("http://127.0.0.1/mcp")
   return Client.make(connector, {
     versions: [version],
-    features: Features.elicitation(() => Effect.succeed({ action: "accept", content: { confirmed: true } }))
+    features: ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { confirmed: true } }))
   }).pipe(Effect.provide(Layer.provide(http, FetchHttpClient.layer)))
 }
 

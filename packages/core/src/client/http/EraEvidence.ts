@@ -8,18 +8,18 @@ import type { TransportError } from "../../jsonrpc/LocalError.js"
 import type { CallError } from "../../jsonrpc/Outbound.js"
 import type { Transport } from "../../jsonrpc/Transport.js"
 import * as Edition from "../../kit/Edition.js"
-import { HttpRefused } from "../HttpRefused.js"
+import { HttpResponseError } from "../HttpResponseError.js"
 
 /**
  * Whether the server may have refused the request because it does not know such requests. A server that wants a login, or has no time
  * or no capacity, refuses a request of either era.
  */
-export const showsEra = ({ status }: HttpRefused): boolean =>
+export const showsEra = ({ status }: HttpResponseError): boolean =>
   status >= 400 && status < 500 && ![401, 403, 407, 408, 425, 429].includes(status)
 
 /** Whether the cause of a failure is a refusal that only a login can change. */
 export const asksForLogin = (cause: unknown): boolean =>
-  cause instanceof HttpRefused && (cause.status === 401 || cause.status === 403) &&
+  cause instanceof HttpResponseError && (cause.status === 401 || cause.status === 403) &&
   cause.headers["www-authenticate"] !== undefined
 
 /** Whether the client has an authorizer, which answers such a refusal with a login. Only the transport over HTTP knows. */
@@ -27,7 +27,7 @@ export const canLogIn = (transport: Transport & { readonly canLogIn?: boolean })
 
 /** Whether every request to the server would fail in this way: a login is needed, or the request was not sent. */
 export const isFinal = (error: TransportError): boolean =>
-  error.cause instanceof HttpRefused ? asksForLogin(error.cause) : error.reason !== "Read" && !isHidden(error)
+  error.cause instanceof HttpResponseError ? asksForLogin(error.cause) : error.reason !== "Read" && !isHidden(error)
 
 /** The longest wait that a server may ask for before a client has a session. */
 const MAX_WAIT = Duration.seconds(30)
@@ -45,7 +45,7 @@ export const patiently = <A>(request: Effect.Effect<A, CallError>): Effect.Effec
 /** A number of seconds, or a date. */
 const waitOf = (error: CallError, now: number): Duration.Duration | undefined => {
   const refused = error._tag === "TransportError" ? error.cause : undefined
-  if (!(refused instanceof HttpRefused) || (refused.status !== 429 && refused.status !== 503)) return undefined
+  if (!(refused instanceof HttpResponseError) || (refused.status !== 429 && refused.status !== 503)) return undefined
   const given = refused.headers["retry-after"] ?? ""
   const millis = /^\d+$/.test(given) ? 1000 * Number(given) : Date.parse(given) - now
   return Number.isNaN(millis) ? undefined : Duration.millis(millis)
@@ -53,7 +53,7 @@ const waitOf = (error: CallError, now: number): Duration.Duration | undefined =>
 
 /** Whether a server refused the request as one that it does not know. */
 export const isOfOtherEra = (error: CallError): boolean =>
-  error._tag === "TransportError" && error.cause instanceof HttpRefused && showsEra(error.cause)
+  error._tag === "TransportError" && error.cause instanceof HttpResponseError && showsEra(error.cause)
 
 /**
  * Whether a browser may have hidden a refusal: legacy servers do not allow the headers of a modern request, and a browser

@@ -17,7 +17,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import type { Credentials, PauseTimeouts } from "../../jsonrpc/Transport.js"
-import type { HttpRefused } from "../HttpRefused.js"
+import type { HttpResponseError } from "../HttpResponseError.js"
 import * as PlatformError from "./PlatformError.js"
 import * as Redirect from "./Redirect.js"
 import * as Refusal from "./Refusal.js"
@@ -237,7 +237,7 @@ const isSame = (one: Headers.Headers, other: Headers.Headers): boolean => {
 const withoutQuery = (request: Request): Request =>
   HttpClientRequest.setUrlParams(HttpClientRequest.removeHash(request), [])
 
-const redirected = (refused: HttpRefused, why: string): TransportError =>
+const redirected = (refused: HttpResponseError, why: string): TransportError =>
   new TransportError({
     reason: "Write",
     message: `${refused.method} ${refused.url} was redirected, and the client does not follow: ${why}`,

@@ -1,5 +1,5 @@
 /**
- * Makes `HttpRefused` from responses, and the `TransportError` that a call fails with from it. Removes from the text of a
+ * Makes `HttpResponseError` from responses, and the `TransportError` that a call fails with from it. Removes from the text of a
  * server what the client had sent in confidence.
  */
 import type * as Headers from "@effect/platform/Headers"
@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import type * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
-import { HttpRefused } from "../HttpRefused.js"
+import { HttpResponseError } from "../HttpResponseError.js"
 import * as Body from "./Body.js"
 import * as Confidential from "./Confidential.js"
 
@@ -30,12 +30,12 @@ export const redact = (text: string, sent: Headers.Headers): string => {
 const DESCRIPTION = /error_description\s*=\s*"(?:[^"\\]|\\[^])*"/gi
 
 /** Reads a response as a refusal, for at most a second. */
-export const fromResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<HttpRefused> =>
+export const fromResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<HttpResponseError> =>
   Effect.map(Body.beginning(response, MAX_BODY_BYTES), (body) => {
     const { request, status } = response
     const { "mcp-session-id": _, "set-cookie": __, ...headers } = response.headers
     const challenge = headers["www-authenticate"]
-    return new HttpRefused({
+    return new HttpResponseError({
       method: request.method,
       url: request.url,
       status,
@@ -49,7 +49,7 @@ export const fromResponse = (response: HttpClientResponse.HttpClientResponse): E
 
 /** The response of a refusal, to be read again. */
 export const toResponse = (
-  { body, headers, status }: HttpRefused,
+  { body, headers, status }: HttpResponseError,
   request: HttpClientRequest.HttpClientRequest
 ): HttpClientResponse.HttpClientResponse => {
   const { "content-encoding": _, "content-length": __, ...rest } = headers
@@ -57,7 +57,7 @@ export const toResponse = (
 }
 
 /** A status of 4xx says that the server did not serve the request; after any other status it may have served it. */
-export const toError = (refused: HttpRefused): TransportError =>
+export const toError = (refused: HttpResponseError): TransportError =>
   new TransportError({
     reason: refused.status < 500 ? "Write" : "Read",
     message: refused.message,
@@ -71,4 +71,4 @@ export const accepted = (response: HttpClientResponse.HttpClientResponse): Effec
     : Effect.flatMap(fromResponse(response), (refused) => Effect.fail(toError(refused)))
 
 /** The message in the body of a refusal. Some servers write errors as text. */
-export const messageOf = ({ body }: HttpRefused): Message.Incoming => MessageText.parse(body)
+export const messageOf = ({ body }: HttpResponseError): Message.Incoming => MessageText.parse(body)

@@ -11,7 +11,7 @@ import * as Json from "../../jsonrpc/runtime/Json.js"
 import * as Sse from "../../jsonrpc/Sse.js"
 import * as Outbox from "../../kit/Outbox.js"
 import type { Authorizer } from "../Authorizer.js"
-import type { HttpRefused } from "../HttpRefused.js"
+import type { HttpResponseError } from "../HttpResponseError.js"
 
 /** A session of an earlier connection: its id, and the revision that was agreed. */
 interface StoredSession {
@@ -21,7 +21,7 @@ interface StoredSession {
 
 /** Runs when a request is refused, and gives the headers of a second attempt. */
 type SecondHeaders<R> = (
-  refusal: HttpRefused,
+  refusal: HttpResponseError,
   request: HttpClientRequest.HttpClientRequest
 ) => Effect.Effect<Headers.Input, unknown, R>
 

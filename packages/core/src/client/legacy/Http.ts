@@ -22,7 +22,7 @@ import * as Body from "../http/Body.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import type { Sender } from "../http/Outgoing.js"
 import * as Refusal from "../http/Refusal.js"
-import type { HttpRefused } from "../HttpRefused.js"
+import type { HttpResponseError } from "../HttpResponseError.js"
 import * as EventStream from "./EventStream.js"
 import * as HttpSession from "./HttpSession.js"
 import { type Fallback, type Options, Post } from "./Post.js"
@@ -212,7 +212,7 @@ const notBegun = (
 /** Whether the server may answer the next time: it was not reachable, or it had too much to do. */
 const isPassing = (error: LocalError): boolean => {
   if (error._tag !== "TransportError") return true
-  const cause = error.cause as Partial<HttpRefused> | undefined
-  if (cause?._tag !== "HttpRefused") return error.reason !== "Decode"
+  const cause = error.cause as Partial<HttpResponseError> | undefined
+  if (cause?._tag !== "HttpResponseError") return error.reason !== "Decode"
   return cause.status! >= 500 || cause.status === 408 || cause.status === 429
 }

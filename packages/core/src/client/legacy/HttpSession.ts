@@ -14,7 +14,7 @@ import type { HttpConnection } from "../http/HttpConnection.js"
 import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import type { Settings } from "../http/Settings.js"
-import type { HttpRefused } from "../HttpRefused.js"
+import type { HttpResponseError } from "../HttpResponseError.js"
 
 /** How many characters a session id may have: servers put what they know of the session into it, signed. */
 const MAX_ID = 8192
@@ -115,7 +115,7 @@ export const isInitialize = (message: Message.Message): boolean =>
  * to the request, under whose id some servers say so. Many servers answer with 400 after a restart, and name the session in
  * the text only.
  */
-export const isLost = ({ body, status }: HttpRefused, answer?: Message.Response): boolean => {
+export const isLost = ({ body, status }: HttpResponseError, answer?: Message.Response): boolean => {
   if (status === 404 && (answer === undefined || codeOf(answer) === UNNAMED)) return true
   if (status !== 404 && status !== 400) return false
   return noSession.test(body) ||

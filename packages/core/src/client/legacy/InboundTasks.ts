@@ -28,7 +28,7 @@ import { taskStatus } from "../../protocol/legacy/TaskMethods.js"
 import { InternalError, InvalidParams } from "../../protocol/McpError.js"
 import { related } from "../../protocol/rules/RelatedTask.js"
 import * as Tasks from "../../protocol/Tasks.js"
-import type { TaskOptions } from "../Features.js"
+import type { TaskOptions } from "../ClientFeatures.js"
 import type { Report } from "../session/Decoding.js"
 
 export interface InboundTasks {

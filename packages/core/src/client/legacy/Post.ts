@@ -32,7 +32,7 @@ import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as ResumptionToken from "../http/ResumptionToken.js"
-import type { HttpRefused } from "../HttpRefused.js"
+import type { HttpResponseError } from "../HttpResponseError.js"
 import * as EventStream from "./EventStream.js"
 import * as HttpSession from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
@@ -40,7 +40,7 @@ import * as ResumePoint from "./ResumePoint.js"
 
 /** The other transport for a refused `initialize`; `undefined` when there is none. */
 export type Fallback = (
-  refused: HttpRefused,
+  refused: HttpResponseError,
   request: Message.Request,
   text: string
 ) => Effect.Effect<void, LocalError> | undefined
@@ -153,7 +153,7 @@ export class Post {
   }
 
   /** `named` is the id of the session that the request named, if it may be sent again. */
-  private refuse(refused: HttpRefused, named: string | undefined): Sending {
+  private refuse(refused: HttpResponseError, named: string | undefined): Sending {
     const { fallback, renew } = this.options
     const { id } = this.request
     const body = Refusal.messageOf(refused)

@@ -9,8 +9,8 @@ import { TransportError } from "../../jsonrpc/LocalError.js"
 import type { Params } from "../../jsonrpc/Message.js"
 import type * as Extension from "../../protocol/Extension.js"
 import { type ClientError, invalidResult } from "../ClientError.js"
+import type { FeaturesService } from "../ClientFeatures.js"
 import type { ExtensionCalls } from "../ClientSession.js"
-import type { FeaturesService } from "../Features.js"
 
 export interface ResultReaders {
   readonly decode: (resultType: Extension.ResultType, result: Params) => Effect.Effect<any, ClientError>
@@ -40,5 +40,5 @@ const unread = ({ method, type }: Extension.ResultType): TransportError =>
   new TransportError({
     reason: "Decode",
     message: `The server answered "${method}" with the type "${type}" of results, which nothing reads: ` +
-      "call it with callEither, or add the feature Features.result"
+      "call it with callEither, or add the feature ClientFeatures.result"
   })

@@ -24,7 +24,7 @@ import * as PlatformClient from "../http/PlatformClient.js"
 import type { Reader } from "../http/Reader.js"
 import * as Refusal from "../http/Refusal.js"
 import type { Settings } from "../http/Settings.js"
-import type { HttpRefused } from "../HttpRefused.js"
+import type { HttpResponseError } from "../HttpResponseError.js"
 import * as Legacy from "../legacy/Http.js"
 import type { Fallback } from "../legacy/Post.js"
 import * as Sse from "../legacy/Sse.js"
@@ -86,7 +86,7 @@ const withoutModern = ({ deliver }: Reader): Sender => ({
  * SHOULD then try the older transport (2025-03-26 basic/transports#backwards-compatibility): at any 4xx. A server that asks
  * for authorization or for time is of any age, and its older transport asks for the same.
  */
-const mayBeOlder = (refused: HttpRefused): boolean =>
+const mayBeOlder = (refused: HttpResponseError): boolean =>
   refused.status >= 400 && refused.status < 500 && !EraEvidence.asksForLogin(refused) &&
   refused.headers["retry-after"] === undefined
 
@@ -116,7 +116,7 @@ const legacy = (connection: HttpConnection.HttpConnection): Effect.Effect<Legacy
     return { sender, terminate: http.terminate }
   })
 
-const neither = (refused: HttpRefused, error: TransportError): TransportError =>
+const neither = (refused: HttpResponseError, error: TransportError): TransportError =>
   new TransportError({
     reason: Refusal.toError(refused).reason,
     message: `${refused.message}. The server does not implement HTTP+SSE of 2024-11-05 either: ${error.message}` +

@@ -4,7 +4,7 @@
  */
 import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"
-import type { FeaturesService } from "../Features.js"
+import type { FeaturesService } from "../ClientFeatures.js"
 
 /** The capabilities that a client with these features, and with these extensions by identifier, declares. */
 export const of = (

@@ -15,7 +15,7 @@ import * as ElicitationForm from "../../protocol/rules/ElicitationForm.js"
 import * as ToolUseRules from "../../protocol/rules/ToolUseRules.js"
 import * as Sampling from "../../protocol/Sampling.js"
 import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
-import type { Answer, FeatureHandler, FeaturesService, UrlElicitation } from "../Features.js"
+import type { Answer, FeatureHandler, FeaturesService, UrlElicitation } from "../ClientFeatures.js"
 
 /** Samples from a model. `declared` are the client's capabilities. Dies when the answer breaks a rule for uses of tools. */
 export const sample = (

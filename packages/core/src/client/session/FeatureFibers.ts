@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import * as Release from "../../kit/Release.js"
 import * as ScopeEnd from "../../kit/ScopeEnd.js"
 import type { LoggingMessage } from "../../protocol/Logging.js"
-import type { FeaturesService } from "../Features.js"
+import type { FeaturesService } from "../ClientFeatures.js"
 
 /**
  * Runs the logging feature, if there is one. It listens from the moment this succeeds, so it misses no later message.

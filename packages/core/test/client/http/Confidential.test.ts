@@ -3,7 +3,7 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import type { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import type { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import * as Remote from "@effect-mcp/core/Remote"
@@ -28,7 +28,7 @@ describe("An error over HTTP", () => {
         (exchange) => exchange.reply(400, { "content-type": "text/plain" }, body)
       )
       const { cause, message } = (yield* Fiber.join(calling)) as TransportError
-      assert.strictEqual((cause as HttpRefused).body, "[redacted], [redacted], [redacted]")
+      assert.strictEqual((cause as HttpResponseError).body, "[redacted], [redacted], [redacted]")
       assert.notInclude(message, "0123456789")
     }))
 

@@ -1,6 +1,6 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import type { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import type { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import * as Remote from "@effect-mcp/core/Remote"
 import { Context, Deferred, Effect, Fiber, Ref, TestClock } from "effect"
@@ -91,7 +91,7 @@ describe("A request that is answered with 401 or 403", () => {
       for (
         const [status, advice] of [
           [401, ": give the connector `headers` or `authorize`"],
-          [403, ": `HttpRefused.body` has the answer"]
+          [403, ": `HttpResponseError.body` has the answer"]
         ] as const
       ) {
         const { calling, pair } = yield* sending()
@@ -103,15 +103,15 @@ describe("A request that is answered with 401 or 403", () => {
           ))
         const error = yield* calling
         assert.strictEqual(error.message, `POST ${ScriptedServer.URL} was answered with ${status}${advice}`)
-        const refused = error.cause as HttpRefused
-        assert.deepInclude(refused, { _tag: "HttpRefused", status, body: "token abc" })
+        const refused = error.cause as HttpResponseError
+        assert.deepInclude(refused, { _tag: "HttpResponseError", status, body: "token abc" })
         assert.strictEqual(refused.headers["www-authenticate"], "Bearer scope=\"a\"")
       }
     }))
 
   it.scoped("is sent once more with the headers that the application gives, and no more than once", () =>
     Effect.gen(function*() {
-      const exchange: Array<HttpRefused> = []
+      const exchange: Array<HttpResponseError> = []
       const { calling, pair } = yield* sending({
         headers: { authorization: "Bearer old", "x-mine": "yes" },
         authorize: (refused, request) =>
@@ -128,7 +128,7 @@ describe("A request that is answered with 401 or 403", () => {
       assert.notProperty(second.headers, "mcp-session-id")
       assert.deepStrictEqual(second.message, first.message)
       yield* second.reply(401)
-      assert.deepInclude((yield* calling).cause, { _tag: "HttpRefused", status: 401 })
+      assert.deepInclude((yield* calling).cause, { _tag: "HttpResponseError", status: 401 })
       assert.lengthOf(exchange, 1)
       yield* pair.quiet
       yield* pair.idle
@@ -222,7 +222,7 @@ describe("An authorizer", () => {
       for (let attempt = 0; attempt < 6; attempt++) {
         yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(401))
       }
-      assert.deepInclude((yield* calling).cause, { _tag: "HttpRefused", status: 401 })
+      assert.deepInclude((yield* calling).cause, { _tag: "HttpResponseError", status: 401 })
       assert.deepStrictEqual(attempts, [1, 2, 3, 4, 5])
       yield* pair.idle
     }))
@@ -256,8 +256,8 @@ describe("An authorizer", () => {
       })
       yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(403, { "x-why": "no" }, "closed today"))
       const { cause } = yield* calling
-      assert.deepInclude(cause, { _tag: "HttpRefused", status: 403, body: "closed today" })
-      assert.strictEqual((cause as HttpRefused).headers["x-why"], "no")
+      assert.deepInclude(cause, { _tag: "HttpResponseError", status: 403, body: "closed today" })
+      assert.strictEqual((cause as HttpResponseError).headers["x-why"], "no")
     }))
 
   it.scoped("fails a request with its own failure", () =>
@@ -299,7 +299,7 @@ describe("A redirect", () => {
         const error = yield* calling
         assert.deepInclude(error, { _tag: "TransportError", reason: "Write" })
         assert.include(error.message, `with ${status} a POST would become another request`)
-        assert.deepInclude(error.cause, { _tag: "HttpRefused", status })
+        assert.deepInclude(error.cause, { _tag: "HttpResponseError", status })
         yield* pair.quiet
       }))
   }

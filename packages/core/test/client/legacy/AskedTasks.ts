@@ -1,6 +1,6 @@
 /** A client that answers samples and input as tasks, and the requests of a server about them. */
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { FeatureContext } from "@effect-mcp/core/FeatureContext"
-import * as Features from "@effect-mcp/core/Features"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { InternalError } from "@effect-mcp/core/protocol/McpError"
 import type * as TestPeer from "@effect-mcp/testing/TestPeer"
@@ -12,14 +12,14 @@ export const sampled = { role: "assistant", model: "m", content: { type: "text",
 export const form = { message: "Name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } }
 
 export const Sampling = (answer: Effect.Effect<typeof sampled, InternalError, FeatureContext>) =>
-  Features.sampling(() => answer)
-export const Form = Features.elicitation(() => Effect.succeed({ action: "accept", content: { name: "Ada" } }))
-export const Page = Features.urlElicitation(() => Effect.succeed("accept"))
+  ClientFeatures.sampling(() => answer)
+export const Form = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { name: "Ada" } }))
+export const Page = ClientFeatures.urlElicitation(() => Effect.succeed("accept"))
 
 export const client = (
   answer: Effect.Effect<typeof sampled, InternalError, FeatureContext>,
-  tasks?: Features.TaskOptions
-) => legacyClient({ client: { features: Layer.mergeAll(Sampling(answer), Form, Features.tasks(tasks)) } })
+  tasks?: ClientFeatures.TaskOptions
+) => legacyClient({ client: { features: Layer.mergeAll(Sampling(answer), Form, ClientFeatures.tasks(tasks)) } })
 
 export const request = (peer: TestPeer.TestPeer, method: string, params: JsonObject) =>
   Effect.flatMap(peer.request(method, params), peer.expectResult)

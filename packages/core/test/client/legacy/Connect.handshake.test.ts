@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
 import { NoCommonVersion } from "@effect-mcp/core/ClientError"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { Options } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import * as Message from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -19,7 +19,7 @@ const good = {
 }
 
 /** A client that has sent `initialize`, and the id of the request. */
-const initializing = (options?: Client.Options<never, Features.Features>) =>
+const initializing = (options?: Client.Options<never, ClientFeatures.ClientFeatures>) =>
   Effect.gen(function*() {
     const transcript = Transcript.make()
     const [server, connector] = yield* TestPeer.server({ transcript })
@@ -70,10 +70,10 @@ describe("initialize", () => {
           icons: [{ src: "https://ours.example/icon" }]
         }
         const features = Layer.mergeAll(
-          Features.sampling(() => Effect.die("unused"), { tools: true, context: true }),
-          Features.elicitation(() => Effect.die("unused")),
-          Features.roots(Effect.succeed([]), { changes: Stream.never }),
-          Features.experimental("ours", { a: 1 })
+          ClientFeatures.sampling(() => Effect.die("unused"), { tools: true, context: true }),
+          ClientFeatures.elicitation(() => Effect.die("unused")),
+          ClientFeatures.roots(Effect.succeed([]), { changes: Stream.never }),
+          ClientFeatures.experimental("ours", { a: 1 })
         )
         const expected: Record<Version.LegacyVersion, unknown> = {
           "2024-11-05": { capabilities: {}, clientInfo: { name: "ours", version: "2.0.0" } },

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ClientError, NotNegotiated, TaskEnded } from "@effect-mcp/core/ClientError"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as TestClient from "@effect-mcp/testing/TestClient"
@@ -33,7 +33,7 @@ const result = { content: [{ type: "text" as const, text: "done" }] }
 
 const connect = (
   capabilities: JsonObject = every,
-  client: TestClient.Options<never, Features.Features>["client"] = {}
+  client: TestClient.Options<never, ClientFeatures.ClientFeatures>["client"] = {}
 ) => TestClient.make({ version, capabilities, client })
 
 type Server = TestClient.TestClient["server"]
@@ -52,7 +52,10 @@ const refuse = (server: Server, method: string, code = -32602) =>
   )
 
 /** A client whose call of a tool has become a task. */
-const started = (capabilities?: JsonObject, client?: TestClient.Options<never, Features.Features>["client"]) =>
+const started = (
+  capabilities?: JsonObject,
+  client?: TestClient.Options<never, ClientFeatures.ClientFeatures>["client"]
+) =>
   Effect.gen(function*() {
     const { client: session, server } = yield* connect(capabilities, client)
     const starting = yield* beside(TasksClient.start(session, "required", { a: 1 }))
@@ -185,7 +188,7 @@ describe("A task of 2025-11-25", () => {
 
   it.scoped("SHOULD have its result requested while it needs input, and is polled meanwhile", () =>
     Effect.gen(function*() {
-      const features = Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+      const features = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
       const { server, task: one } = yield* started(every, { features })
       const waiting = yield* beside(one.result)
       yield* TestClock.adjust(500)

@@ -49,7 +49,7 @@ describe("A server that does not implement Streamable HTTP", () => {
       yield* Effect.flatMap(pair.expect("GET"), (exchange) => exchange.reply(405))
       const error = (yield* Fiber.join(calling)) as TransportError
       assert.deepInclude(error, { _tag: "TransportError", reason: "Write" })
-      assert.deepInclude(error.cause, { _tag: "HttpRefused", status: 404 })
+      assert.deepInclude(error.cause, { _tag: "HttpResponseError", status: 404 })
       assert.include(
         error.message,
         "was answered with 404. The server does not implement HTTP+SSE of 2024-11-05 either"

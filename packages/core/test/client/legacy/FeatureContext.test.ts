@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { FeatureContext } from "@effect-mcp/core/FeatureContext"
-import * as Features from "@effect-mcp/core/Features"
 import { Effect, Option, Queue } from "effect"
 import { legacyClient } from "../Scripts.js"
 
 const answering = (answer: Effect.Effect<unknown, never, FeatureContext>) =>
   Effect.map(
-    legacyClient({ client: { features: Features.request("ours/do", () => Effect.as(answer, {})) } }),
+    legacyClient({ client: { features: ClientFeatures.request("ours/do", () => Effect.as(answer, {})) } }),
     ({ server }) => server
   )
 

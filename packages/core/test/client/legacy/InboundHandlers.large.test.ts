@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Message from "@effect-mcp/core/Message"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import { Chunk, Effect, Fiber, Stream } from "effect"
 import { vi } from "vitest"
 import { legacyClient, servers, waiting } from "../Scripts.js"
 
-const features = Features.elicitation(() => Effect.succeed({ action: "decline" }))
+const features = ClientFeatures.elicitation(() => Effect.succeed({ action: "decline" }))
 
 const large = Object.fromEntries(Array.from({ length: 380_000 }, (_, i) => [`k${i}`, i]))
 

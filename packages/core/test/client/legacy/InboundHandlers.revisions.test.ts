@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { FeatureContext } from "@effect-mcp/core/FeatureContext"
-import * as Features from "@effect-mcp/core/Features"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Fiber, Layer, Option, Stream } from "effect"
 import { legacyClient } from "../Scripts.js"
 
 const sampled = { role: "assistant", model: "m", content: { type: "text", text: "yes" } } as const
-const form = Features.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
-const page = Features.urlElicitation(() => Effect.succeed("accept"))
-const model = Features.sampling(() => Effect.succeed(sampled), { tools: true })
+const form = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: {} }))
+const page = ClientFeatures.urlElicitation(() => Effect.succeed("accept"))
+const model = ClientFeatures.sampling(() => Effect.succeed(sampled), { tools: true })
 
 const questions = {
   "a form": ["elicitation/create", { message: "Which?", requestedSchema: { type: "object", properties: {} } }],
@@ -44,7 +44,7 @@ const answers = <E, R>(version: Version.LegacyVersion, features: Layer.Layer<nev
   }).pipe(Effect.map((all) => Object.fromEntries(all)))
 
 describe("A client that has every feature", () => {
-  const everything = Layer.mergeAll(form, page, model, Features.roots(Effect.succeed([])))
+  const everything = Layer.mergeAll(form, page, model, ClientFeatures.roots(Effect.succeed([])))
   const expected: Record<Version.LegacyVersion, Record<keyof typeof questions, unknown>> = {
     "2024-11-05": {
       "a form": -32601,
@@ -96,7 +96,7 @@ it.scoped("A client that opens pages only has no elicitation at 2025-06-18, whic
 it.scoped("Progress for a server of 2024-11-05 has no message, which that revision does not know", () =>
   Effect.gen(function*() {
     for (const [version, more] of [["2024-11-05", {}], ["2025-03-26", { message: "half" }]] as const) {
-      const features = Features.request(
+      const features = ClientFeatures.request(
         "ours/do",
         () =>
           Effect.flatMap(FeatureContext, ({ progress }) => Effect.as(progress(1, { total: 2, message: "half" }), {}))
@@ -114,7 +114,7 @@ it.scoped("Progress for a server of 2024-11-05 has no message, which that revisi
   }))
 
 describe("A question that belongs to no call of the client", () => {
-  const roots = Features.roots(Effect.succeed([]))
+  const roots = ClientFeatures.roots(Effect.succeed([]))
 
   it.scoped("is answered: many servers request the roots when the session begins", () =>
     Effect.gen(function*() {
@@ -150,7 +150,7 @@ describe("The answer of a model", () => {
   for (const [it_, mode, content, isSent] of cases) {
     it.scoped(`${it_}: it is ${isSent ? "sent" : "not sent, and the application gets the reason"}`, () =>
       Effect.gen(function*() {
-        const features = Features.sampling(
+        const features = ClientFeatures.sampling(
           () => Effect.succeed({ role: "assistant", model: "m", content } as typeof sampled),
           { tools: true }
         )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Effect, Layer, Scope } from "effect"
 import { legacyClient } from "../Scripts.js"
@@ -19,8 +19,8 @@ const form = {
 }
 
 const features = Layer.merge(
-  Features.sampling(() => Effect.succeed(sampled)),
-  Features.elicitation(() => Effect.succeed({ action: "accept", content: { which: ["a", "b"] } }))
+  ClientFeatures.sampling(() => Effect.succeed(sampled)),
+  ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { which: ["a", "b"] } }))
 )
 
 describe("An answer", () => {
@@ -50,7 +50,7 @@ describe("An answer", () => {
   it.scoped("has a scope of its own, which is closed before it is given", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
-      const features = Features.request("ours/do", () =>
+      const features = ClientFeatures.request("ours/do", () =>
         Effect.as(
           Effect.flatMap(Scope.Scope, (scope) => Scope.addFinalizer(scope, Effect.sync(() => log.push("closed")))),
           {}

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { LegacyVersion } from "@effect-mcp/core/protocol/Version"
 import * as TestClient from "@effect-mcp/testing/TestClient"
@@ -10,7 +10,7 @@ import { legacyClient } from "../Scripts.js"
 import { client, Form, Page, prompt, refused, request, sampled, Sampling, start, statusOf } from "./AskedTasks.js"
 
 /** The capabilities that a client with these features declares, when it may speak no later revision than this. */
-const declaredTo = (version: LegacyVersion, features: Layer.Layer<never, never, Features.Features>) =>
+const declaredTo = (version: LegacyVersion, features: Layer.Layer<never, never, ClientFeatures.ClientFeatures>) =>
   Effect.scoped(Effect.gen(function*() {
     const [server, connector] = yield* TestPeer.server()
     const connecting = yield* Effect.fork(Effect.exit(Client.make(connector, { versions: [version], features })))
@@ -28,12 +28,12 @@ describe("Tasks of a client", () => {
       const Sample = Sampling(Effect.succeed(sampled))
       for (
         const [version, features, requests] of [
-          ["2025-11-25", Layer.mergeAll(Sample, Form, Features.tasks()), { sampling, elicitation }],
-          ["2025-11-25", Layer.mergeAll(Sample, Features.tasks()), { sampling }],
-          ["2025-11-25", Layer.mergeAll(Page, Features.tasks()), { elicitation }],
-          ["2025-11-25", Features.tasks(), undefined],
+          ["2025-11-25", Layer.mergeAll(Sample, Form, ClientFeatures.tasks()), { sampling, elicitation }],
+          ["2025-11-25", Layer.mergeAll(Sample, ClientFeatures.tasks()), { sampling }],
+          ["2025-11-25", Layer.mergeAll(Page, ClientFeatures.tasks()), { elicitation }],
+          ["2025-11-25", ClientFeatures.tasks(), undefined],
           ["2025-11-25", Layer.mergeAll(Sample, Form), undefined],
-          ["2025-06-18", Layer.mergeAll(Sample, Form, Features.tasks()), undefined]
+          ["2025-06-18", Layer.mergeAll(Sample, Form, ClientFeatures.tasks()), undefined]
         ] as const
       ) {
         const declared = yield* declaredTo(version, features)
@@ -46,7 +46,7 @@ describe("Tasks of a client", () => {
 
   it.scoped("are not declared from 2026-07-28 on", () =>
     Effect.gen(function*() {
-      const features = Layer.mergeAll(Sampling(Effect.succeed(sampled)), Features.tasks())
+      const features = Layer.mergeAll(Sampling(Effect.succeed(sampled)), ClientFeatures.tasks())
       const { client: session, server } = yield* TestClient.make({ client: { features } })
       yield* Effect.fork(session.listTools())
       const { params } = yield* server.expectRequest("tools/list")
@@ -59,9 +59,9 @@ describe("Tasks of a client", () => {
     Effect.gen(function*() {
       const features = Layer.mergeAll(
         Sampling(Effect.succeed(sampled)),
-        Features.roots(Effect.succeed([]))
+        ClientFeatures.roots(Effect.succeed([]))
       )
-      const withTasks = Layer.merge(features, Features.tasks())
+      const withTasks = Layer.merge(features, ClientFeatures.tasks())
       for (
         const [version, features, method] of [
           ["2025-11-25", Layer.mergeAll(Sampling(Effect.succeed(sampled)), Form), "sampling/createMessage"],
@@ -136,8 +136,8 @@ describe("Tasks of a client", () => {
         client: {
           features: Layer.mergeAll(
             Sampling(Effect.never),
-            Features.roots(Effect.succeed([])),
-            Features.tasks({ maxRunning: 2 })
+            ClientFeatures.roots(Effect.succeed([])),
+            ClientFeatures.tasks({ maxRunning: 2 })
           ),
           limits: { maxInFlight: 1, maxWaiting: 0 }
         }
@@ -163,7 +163,7 @@ describe("Tasks of a client", () => {
 
   it.scoped("are served outside of the client's calls, also when it refuses questions there", () =>
     Effect.gen(function*() {
-      const features = Layer.mergeAll(Sampling(Effect.succeed(sampled)), Features.tasks())
+      const features = Layer.mergeAll(Sampling(Effect.succeed(sampled)), ClientFeatures.tasks())
       const { client: session, server } = yield* legacyClient({ client: { features, refuseUnassociated: true } })
       assert.strictEqual((yield* refused(server, "sampling/createMessage", { ...prompt, task: {} })).code, -32602)
       const calling = yield* Effect.fork(session.callTool("slow"))
@@ -228,8 +228,10 @@ describe("Tasks of a client", () => {
 
   it.effect("are one feature", () =>
     Effect.gen(function*() {
-      const features = Layer.mergeAll(Features.tasks(), Features.tasks({ maxRunning: 1 }))
-      const building = Layer.build(Layer.provide(features, Layer.effect(Features.Features, Features.make)))
+      const features = Layer.mergeAll(ClientFeatures.tasks(), ClientFeatures.tasks({ maxRunning: 1 }))
+      const building = Layer.build(
+        Layer.provide(features, Layer.effect(ClientFeatures.ClientFeatures, ClientFeatures.make))
+      )
       const exit = yield* Effect.exit(Effect.scoped(building))
       assert.include(
         Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "",

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import type { CallError } from "@effect-mcp/core/Outbound"
 import { Effect, Fiber, TestClock } from "effect"
@@ -299,7 +299,7 @@ describe("A request that is refused", () => {
         assert.instanceOf(ended, TransportError)
         assert.strictEqual(ended.reason, status < 500 ? "Write" : "Read")
         assert.strictEqual(ended.message, `POST ${ScriptedServer.URL} was answered with ${status}: not now`)
-        assert.instanceOf(ended.cause, HttpRefused)
+        assert.instanceOf(ended.cause, HttpResponseError)
         assert.deepInclude(ended.cause, { status, body: "not now\n", method: "POST", url: ScriptedServer.URL })
         assert.strictEqual(ended.cause.headers["retry-after"], "7")
         assert.notProperty(ended.cause.headers, "set-cookie")

@@ -67,7 +67,7 @@ describe("HTTP+SSE", () => {
     Effect.gen(function*() {
       const error = yield* refused((exchange) => exchange.reply(405))
       assert.include(error.message, "was answered with 405")
-      assert.deepInclude(error.cause, { _tag: "HttpRefused", status: 405 })
+      assert.deepInclude(error.cause, { _tag: "HttpResponseError", status: 405 })
     }))
 
   it.scoped("fails to open when there is no stream, no network, no endpoint, or none in time", () =>

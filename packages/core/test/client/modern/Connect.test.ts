@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as TestClient from "@effect-mcp/testing/TestClient"
 import { Chunk, Effect, Fiber, Stream } from "effect"
 import { beside, cacheable, complete, connect, envelope, version } from "./ModernServer.js"
@@ -19,7 +19,7 @@ describe("A modern session", () => {
     Effect.gen(function*() {
       const { client, server } = yield* connect({ tools: {} }, {
         clientInfo: { name: "me", version: "1.0.0" },
-        features: Features.roots(Effect.succeed([]))
+        features: ClientFeatures.roots(Effect.succeed([]))
       })
       const listing = yield* beside(client.listTools())
       const request = yield* server.expectRequest("tools/list")
@@ -35,7 +35,7 @@ describe("A modern session", () => {
   it.scoped("declares its roots without `listChanged`, which this era does not have", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect({ tools: {} }, {
-        features: Features.roots(Effect.succeed([]), { changes: Stream.make(1) })
+        features: ClientFeatures.roots(Effect.succeed([]), { changes: Stream.make(1) })
       })
       const listing = yield* beside(client.listTools())
       const request = yield* server.expectRequest("tools/list")
@@ -75,7 +75,7 @@ describe("A modern session", () => {
 
   it.scoped("asks for log messages from `info` on where the application handles them", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* connect({ tools: {} }, { features: Features.logging(() => Effect.void) })
+      const { client, server } = yield* connect({ tools: {} }, { features: ClientFeatures.logging(() => Effect.void) })
       const listing = yield* beside(client.listTools())
       const request = yield* server.expectRequest("tools/list")
       assert.propertyVal(envelope(request), "io.modelcontextprotocol/logLevel", "info")
@@ -85,7 +85,7 @@ describe("A modern session", () => {
 
   it.scoped("declares the capabilities and the log level that the options of one call give, in that call only", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* connect({ tools: {} }, { features: Features.roots(Effect.succeed([])) })
+      const { client, server } = yield* connect({ tools: {} }, { features: ClientFeatures.roots(Effect.succeed([])) })
       const capabilities = "io.modelcontextprotocol/clientCapabilities"
       const logLevel = "io.modelcontextprotocol/logLevel"
       const options = { capabilities: { sampling: {} }, logLevel: "error" } as const

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import { Chunk, Effect, Either, Fiber, Logger, Option, Stream, TestClock } from "effect"
 import { cacheable, calling, complete, connect, tools } from "./ModernHttp.js"
 
@@ -176,7 +176,10 @@ describe("A modern request over HTTP", () => {
         const call = yield* calling(client.getPrompt("p"))
         const body = { jsonrpc: "2.0", id: null, error: { code: -32001, message: "Unauthorized" } }
         yield* Effect.flatMap(http.expect("prompts/get"), (exchange) => exchange.json(body, {}, status))
-        assert.deepInclude(((yield* left(call)) as { readonly cause?: unknown }).cause, { _tag: "HttpRefused", status })
+        assert.deepInclude(((yield* left(call)) as { readonly cause?: unknown }).cause, {
+          _tag: "HttpResponseError",
+          status
+        })
       }
     }))
 
@@ -188,7 +191,7 @@ describe("A modern request over HTTP", () => {
       yield* exchange.json({ jsonrpc: "2.0", id: "other", error: { code: -32602, message: "No" } }, {}, 400)
       const error = yield* left(call)
       assert.deepInclude(error, { _tag: "TransportError", reason: "Write" })
-      assert.instanceOf(error._tag === "TransportError" && error.cause, HttpRefused)
+      assert.instanceOf(error._tag === "TransportError" && error.cause, HttpResponseError)
     }))
 
   it.scoped("keeps the refusal as the cause of an answer that is lost", () =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Deferred, Effect, Either, Fiber, Layer, Option, Stream, TestClock } from "effect"
@@ -20,7 +20,7 @@ const sample = {
 }
 const message = { role: "assistant", content: { type: "text", text: "hello" }, model: "m" } as const
 
-const accepts = Features.elicitation(() => Effect.succeed({ action: "accept" }))
+const accepts = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept" }))
 const tools = { tools: {} }
 
 describe("A call that needs input", () => {
@@ -45,7 +45,9 @@ describe("A call that needs input", () => {
 
   it.scoped("has one maximum for all rounds, the answers of the user included", () =>
     Effect.gen(function*() {
-      const slow = Features.elicitation(() => Effect.delay(Effect.succeed({ action: "accept" as const }), "1 second"))
+      const slow = ClientFeatures.elicitation(() =>
+        Effect.delay(Effect.succeed({ action: "accept" as const }), "1 second")
+      )
       const { client, server } = yield* connect(tools, { features: slow })
       const options = { checkOutput: false, maxTotalTimeout: "5 seconds" } as const
       const calling = yield* beside(Effect.flip(client.callTool("t", {}, options)))
@@ -133,8 +135,8 @@ describe("A call that needs input", () => {
       const meet = Effect.suspend(() => ++running === 2 ? Deferred.succeed(both, undefined) : Deferred.await(both))
       const { client, server } = yield* connect(tools, {
         features: Layer.mergeAll(
-          Features.elicitation(() => Effect.as(meet, { action: "decline" } as const)),
-          Features.sampling(() => Effect.as(meet, message))
+          ClientFeatures.elicitation(() => Effect.as(meet, { action: "decline" } as const)),
+          ClientFeatures.sampling(() => Effect.as(meet, message))
         )
       })
       const calling = yield* beside(client.callTool("t", {}, { checkOutput: false }))
@@ -156,7 +158,7 @@ describe("A call that needs input", () => {
       )
       const { client, server } = yield* connect(tools, {
         limits: { maxInFlight: 3 },
-        features: Features.elicitation(() => answer)
+        features: ClientFeatures.elicitation(() => answer)
       })
       const calling = yield* beside(client.callTool("t", {}, { checkOutput: false }))
       const first = yield* server.expectRequest("tools/call")
@@ -172,9 +174,9 @@ describe("A call that needs input", () => {
   it.scoped("fails, and does not die, when the answer of a feature does not fit or its handler dies", () =>
     Effect.gen(function*() {
       const broken = [
-        Features.elicitation(() => Effect.succeed({ action: "accept", content: { sure: "yes" } })),
-        Features.elicitation(() => Effect.dieMessage("a bug")),
-        Features.sampling(() => Effect.succeed({ role: "assistant" } as never))
+        ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { sure: "yes" } })),
+        ClientFeatures.elicitation(() => Effect.dieMessage("a bug")),
+        ClientFeatures.sampling(() => Effect.succeed({ role: "assistant" } as never))
       ]
       for (const features of broken) {
         const { client, server } = yield* connect(tools, { features })
@@ -192,7 +194,7 @@ describe("A call that needs input", () => {
   it.scoped("fails and is not sent again when a feature refuses to sample", () =>
     Effect.gen(function*() {
       const { client, server } = yield* connect(tools, {
-        features: Features.sampling(() => Effect.fail(new McpError.PeerError({ code: -1, message: "No" })))
+        features: ClientFeatures.sampling(() => Effect.fail(new McpError.PeerError({ code: -1, message: "No" })))
       })
       const calling = yield* beside(Effect.flip(client.callTool("t")))
       const { id } = yield* server.expectRequest("tools/call")

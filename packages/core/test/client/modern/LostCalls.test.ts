@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { Effect, Either, Fiber, TestClock } from "effect"
 import type { Exchange } from "../http/ScriptedServer.js"
 import { cacheable, calling, complete, connect, cut, tools } from "./ModernHttp.js"
@@ -215,7 +215,7 @@ describe("A call whose answer was lost", () => {
     Effect.gen(function*() {
       let questions = 0
       const { client, http } = yield* connect({
-        features: Features.elicitation(() =>
+        features: ClientFeatures.elicitation(() =>
           Effect.sync(() => {
             questions++
             return { action: "accept", content: {} } as const

@@ -5,8 +5,8 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Client from "@effect-mcp/core/Client"
 import type { ClientError } from "@effect-mcp/core/ClientError"
+import type * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
-import type * as Features from "@effect-mcp/core/Features"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { Options } from "@effect-mcp/core/Remote"
 import * as Remote from "@effect-mcp/core/Remote"
@@ -15,7 +15,7 @@ import type { Exchange } from "../http/ScriptedServer.js"
 import * as ScriptedServer from "../http/ScriptedServer.js"
 import { version } from "./ModernServer.js"
 
-export type ConnectOptions = Client.Options<never, Features.Features> & {
+export type ConnectOptions = Client.Options<never, ClientFeatures.ClientFeatures> & {
   readonly remote?: Options | undefined
   /** Whether the transport is open before there is a client. */
   readonly isOpen?: boolean | undefined

@@ -1,7 +1,7 @@
 /**
  * A client of tasks and its scripted server, which makes a call a task, answers the polls, and asks in them.
  */
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Message from "@effect-mcp/core/Message"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
@@ -34,7 +34,7 @@ export type Server = TestClient.TestClient["server"]
 
 export const connect = (
   capabilities: Record<string, unknown> = declared,
-  client: TestClient.Options<never, Features.Features>["client"] = {}
+  client: TestClient.Options<never, ClientFeatures.ClientFeatures>["client"] = {}
 ) => ModernServer.connect(capabilities, { extensions: [TasksClient.extension], ...client })
 
 /** Receives a request, and answers it. */
@@ -51,7 +51,10 @@ export const refuse = (server: Server, method: string, code = -32602) =>
   )
 
 /** A client whose call of a tool has become a task, and waits for its result. */
-export const waiting = (client?: TestClient.Options<never, Features.Features>["client"], more?: JsonObject) =>
+export const waiting = (
+  client?: TestClient.Options<never, ClientFeatures.ClientFeatures>["client"],
+  more?: JsonObject
+) =>
   Effect.gen(function*() {
     const { client: session, server } = yield* connect(declared, client)
     const calling = yield* ModernServer.beside(session.callTool("t"))
@@ -71,4 +74,4 @@ export const asking = (...keys: ReadonlyArray<string>) => ({
   inputRequests: Object.fromEntries(keys.map((key) => [key, form]))
 })
 
-export const accepts = Features.elicitation(() => Effect.succeed({ action: "accept" }))
+export const accepts = ClientFeatures.elicitation(() => Effect.succeed({ action: "accept" }))

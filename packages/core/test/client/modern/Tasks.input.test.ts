@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { Effect, Fiber, Queue } from "effect"
 import * as ModernServer from "./ModernServer.js"
 import { accepts, answer, asking, poll, refuse, result, waiting } from "./TaskScripts.js"
@@ -10,7 +10,7 @@ describe("A task that needs input", () => {
   it.scoped("MUST have each question answered once, though it is listed again", () =>
     Effect.gen(function*() {
       let asked = 0
-      const features = Features.elicitation(() =>
+      const features = ClientFeatures.elicitation(() =>
         Effect.sync(() => {
           asked++
           return { action: "accept" as const }
@@ -67,7 +67,7 @@ describe("A task that needs input", () => {
     Effect.gen(function*() {
       const shown = yield* Queue.unbounded<string>()
       const closed = yield* Queue.unbounded<string>()
-      const features = Features.elicitation(({ message }) =>
+      const features = ClientFeatures.elicitation(({ message }) =>
         Effect.zipRight(
           Queue.offer(shown, message),
           Effect.onInterrupt(Effect.never, () => Queue.offer(closed, message))

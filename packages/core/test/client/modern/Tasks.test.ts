@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NotNegotiated, TaskEnded } from "@effect-mcp/core/ClientError"
-import * as Features from "@effect-mcp/core/Features"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as TasksClient from "@effect-mcp/core/TasksClient"
 import { Cause, Chunk, Effect, Fiber, Option, Stream, TestClock } from "effect"
@@ -93,7 +93,7 @@ describe("A call of a client with tasks", () => {
 
   it.scoped("leaves the task to the feature of the application that reads tasks, where there is one", () =>
     Effect.gen(function*() {
-      const features = Features.result(
+      const features = ClientFeatures.result(
         TasksClient.extension.results.created,
         ({ taskId }) => Effect.succeed({ content: [{ type: "text" as const, text: taskId }] })
       )
@@ -200,7 +200,7 @@ describe("The handle of a task", () => {
     it.scoped(`asks the user ${isSent ? "no" : "the"} question again whose responses were ${isSent ? "" : "not "}sent`, () =>
       Effect.gen(function*() {
         let asked = 0
-        const features = Features.elicitation(() =>
+        const features = ClientFeatures.elicitation(() =>
           Effect.suspend(() => ++asked === 1 && !isSent ? Effect.never : Effect.succeed({ action: "accept" as const }))
         )
         const { server, task: one } = yield* start({ features })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Diagnostic } from "@effect-mcp/core/Diagnostic"
-import { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import { JsonRpcError } from "@effect-mcp/core/JsonRpcError"
 import { ConnectionClosed, RequestTimeout, TransportError } from "@effect-mcp/core/LocalError"
 import type { CallError, RequestOptions } from "@effect-mcp/core/Outbound"
@@ -36,7 +36,7 @@ const refusal = (status: number, headers: Record<string, string> = {}) =>
   new TransportError({
     reason: "Write",
     message: `answered with ${status}`,
-    cause: new HttpRefused({ method: "POST", url: "http://server.test", status, headers, body: "" })
+    cause: new HttpResponseError({ method: "POST", url: "http://server.test", status, headers, body: "" })
   })
 
 describe("server/discover of a client", () => {

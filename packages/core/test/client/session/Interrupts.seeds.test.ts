@@ -6,8 +6,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Ask from "@effect-mcp/core/Ask"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Version from "@effect-mcp/core/protocol/Version"
@@ -36,7 +36,7 @@ const server = McpServer.layer(
   )
 )
 
-const accepts = Features.elicitation(() =>
+const accepts = ClientFeatures.elicitation(() =>
   Effect.as(Effect.repeatN(Effect.yieldNow(), 3), { action: "accept", content: { sure: true } } as const)
 )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -66,7 +66,7 @@ describe("A modern message to a server with no modern revision", () => {
       const middleware = Middleware.make((call, next) =>
         Effect.tapErrorCause(next, () => Effect.sync(() => seen.push(call.method)))
       )
-      const features = Layer.merge(GreetLive, Handler.fallback(() => Effect.succeed({ proxied: true })))
+      const features = Layer.merge(GreetLive, MethodHandler.fallback(() => Effect.succeed({ proxied: true })))
       yield* Effect.gen(function*() {
         const peer = yield* uninitialized
         for (const method of ["server/discover", "tools/list"]) {

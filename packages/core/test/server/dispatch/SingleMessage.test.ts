@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Authenticator from "@effect-mcp/core/Authenticator"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
 import * as Feature from "@effect-mcp/core/Feature"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as HttpRefusal from "@effect-mcp/core/HttpRefusal"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
 import * as MessageText from "@effect-mcp/core/MessageText"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as Registry from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -72,7 +72,7 @@ describe("serve", () => {
         Layer.mergeAll(
           act(count),
           act(Effect.zipRight(count, Effect.never), "wait"),
-          Handler.notification(Ext.notifications.noted, () => Effect.asVoid(count))
+          MethodHandler.notification(Ext.notifications.noted, () => Effect.asVoid(count))
         ),
         { authenticator, extensions: [Ext], limits: { maxExchanges: 1, maxWaiting: 0 } }
       )),

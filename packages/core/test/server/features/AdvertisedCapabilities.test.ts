@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import * as Methods from "@effect-mcp/core/protocol/legacy/Methods"
 import * as TaskMethods from "@effect-mcp/core/protocol/legacy/TaskMethods"
@@ -67,12 +67,12 @@ describe("A server offers", () => {
   it.scoped("the capabilities of the methods that the application handles", () =>
     Effect.gen(function*() {
       const serving = Layer.mergeAll(
-        Handler.request(Methods.subscribe, () => Effect.succeed({})),
-        Handler.request(Methods.listPrompts, () => Effect.succeed({ prompts: [] })),
-        Handler.request(Methods.complete, () => Effect.succeed({ completion: { values: [] } })),
-        Handler.request(Methods.setLevel, () => Effect.succeed({})),
-        Handler.request(Methods.ping, () => Effect.succeed({})),
-        Handler.rootsListChanged(Effect.void)
+        MethodHandler.request(Methods.subscribe, () => Effect.succeed({})),
+        MethodHandler.request(Methods.listPrompts, () => Effect.succeed({ prompts: [] })),
+        MethodHandler.request(Methods.complete, () => Effect.succeed({ completion: { values: [] } })),
+        MethodHandler.request(Methods.setLevel, () => Effect.succeed({})),
+        MethodHandler.request(Methods.ping, () => Effect.succeed({})),
+        MethodHandler.rootsListChanged(Effect.void)
       )
       assert.deepStrictEqual(yield* offered(serving), {
         resources: { subscribe: true },
@@ -89,8 +89,8 @@ describe("A server offers", () => {
   it.scoped("the methods of tasks in the form that the specification has", () =>
     Effect.gen(function*() {
       const serving = Layer.mergeAll(
-        Handler.request(TaskMethods.listTasks, () => Effect.succeed({ tasks: [] })),
-        Handler.request(TaskMethods.cancelTask, () => Effect.never)
+        MethodHandler.request(TaskMethods.listTasks, () => Effect.succeed({ tasks: [] })),
+        MethodHandler.request(TaskMethods.cancelTask, () => Effect.never)
       )
       assert.deepStrictEqual(yield* offered(serving), { tasks: { list: {}, cancel: {} } })
     }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import * as Resource from "@effect-mcp/core/Resource"
 import * as Tool from "@effect-mcp/core/Tool"
@@ -129,7 +129,7 @@ describe("tools/call", () => {
       Effect.provide(Layer.provide(
         serve(Layer.merge(
           McpServer.tool(tool, () => Effect.void),
-          Handler.customRequest(
+          MethodHandler.customRequest(
             "x/draw",
             { params: tool.parameters as Schema.Schema<any>, result: Schema.Struct({}) },
             () => Effect.succeed({})

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as RequestContext from "@effect-mcp/core/RequestContext"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
 import { Effect } from "effect"
@@ -87,7 +87,7 @@ describe("a malformed response", () => {
 describe("a notification", () => {
   it.effect("has its session, headers and principal, as a request has", () => {
     const seen: Array<unknown> = []
-    const listener = Handler.rootsListChanged(
+    const listener = MethodHandler.rootsListChanged(
       Effect.map(RequestContext.RequestContext, ({ client: { sessionId }, headers, principal }) => {
         seen.push([headers["x-trace"], principal?.id, sessionId])
       })

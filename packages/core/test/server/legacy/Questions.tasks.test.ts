@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Ask from "@effect-mcp/core/Ask"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
-import * as Features from "@effect-mcp/core/Features"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import type { Version } from "@effect-mcp/core/protocol/Version"
@@ -262,10 +262,10 @@ const withClient = <A, E, R>(
 ) =>
   Effect.gen(function*() {
     const features = Layer.mergeAll(
-      Features.elicitation(() => Effect.succeed({ action: "accept" })),
-      Features.sampling(() => Effect.delay(Effect.succeed(sampled), "1 minute")),
-      Features.roots(Effect.succeed([])),
-      Features.tasks({ pollInterval: "10 seconds" })
+      ClientFeatures.elicitation(() => Effect.succeed({ action: "accept" })),
+      ClientFeatures.sampling(() => Effect.delay(Effect.succeed(sampled), "1 minute")),
+      ClientFeatures.roots(Effect.succeed([])),
+      ClientFeatures.tasks({ pollInterval: "10 seconds" })
     )
     return yield* body(yield* Client.make(yield* TestServer.connector(), { versions: [version], features }))
   }).pipe(Effect.scoped, Effect.provide(serve(live)))

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Handler from "@effect-mcp/core/Handler"
 import type { JsonRpcError } from "@effect-mcp/core/JsonRpcError"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Methods from "@effect-mcp/core/protocol/legacy/Methods"
 import { RequestContext, type RequestContextService } from "@effect-mcp/core/RequestContext"
@@ -388,6 +388,6 @@ describe("One client", () => {
       )
       assert.sameMembers(uris, ["file:///a", "file:///b"])
     }).pipe(Effect.provide(serve(
-      Layer.mergeAll(verbs, A, Handler.request(Methods.subscribe, () => Effect.succeed({})))
+      Layer.mergeAll(verbs, A, MethodHandler.request(Methods.subscribe, () => Effect.succeed({})))
     ))))
 })

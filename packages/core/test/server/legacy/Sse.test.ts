@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as RequestContext from "@effect-mcp/core/RequestContext"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
 import { Deferred, Effect, Layer, TestClock } from "effect"
@@ -166,7 +166,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
       seen.push([headers["x-trace"], principal?.id, sessionId])
     })
     return withEndpoint(
-      serve(Layer.merge(act(look), Handler.rootsListChanged(look)), byHeader),
+      serve(Layer.merge(act(look), MethodHandler.rootsListChanged(look)), byHeader),
       (http) =>
         Effect.gen(function*() {
           const client = yield* connect(http, { authorization: "ada" })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import * as Resource from "@effect-mcp/core/Resource"
@@ -304,7 +304,7 @@ describe("Handlers of whole methods", () => {
       assert.deepStrictEqual(yield* result(peer, "acme/add", { a: 1, b: 2 }), { sum: 3, ...stamp })
       assert.deepStrictEqual(yield* result(peer, "other"), { method: "other", ...stamp })
     }).pipe(Effect.provide(serve(Layer.merge(
-      Handler.customRequest(
+      MethodHandler.customRequest(
         "acme/add",
         {
           params: Schema.Struct({ a: Schema.Number, b: Schema.Number }),
@@ -312,7 +312,7 @@ describe("Handlers of whole methods", () => {
         },
         ({ a, b }) => Effect.succeed({ sum: a + b })
       ),
-      Handler.fallback(({ method }) => Effect.succeed({ method }))
+      MethodHandler.fallback(({ method }) => Effect.succeed({ method }))
     )))))
 
   it.scoped("receive modern notifications", () =>
@@ -324,7 +324,7 @@ describe("Handlers of whole methods", () => {
         assert.strictEqual(yield* Deferred.await(received), "hi")
       }).pipe(
         Effect.scoped,
-        Effect.provide(serve(Handler.customNotification(
+        Effect.provide(serve(MethodHandler.customNotification(
           "acme/note",
           Schema.Struct({ text: Schema.String }),
           ({ text }) => Deferred.succeed(received, text)

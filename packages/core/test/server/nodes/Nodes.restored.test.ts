@@ -1,8 +1,8 @@
 /** The first messages of a session at its next node, which builds its session layer and begins its subscriptions anew. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Resource from "@effect-mcp/core/Resource"
 import { Effect, Layer, Schema } from "effect"
 import { answered, call, type EndpointClient, type TestExchange } from "../http/TestExchange.js"
@@ -32,7 +32,7 @@ const layer = () => {
 }
 
 const notes = (handle: Effect.Effect<void>) =>
-  Handler.customNotification("example/note", Schema.Struct({}), () => handle)
+  MethodHandler.customNotification("example/note", Schema.Struct({}), () => handle)
 
 describe("the session layer of a session at its next node", () => {
   it.scoped("is built once for a notification when that fails, and again for the next message", () =>

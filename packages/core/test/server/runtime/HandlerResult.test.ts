@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -75,18 +75,18 @@ const kinds = (returned: () => never): ReadonlyArray<
   [
     `The handler of "tools/list"`,
     `"tools/list"`,
-    Handler.request(Methods.listTools, returned),
+    MethodHandler.request(Methods.listTools, returned),
     "tools/list",
     {}
   ],
   [
     `The handler of "x/custom"`,
     `"x/custom"`,
-    Handler.customRequest("x/custom", { params: Schema.Struct({}), result: Schema.Unknown }, returned),
+    MethodHandler.customRequest("x/custom", { params: Schema.Struct({}), result: Schema.Unknown }, returned),
     "x/custom",
     {}
   ],
-  [`The handler of "x/other"`, `"x/other"`, Handler.fallback(returned), "x/other", {}]
+  [`The handler of "x/other"`, `"x/other"`, MethodHandler.fallback(returned), "x/other", {}]
 ]
 
 const messageOf = (cause: Cause.Cause<unknown>) => String(cause)
@@ -159,7 +159,9 @@ describe("A handler that returns a Promise", () => {
       assert.include(String(lines[0]?.cause), `The handler of "notifications/roots/list_changed" returned a Promise`)
     }).pipe(
       Effect.scoped,
-      Effect.provide(Layer.provide(serve(Layer.merge(Handler.rootsListChanged(rejected()), act(Effect.void))), layer))
+      Effect.provide(
+        Layer.provide(serve(Layer.merge(MethodHandler.rootsListChanged(rejected()), act(Effect.void))), layer)
+      )
     )
   })
 })
@@ -253,7 +255,7 @@ describe("A result that JSON cannot express", () => {
 
   it.effect("is a defect of a handler of a whole method", () =>
     Effect.gen(function*() {
-      const features = Handler.fallback(() => Effect.succeed({ n: NaN }))
+      const features = MethodHandler.fallback(() => Effect.succeed({ n: NaN }))
       const { cause } = yield* logged(features, "x/none", {})
       assert.include(messageOf(cause), `The handler of "x/none" succeeded with a value that is not JSON: n is NaN`)
     }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import * as Tool from "@effect-mcp/core/Tool"
@@ -50,7 +50,7 @@ describe("A message that arrives while a session is built", () => {
       const features = Layer.mergeAll(
         put,
         count,
-        Handler.rootsListChanged(Effect.map(Cart, () => {
+        MethodHandler.rootsListChanged(Effect.map(Cart, () => {
           heard.push("roots")
         }))
       )
@@ -96,7 +96,7 @@ describe("A message that arrives while a session is built", () => {
       const heard: Array<string> = []
       const features = Layer.merge(
         put,
-        Handler.rootsListChanged(Effect.sync(() => {
+        MethodHandler.rootsListChanged(Effect.sync(() => {
           heard.push("roots")
         }))
       )

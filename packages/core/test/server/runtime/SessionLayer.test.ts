@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import { InvalidRequest } from "@effect-mcp/core/protocol/McpError"
@@ -102,9 +102,9 @@ describe("The session layer", () => {
           complete: { id: () => Effect.as(note, []) }
         }),
         McpServer.prompt(Prompt.make("p"), () => Effect.as(note, "")),
-        Handler.customRequest("example/note", { params: Schema.Struct({}), result: Schema.Struct({}) }, () =>
+        MethodHandler.customRequest("example/note", { params: Schema.Struct({}), result: Schema.Struct({}) }, () =>
           Effect.as(note, {})),
-        Handler.rootsListChanged(note)
+        MethodHandler.rootsListChanged(note)
       )
       yield* Effect.gen(function*() {
         yield* connect()

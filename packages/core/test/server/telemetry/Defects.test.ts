@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Defect } from "@effect-mcp/core/Dispatcher"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import { Effect, Layer } from "effect"
 import { act, connect, logbook, result, serve, until } from "../Serving.js"
@@ -18,7 +18,7 @@ describe("onDefect", () => {
     const features = Layer.mergeAll(
       act(Effect.dieMessage("one")),
       McpServer.prompt(Prompt.make("p"), () => Effect.dieMessage("two")),
-      Handler.rootsListChanged(Effect.dieMessage("three"))
+      MethodHandler.rootsListChanged(Effect.dieMessage("three"))
     )
     return Effect.gen(function*() {
       const peer = yield* connect(undefined, { roots: { listChanged: true } })

@@ -6,7 +6,7 @@
  */
 import type { Hints } from "@effect-mcp/core/CacheHints"
 import * as Feature from "@effect-mcp/core/Feature"
-import * as Handler from "@effect-mcp/core/Handler"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import { InvalidParams } from "@effect-mcp/core/protocol/McpError"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import type { Registry, RegistryService } from "@effect-mcp/core/Registry"
@@ -37,7 +37,7 @@ export const layer = (
         : result)
 
   return Layer.mergeAll(
-    Handler.shared(list, ({ cursor }) =>
+    MethodHandler.shared(list, ({ cursor }) =>
       Effect.gen(function*() {
         const { entryOf, skills } = index()
         const isFiltered = skills.some(([, skill]) => Feature.mayBeHidden(skill))
@@ -45,7 +45,7 @@ export const layer = (
         const { items, ...page } = yield* ListPage.make("skills", seen, cursor, pageSize)
         return yield* hinted(isFiltered, { skills: items.map(entryOf), ...page })
       })),
-    Handler.shared(get, ({ uri }) =>
+    MethodHandler.shared(get, ({ uri }) =>
       Effect.gen(function*() {
         const found = registry.resources.get(uri)
         if (!SkillIndex.isSkill(found) || !(yield* Feature.isVisible(found))) {
@@ -54,7 +54,7 @@ export const layer = (
         }
         return yield* hinted(Feature.mayBeHidden(found), { skill: index().entryOf(found) })
       })),
-    Handler.shared(readDirectory, ({ cursor, uri }) =>
+    MethodHandler.shared(readDirectory, ({ cursor, uri }) =>
       Effect.gen(function*() {
         const { directories, files, isFiltered } = index()
         const children = (isFiltered ? SkillIndex.directoriesOf(yield* Feature.onlyVisible(files)) : directories).get(

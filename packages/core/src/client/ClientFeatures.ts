@@ -118,14 +118,14 @@ export interface FeaturesService {
 }
 
 /** @category tags */
-export class Features extends Context.Tag("@effect-mcp/core/Features")<Features, FeaturesService>() {}
+export class ClientFeatures extends Context.Tag("@effect-mcp/core/ClientFeatures")<ClientFeatures, FeaturesService>() {}
 
 /**
  * A layer that adds a feature whose handler needs `R`.
  *
  * @category models
  */
-export type Feature<R = never> = Layer.Layer<never, never, Features | Exclude<R, FeatureContext | Scope.Scope>>
+export type Feature<R = never> = Layer.Layer<never, never, ClientFeatures | Exclude<R, FeatureContext | Scope.Scope>>
 
 /**
  * No features.
@@ -216,7 +216,7 @@ export const urlElicitation = <Answered extends Effect.Effect<ElicitAction, any,
 export const roots = <R = never, R2 = never, E = never>(
   list: Effect.Effect<ReadonlyArray<Root>, E, R> & Refuses<Effect.Effect<unknown, E>>,
   options: { readonly changes?: Stream.Stream<unknown, never, R2> | undefined } = {}
-): Layer.Layer<never, never, Features | Exclude<R, FeatureContext | Scope.Scope> | Exclude<R2, Scope.Scope>> =>
+): Layer.Layer<never, never, ClientFeatures | Exclude<R, FeatureContext | Scope.Scope> | Exclude<R2, Scope.Scope>> =>
   feature<R | R2>("roots", (features, context) => {
     features.roots = {
       handler: Effect.tap(
@@ -229,7 +229,7 @@ export const roots = <R = never, R2 = never, E = never>(
         : Stream.provideContext(options.changes, context as Context.Context<any>)
     }
     // The captured context has what both need. Only requests provide `FeatureContext`.
-  }) as Layer.Layer<never, never, Features | Exclude<R, FeatureContext | Scope.Scope> | Exclude<R2, Scope.Scope>>
+  }) as Layer.Layer<never, never, ClientFeatures | Exclude<R, FeatureContext | Scope.Scope> | Exclude<R2, Scope.Scope>>
 
 /** Dies when the server must not get a root: it is no `file://` URI, or leads elsewhere. */
 const checkRoots = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
@@ -250,11 +250,11 @@ const checkRoots = (roots: ReadonlyArray<Root>): Effect.Effect<void> => {
  */
 export const logging = <R = never>(
   handler: (message: LoggingMessage) => Effect.Effect<void, never, R>
-): Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>> =>
+): Layer.Layer<never, never, ClientFeatures | Exclude<R, Scope.Scope>> =>
   feature<R>("logging", (features, context) => {
     features.logging = { handler, context }
     // A log message belongs to no request, so there is no `FeatureContext`.
-  }) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
+  }) as Layer.Layer<never, never, ClientFeatures | Exclude<R, Scope.Scope>>
 
 /**
  * Answers requests of another method: of an extension, by its schemas, where client and server have the extension; or of any
@@ -285,7 +285,7 @@ type ResultOf<M> = M extends { readonly result: Schema.Schema<infer Result, any>
 type FromServer<M> = M extends string ? unknown
   : M extends { readonly kind: "request" }
     ? M extends { readonly from: "client" } ?
-      "The client sends this request, and servers answer it: use Handler.request of the server"
+      "The client sends this request, and servers answer it: use MethodHandler.request of the server"
     : M extends { readonly extension: string } ? unknown
     : "This belongs to no extension yet: use the value that Extension.make returns"
   : "A notification has no response: pass a request"
@@ -319,12 +319,12 @@ export const result = <Method extends keyof Extension.Answerable, Value, R = nev
     value: NoInfer<Value>,
     calls: ExtensionCalls
   ) => Effect.Effect<Extension.Answerable[NoInfer<Method>]["result"], ClientError, R>
-): Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>> =>
+): Layer.Layer<never, never, ClientFeatures | Exclude<R, Scope.Scope>> =>
   adding<R>(({ results }, context) => {
     if (results.has(resultType)) return `read results of the type "${resultType.type}"`
     results.set(resultType, { handler: read, context })
     return undefined
-  }) as Layer.Layer<never, never, Features | Exclude<R, Scope.Scope>>
+  }) as Layer.Layer<never, never, ClientFeatures | Exclude<R, Scope.Scope>>
 
 /** @category models */
 export interface TaskOptions {
@@ -411,7 +411,7 @@ const adding = <R>(
   add: (features: FeaturesService, context: Context.Context<never>) => string | undefined
 ): Feature<R> =>
   Layer.effectDiscard(Effect.gen(function*() {
-    const features = yield* Features
+    const features = yield* ClientFeatures
     const context = yield* Effect.context<Exclude<R, FeatureContext | Scope.Scope>>()
     // The scope of the layer is closed when a request comes.
     const problem = add(features, Context.omit(Scope.Scope)(context as Context.Context<any>) as Context.Context<never>)

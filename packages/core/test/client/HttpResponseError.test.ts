@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { HttpRefused } from "@effect-mcp/core/HttpRefused"
+import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
 import type { TransportError } from "@effect-mcp/core/LocalError"
 import { Effect, Fiber, TestClock } from "effect"
 import * as ScriptedServer from "./http/ScriptedServer.js"
 
 const refused = (status: number, type: string, body: string) =>
-  new HttpRefused({ method: "POST", url: ScriptedServer.URL, status, headers: { "content-type": type }, body })
+  new HttpResponseError({ method: "POST", url: ScriptedServer.URL, status, headers: { "content-type": type }, body })
 
 const said = `POST ${ScriptedServer.URL} was answered with`
 
-describe("HttpRefused", () => {
+describe("HttpResponseError", () => {
   it("quotes the message of a JSON-RPC error, and the beginning of other text on one line", () => {
     const error = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32000, message: "Bad\nRequest" } })
     assert.strictEqual(refused(400, "application/json; charset=utf-8", error).message, `${said} 400: Bad Request`)
@@ -29,7 +29,7 @@ describe("HttpRefused", () => {
     )
     assert.strictEqual(
       refused(403, "text/plain", "your token abc").message,
-      `${said} 403: \`HttpRefused.body\` has the answer`
+      `${said} 403: \`HttpResponseError.body\` has the answer`
     )
     assert.strictEqual(refused(403, "text/plain", "").message, `${said} 403`)
   })
@@ -67,7 +67,7 @@ describe("HttpRefused", () => {
         yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(status))
         const error = (yield* Fiber.join(calling)) as TransportError
         assert.deepInclude(error, { reason, message: `${said} ${status}` })
-        assert.instanceOf(error.cause, HttpRefused)
+        assert.instanceOf(error.cause, HttpResponseError)
         assert.strictEqual(error.cause.message, error.message)
       }
     }))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Client from "@effect-mcp/core/Client"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import * as Definition from "@effect-mcp/core/Definition"
-import * as Features from "@effect-mcp/core/Features"
 import * as LocalError from "@effect-mcp/core/LocalError"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
@@ -21,7 +21,7 @@ const asking = McpServer.tool(
 )
 
 /** What a server gets when the handler of a client's feature fails. */
-const answer = (error: Features.Fails) =>
+const answer = (error: ClientFeatures.Fails) =>
   Effect.gen(function*() {
     const client = yield* Client.Client
     const [content] = (yield* client.callTool("ask")).content
@@ -29,7 +29,7 @@ const answer = (error: Features.Fails) =>
   }).pipe(
     Effect.provide(TestServer.layer(Definition.make(Ask), asking, {
       versions: ["2025-11-25"],
-      client: { features: Features.roots(Effect.fail(error)) }
+      client: { features: ClientFeatures.roots(Effect.fail(error)) }
     })),
     Effect.provide(Logger.replace(Logger.defaultLogger, Logger.none))
   )

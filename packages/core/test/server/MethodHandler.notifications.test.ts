@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import type * as Message from "@effect-mcp/core/Message"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -35,7 +35,7 @@ describe("The notifications of an extension", () => {
     it.effect(`MUST NOT be handled when the client has not declared it, or ${version} does not have them`, () => {
       const heard: Array<string> = []
       const hear = [lost, lostOld, lostNew].map((notification) =>
-        Handler.notification(notification, () => Effect.sync(() => heard.push(notification.name)))
+        MethodHandler.notification(notification, () => Effect.sync(() => heard.push(notification.name)))
       )
       return Effect.gen(function*() {
         for (const declared of [{}, capabilities]) {

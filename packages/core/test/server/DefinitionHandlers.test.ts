@@ -1,6 +1,6 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Definition from "@effect-mcp/core/Definition"
-import type * as Implement from "@effect-mcp/core/Implement"
+import type * as DefinitionHandlers from "@effect-mcp/core/DefinitionHandlers"
 import * as Prompt from "@effect-mcp/core/Prompt"
 import * as Resource from "@effect-mcp/core/Resource"
 import * as Tool from "@effect-mcp/core/Tool"
@@ -17,12 +17,12 @@ describe("The handlers of a definition", () => {
   it("have the tools by their names, and beside them only the kinds that the definition has", () => {
     const tools = Definition.make(Search)
     assert.strictEqual(tools.tools.size, 1)
-    expectTypeOf<keyof Implement.Handlers<typeof tools>>().toEqualTypeOf<"search">()
+    expectTypeOf<keyof DefinitionHandlers.Handlers<typeof tools>>().toEqualTypeOf<"search">()
     const all = Definition.make(Search, Readme, Review)
     assert.strictEqual(all.prompts.size, 1)
-    expectTypeOf<keyof Implement.Handlers<typeof all>>().toEqualTypeOf<"search" | "resources" | "prompts">()
-    expectTypeOf<keyof Implement.Handlers<typeof all>["resources"]>().toEqualTypeOf<"readme">()
-    expectTypeOf<keyof Implement.Handlers<typeof all>["prompts"]>().toEqualTypeOf<"review">()
+    expectTypeOf<keyof DefinitionHandlers.Handlers<typeof all>>().toEqualTypeOf<"search" | "resources" | "prompts">()
+    expectTypeOf<keyof DefinitionHandlers.Handlers<typeof all>["resources"]>().toEqualTypeOf<"readme">()
+    expectTypeOf<keyof DefinitionHandlers.Handlers<typeof all>["prompts"]>().toEqualTypeOf<"review">()
   })
 
   it("require the services of all of them, nested ones included", () => {
@@ -31,6 +31,6 @@ describe("The handlers of a definition", () => {
       readonly resources: { readonly readme: Effect.Effect<string, never, Clock> }
       readonly prompts: { readonly review: { readonly get: () => Effect.Effect<string> } }
     }
-    expectTypeOf<Implement.Context<Handlers>>().toEqualTypeOf<Db | Clock>()
+    expectTypeOf<DefinitionHandlers.Context<Handlers>>().toEqualTypeOf<Db | Clock>()
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import * as ClientFeatures from "@effect-mcp/core/ClientFeatures"
 import { FeatureContext } from "@effect-mcp/core/FeatureContext"
-import * as Features from "@effect-mcp/core/Features"
 import type * as Message from "@effect-mcp/core/Message"
 import * as ErrorCodes from "@effect-mcp/core/protocol/ErrorCodes"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
@@ -16,7 +16,7 @@ const ModelLive = Layer.succeed(Model, { go: (prompt) => `after ${prompt}` })
 
 const sampled = (text: string) => ({ role: "assistant", content: { type: "text", text }, model: "m" }) as const
 
-const SamplingLive = Features.sampling(({ messages }) =>
+const SamplingLive = ClientFeatures.sampling(({ messages }) =>
   Effect.map(Model, (model) => {
     const content = messages[0]!.content
     return sampled(model.go("text" in content ? content.text : "?"))
@@ -83,9 +83,9 @@ describe("A client that has a model", () => {
   it.scoped("refuses tools, unless its option allows them", () =>
     Effect.gen(function*() {
       const tools = [{ name: "t", inputSchema: { type: "object" } }]
-      const without = yield* connected(Features.sampling(() => Effect.succeed(sampled("yes"))))
+      const without = yield* connected(ClientFeatures.sampling(() => Effect.succeed(sampled("yes"))))
       assert.strictEqual((yield* without.refuse("sampling/createMessage", { ...prompt, tools })).code, -32602)
-      const withTools = yield* connected(Features.sampling(() => Effect.succeed(sampled("yes")), { tools: true }))
+      const withTools = yield* connected(ClientFeatures.sampling(() => Effect.succeed(sampled("yes")), { tools: true }))
       assert.deepStrictEqual(withTools.capabilities, { sampling: { tools: {} } })
       assert.deepStrictEqual<unknown>(
         yield* withTools.ask("sampling/createMessage", { ...prompt, tools }),
@@ -95,7 +95,9 @@ describe("A client that has a model", () => {
 
   it.scoped("refuses a dialogue in which a tool use is not answered", () =>
     Effect.gen(function*() {
-      const { refuse } = yield* connected(Features.sampling(() => Effect.succeed(sampled("yes")), { tools: true }))
+      const { refuse } = yield* connected(
+        ClientFeatures.sampling(() => Effect.succeed(sampled("yes")), { tools: true })
+      )
       const error = yield* refuse("sampling/createMessage", {
         ...prompt,
         messages: [{ role: "assistant", content: [{ type: "tool_use", id: "1", name: "t", input: {} }] }]
@@ -105,7 +107,7 @@ describe("A client that has a model", () => {
 
   it.scoped("may answer that the user has rejected the request", () =>
     Effect.gen(function*() {
-      const { refuse } = yield* connected(Features.sampling(() =>
+      const { refuse } = yield* connected(ClientFeatures.sampling(() =>
         Effect.fail(
           new McpError.PeerError({ code: ErrorCodes.USER_REJECTED, message: "User rejected sampling request" })
         )
@@ -119,7 +121,7 @@ describe("A client that has a model", () => {
   it.scoped("does not reveal why a handler died, or what invalid result it returned", () =>
     Effect.gen(function*() {
       const answers = yield* Queue.unbounded<Effect.Effect<any>>()
-      const { ask, refuse } = yield* connected(Features.sampling(() => Effect.flatten(answers.take)))
+      const { ask, refuse } = yield* connected(ClientFeatures.sampling(() => Effect.flatten(answers.take)))
       yield* answers.offerAll([
         Effect.dieMessage("secret"),
         Effect.succeed({ no: "result" }),
@@ -146,7 +148,7 @@ describe("A client that has a model", () => {
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
       const { server } = yield* connected(
-        Features.sampling(() => Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined)))
+        ClientFeatures.sampling(() => Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined)))
       )
       const requestId = yield* server.request("sampling/createMessage", prompt)
       yield* server.notify("notifications/cancelled", { requestId })
@@ -159,7 +161,7 @@ describe("A client that can ask a person", () => {
   it.scoped("has the user fill in a form; fields left out get their default", () =>
     Effect.gen(function*() {
       const { ask, capabilities } = yield* connected(
-        Features.elicitation(({ message }) => Effect.succeed({ action: "accept", content: { name: message } }))
+        ClientFeatures.elicitation(({ message }) => Effect.succeed({ action: "accept", content: { name: message } }))
       )
       assert.deepStrictEqual(capabilities, { elicitation: { form: {} } })
       assert.deepStrictEqual(yield* ask("elicitation/create", form), {
@@ -172,7 +174,9 @@ describe("A client that can ask a person", () => {
     Effect.gen(function*() {
       for (const action of ["decline", "cancel"] as const) {
         const { ask } = yield* connected(
-          Features.elicitation(() => Effect.succeed({ action, content: { name: "secret" } } as Features.Answer))
+          ClientFeatures.elicitation(() =>
+            Effect.succeed({ action, content: { name: "secret" } } as ClientFeatures.Answer)
+          )
         )
         assert.deepStrictEqual(yield* ask("elicitation/create", form), { action })
       }
@@ -181,7 +185,7 @@ describe("A client that can ask a person", () => {
   it.scoped("does not send an answer that does not fit the form", () =>
     Effect.gen(function*() {
       const { refuse } = yield* connected(
-        Features.elicitation(() => Effect.succeed({ action: "accept", content: { name: "", tags: ["c"] } }))
+        ClientFeatures.elicitation(() => Effect.succeed({ action: "accept", content: { name: "", tags: ["c"] } }))
       )
       assert.deepStrictEqual(yield* refuse("elicitation/create", form), { code: -32603, message: "Internal error" })
     }))
@@ -189,7 +193,7 @@ describe("A client that can ask a person", () => {
   it.scoped("has the user open a page, and gets the notification of its completion", () =>
     Effect.gen(function*() {
       const { ask, capabilities, client, refuse, server } = yield* connected(
-        Features.urlElicitation(({ url }) => Effect.succeed(url.startsWith("https:") ? "accept" : "decline"))
+        ClientFeatures.urlElicitation(({ url }) => Effect.succeed(url.startsWith("https:") ? "accept" : "decline"))
       )
       assert.deepStrictEqual(capabilities, { elicitation: { url: {} } })
       const done = yield* Effect.fork(Stream.runHead(client.elicitationsCompleted))
@@ -203,7 +207,7 @@ describe("A client that can ask a person", () => {
 
   it.scoped("MUST refuse a page when it can show forms only", () =>
     Effect.gen(function*() {
-      const { refuse } = yield* connected(Features.elicitation(() => Effect.succeed({ action: "cancel" })))
+      const { refuse } = yield* connected(ClientFeatures.elicitation(() => Effect.succeed({ action: "cancel" })))
       const page = { mode: "url", message: "Sign in", url: "https://example.com", elicitationId: "7" }
       assert.strictEqual((yield* refuse("elicitation/create", page)).code, -32602)
     }))
@@ -217,7 +221,7 @@ describe("A client that has roots", () => {
       const roots = yield* Ref.make([root("file:///a")])
       const changes = yield* Queue.unbounded<void>()
       const { ask, capabilities, server } = yield* connected(
-        Features.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) })
+        ClientFeatures.roots(Ref.get(roots), { changes: Stream.fromQueue(changes) })
       )
       assert.deepStrictEqual(capabilities, { roots: { listChanged: true } })
       assert.deepStrictEqual(yield* ask("roots/list"), { roots: [root("file:///a")] })
@@ -230,7 +234,7 @@ describe("A client that has roots", () => {
   it.scoped("MUST NOT send a root that is no file URI, or leads out of its folder", () =>
     Effect.gen(function*() {
       const roots = yield* Ref.make([root("file:///a")])
-      const { ask, refuse } = yield* connected(Features.roots(Ref.get(roots)))
+      const { ask, refuse } = yield* connected(ClientFeatures.roots(Ref.get(roots)))
       for (const uri of ["https://example.com/", "/home/ada", "file:///home/../etc"]) {
         yield* Ref.set(roots, [root("file:///a"), root(uri)])
         assert.strictEqual((yield* refuse("roots/list")).code, -32603)
@@ -241,7 +245,7 @@ describe("A client that has roots", () => {
 
   it.scoped("without `changes` does not declare `listChanged`", () =>
     Effect.gen(function*() {
-      const { capabilities } = yield* connected(Features.roots(Effect.succeed([])))
+      const { capabilities } = yield* connected(ClientFeatures.roots(Effect.succeed([])))
       assert.deepStrictEqual(capabilities, { roots: {} })
     }))
 })
@@ -250,7 +254,7 @@ describe("A client that hears logs", () => {
   it.scoped("handles them from the beginning, in order, in the context of its layer", () =>
     Effect.gen(function*() {
       const logged = yield* Queue.unbounded<string>()
-      const { server } = yield* connected(Features.logging(({ data, level }) =>
+      const { server } = yield* connected(ClientFeatures.logging(({ data, level }) =>
         Effect.flatMap(Model, (model) => logged.offer(`${level} ${model.go(String(data))}`))
       ))
       for (const data of ["one", "two"]) {
@@ -262,7 +266,7 @@ describe("A client that hears logs", () => {
   it.scoped("gives the handler of each a scope of its own", () =>
     Effect.gen(function*() {
       const log = yield* Queue.unbounded<string>()
-      const { server } = yield* connected(Features.logging(({ data }) =>
+      const { server } = yield* connected(ClientFeatures.logging(({ data }) =>
         Effect.zipRight(
           Effect.addFinalizer(() => log.offer(`${String(data)} closed`)),
           log.offer(`${String(data)} handled`)
@@ -277,7 +281,7 @@ describe("A client that hears logs", () => {
   it.scoped("loses only the message at which its handler dies", () =>
     Effect.gen(function*() {
       const logged = yield* Queue.unbounded<unknown>()
-      const { server } = yield* connected(Features.logging(({ data }) => {
+      const { server } = yield* connected(ClientFeatures.logging(({ data }) => {
         if (data === "throw") throw new Error("a bug of the handler's")
         return data === "die" ? Effect.dieMessage("another") : logged.offer(data)
       }))
@@ -293,12 +297,12 @@ describe("A feature", () => {
   it.scoped("declares capabilities by value", () =>
     Effect.gen(function*() {
       const { capabilities } = yield* connected(Layer.mergeAll(
-        Features.sampling(() => Effect.succeed(sampled("yes")), { tools: { parallel: true }, context: {} }),
-        Features.elicitation(() => Effect.succeed({ action: "cancel" }), { settings: { applyDefaults: true } }),
-        Features.urlElicitation(() => Effect.succeed("cancel"), { settings: { schemes: ["https"] } }),
-        Features.experimental("ours", { a: 1 }),
-        Features.experimental("theirs"),
-        Features.extension("com.example/trace", { depth: 2 })
+        ClientFeatures.sampling(() => Effect.succeed(sampled("yes")), { tools: { parallel: true }, context: {} }),
+        ClientFeatures.elicitation(() => Effect.succeed({ action: "cancel" }), { settings: { applyDefaults: true } }),
+        ClientFeatures.urlElicitation(() => Effect.succeed("cancel"), { settings: { schemes: ["https"] } }),
+        ClientFeatures.experimental("ours", { a: 1 }),
+        ClientFeatures.experimental("theirs"),
+        ClientFeatures.extension("com.example/trace", { depth: 2 })
       ))
       assert.deepStrictEqual<unknown>(capabilities, {
         sampling: { tools: { parallel: true }, context: {} },
@@ -310,15 +314,15 @@ describe("A feature", () => {
 
   it.effect("that declares the same twice, or an extension without a prefix, dies while the client is made", () =>
     Effect.gen(function*() {
-      const twice = Layer.merge(Features.experimental("ours"), Features.experimental("ours", {}))
+      const twice = Layer.merge(ClientFeatures.experimental("ours"), ClientFeatures.experimental("ours", {}))
       for (
         const [layer, message] of [
           [twice, "Two features of this client declare \"ours\" in \"experimental\""],
-          [Features.extension("trace"), "\"trace\" does not identify an extension"]
+          [ClientFeatures.extension("trace"), "\"trace\" does not identify an extension"]
         ] as const
       ) {
         const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer))).pipe(
-          Effect.provideServiceEffect(Features.Features, Features.make)
+          Effect.provideServiceEffect(ClientFeatures.ClientFeatures, ClientFeatures.make)
         )
         assert.include(Cause.pretty((exit as Exit.Failure<never, never>).cause), message)
       }
@@ -327,8 +331,8 @@ describe("A feature", () => {
   it.scoped("may answer a custom method", () =>
     Effect.gen(function*() {
       const { ask, refuse } = yield* connected(Layer.merge(
-        Features.request("ours/add", (params) => Effect.succeed({ sum: (params!.a as number) + 1 })),
-        Features.request("ours/fail", () => Effect.fail(new McpError.InvalidParams({ message: "no" })))
+        ClientFeatures.request("ours/add", (params) => Effect.succeed({ sum: (params!.a as number) + 1 })),
+        ClientFeatures.request("ours/fail", () => Effect.fail(new McpError.InvalidParams({ message: "no" })))
       ))
       assert.deepStrictEqual(yield* ask("ours/add", { a: 1 }), { sum: 2 })
       assert.deepStrictEqual(yield* refuse("ours/fail"), { code: -32602, message: "no" })
@@ -336,7 +340,7 @@ describe("A feature", () => {
 
   it.scoped("has the facts of the request, and reports progress when the server requested it", () =>
     Effect.gen(function*() {
-      const { server } = yield* connected(Features.request("ours/do", () =>
+      const { server } = yield* connected(ClientFeatures.request("ours/do", () =>
         Effect.gen(function*() {
           const { id, meta, method, progress } = yield* FeatureContext
           yield* progress(1, { total: 2, message: "half" })
@@ -357,9 +361,9 @@ describe("A feature", () => {
 
   it.effect("that is there twice dies while the client is made", () =>
     Effect.gen(function*() {
-      const twice = Layer.merge(Features.roots(Effect.succeed([])), Features.roots(Effect.succeed([])))
+      const twice = Layer.merge(ClientFeatures.roots(Effect.succeed([])), ClientFeatures.roots(Effect.succeed([])))
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(twice))).pipe(
-        Effect.provideServiceEffect(Features.Features, Features.make)
+        Effect.provideServiceEffect(ClientFeatures.ClientFeatures, ClientFeatures.make)
       )
       assert.include(
         Cause.pretty((exit as Exit.Failure<never, never>).cause),
@@ -369,7 +373,7 @@ describe("A feature", () => {
 
   it.scoped("of one layer serves two clients", () =>
     Effect.gen(function*() {
-      const layer = Features.roots(Effect.succeed([]))
+      const layer = ClientFeatures.roots(Effect.succeed([]))
       for (const _ of [1, 2]) {
         const { ask } = yield* connected(layer)
         assert.deepStrictEqual(yield* ask("roots/list"), { roots: [] })
@@ -377,15 +381,15 @@ describe("A feature", () => {
     }))
 
   it("needs what its handler needs, except what each request provides", () => {
-    expectTypeOf(SamplingLive).toEqualTypeOf<Layer.Layer<never, never, Features.Features | Model>>()
-    const own = Features.request("m", () => Effect.as(FeatureContext, {}))
-    expectTypeOf(own).toEqualTypeOf<Layer.Layer<never, never, Features.Features>>()
+    expectTypeOf(SamplingLive).toEqualTypeOf<Layer.Layer<never, never, ClientFeatures.ClientFeatures | Model>>()
+    const own = ClientFeatures.request("m", () => Effect.as(FeatureContext, {}))
+    expectTypeOf(own).toEqualTypeOf<Layer.Layer<never, never, ClientFeatures.ClientFeatures>>()
   })
 
   it("has no `FeatureContext` in the handlers of logs and of changes of the roots", () => {
-    const logs = Features.logging(() => Effect.asVoid(FeatureContext))
-    expectTypeOf(logs).toEqualTypeOf<Layer.Layer<never, never, Features.Features | FeatureContext>>()
-    const changing = Features.roots(Effect.as(FeatureContext, []), { changes: Stream.fromEffect(Model) })
-    expectTypeOf(changing).toEqualTypeOf<Layer.Layer<never, never, Features.Features | Model>>()
+    const logs = ClientFeatures.logging(() => Effect.asVoid(FeatureContext))
+    expectTypeOf(logs).toEqualTypeOf<Layer.Layer<never, never, ClientFeatures.ClientFeatures | FeatureContext>>()
+    const changing = ClientFeatures.roots(Effect.as(FeatureContext, []), { changes: Stream.fromEffect(Model) })
+    expectTypeOf(changing).toEqualTypeOf<Layer.Layer<never, never, ClientFeatures.ClientFeatures | Model>>()
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import * as McpServer from "@effect-mcp/core/McpServer"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Methods from "@effect-mcp/core/protocol/legacy/Methods"
 import { ResourceNotFound } from "@effect-mcp/core/protocol/McpError"
@@ -24,7 +24,7 @@ const declared = (features: Layer.Layer<never, never, Registry>, options?: McpSe
     .pipe(Effect.provide(serve(features, options)))
 
 describe("A method of the specification", () => {
-  const Fetched = Handler.request(Methods.listTools, ({ cursor }) =>
+  const Fetched = MethodHandler.request(Methods.listTools, ({ cursor }) =>
     Effect.succeed({
       tools: [{
         name: `tool after ${cursor}`,
@@ -75,7 +75,7 @@ describe("A method of the specification", () => {
       }).pipe(
         Effect.scoped,
         Effect.provide(Layer.provide(
-          serve(Handler.request(Methods.listTools, () => Effect.succeed({ tools: [{ name: 1 }] } as never))),
+          serve(MethodHandler.request(Methods.listTools, () => Effect.succeed({ tools: [{ name: 1 }] } as never))),
           layer
         ))
       )
@@ -85,7 +85,7 @@ describe("A method of the specification", () => {
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* declared(Fetched, { logging: false }), { tools: {} })
       assert.deepStrictEqual(
-        yield* declared(Handler.request(Methods.subscribe, () => Effect.succeed({})), { logging: false }),
+        yield* declared(MethodHandler.request(Methods.subscribe, () => Effect.succeed({})), { logging: false }),
         { resources: { subscribe: true } }
       )
     }))
@@ -94,7 +94,7 @@ describe("A method of the specification", () => {
     Effect.gen(function*() {
       const seen: Array<string> = []
       const taking = Layer.mergeAll(
-        Handler.request(
+        MethodHandler.request(
           Methods.subscribe,
           ({ uri }) =>
             uri === "file:///none" ? new ResourceNotFound({ uri }) : Effect.sync(() => {
@@ -102,7 +102,7 @@ describe("A method of the specification", () => {
               return {}
             })
         ),
-        Handler.request(Methods.setLevel, ({ level }) =>
+        MethodHandler.request(Methods.setLevel, ({ level }) =>
           Effect.sync(() => {
             seen.push(level)
             return {}
@@ -127,7 +127,7 @@ describe("A method of the specification", () => {
         yield* peer.initialize()
         assert.deepStrictEqual(yield* ask(peer, "ping"), {})
         assert.strictEqual(pings, 2)
-      }).pipe(Effect.provide(serve(Handler.request(Methods.ping, () =>
+      }).pipe(Effect.provide(serve(MethodHandler.request(Methods.ping, () =>
         Effect.sync(() => {
           pings++
           return {}
@@ -137,15 +137,24 @@ describe("A method of the specification", () => {
   it.effect("has one handler: a layer with a second one dies, and names the method", () =>
     Effect.gen(function*() {
       const twice: ReadonlyArray<readonly [Layer.Layer<never, never, Registry>, string]> = [
-        [Layer.merge(Fetched, Handler.request(Methods.listTools, () => Effect.succeed({ tools: [] }))), "tools/list"],
+        [
+          Layer.merge(Fetched, MethodHandler.request(Methods.listTools, () => Effect.succeed({ tools: [] }))),
+          "tools/list"
+        ],
         [
           Layer.merge(
-            Handler.rootsListChanged(Effect.void),
-            Handler.rootsListChanged(Effect.asVoid(Effect.yieldNow()))
+            MethodHandler.rootsListChanged(Effect.void),
+            MethodHandler.rootsListChanged(Effect.asVoid(Effect.yieldNow()))
           ),
           "notifications/roots/list_changed"
         ],
-        [Layer.merge(Handler.fallback(() => Effect.succeed({})), Handler.fallback(() => Effect.succeed({ a: 1 }))), "*"]
+        [
+          Layer.merge(
+            MethodHandler.fallback(() => Effect.succeed({})),
+            MethodHandler.fallback(() => Effect.succeed({ a: 1 }))
+          ),
+          "*"
+        ]
       ]
       for (const [features, name] of twice) {
         const cause = yield* Effect.flip(Effect.sandbox(Effect.scoped(Layer.build(serve(features)))))
@@ -156,8 +165,12 @@ describe("A method of the specification", () => {
   it.effect("cannot be initialize", () =>
     Effect.gen(function*() {
       const taking = [
-        Handler.request(Methods.initialize, () => Effect.never),
-        Handler.customRequest("initialize", { params: Schema.Struct({}), result: Schema.Struct({}) }, Effect.succeed)
+        MethodHandler.request(Methods.initialize, () => Effect.never),
+        MethodHandler.customRequest(
+          "initialize",
+          { params: Schema.Struct({}), result: Schema.Struct({}) },
+          Effect.succeed
+        )
       ]
       for (const feature of taking) {
         const cause = yield* Effect.flip(Effect.sandbox(Effect.scoped(Layer.build(serve(feature)))))
@@ -169,9 +182,9 @@ describe("A method of the specification", () => {
     Effect.gen(function*() {
       const heard: Array<unknown> = []
       const live = Layer.merge(
-        Handler.notification(Methods.cancelled, ({ reason, requestId }) =>
+        MethodHandler.notification(Methods.cancelled, ({ reason, requestId }) =>
           Effect.sync(() => heard.push([requestId, reason]))),
-        Handler.notification(Methods.initialized, () =>
+        MethodHandler.notification(Methods.initialized, () =>
           Effect.sync(() => heard.push("initialized")))
       )
       yield* Effect.gen(function*() {
@@ -188,7 +201,7 @@ describe("A change of the client's roots", () => {
   it.scoped("runs a handler, which may list the roots outside of a request", () =>
     Effect.gen(function*() {
       const seen = yield* Deferred.make<unknown>()
-      const live = Handler.rootsListChanged(Effect.gen(function*() {
+      const live = MethodHandler.rootsListChanged(Effect.gen(function*() {
         const session = yield* ServerSession
         yield* Deferred.succeed(seen, yield* Effect.orDie(session.listRoots))
         yield* session.notify("notifications/example/seen")
@@ -208,7 +221,7 @@ describe("A change of the client's roots", () => {
   it.scoped("interrupts its handler when the conversation ends", () =>
     Effect.gen(function*() {
       const stopped = yield* Deferred.make<void>()
-      const live = Handler.rootsListChanged(Effect.flatMap(ServerSession, (session) =>
+      const live = MethodHandler.rootsListChanged(Effect.flatMap(ServerSession, (session) =>
         Effect.onInterrupt(Effect.orDie(Effect.asVoid(session.listRoots)), () =>
           Deferred.succeed(stopped, undefined))))
       yield* Effect.gen(function*() {

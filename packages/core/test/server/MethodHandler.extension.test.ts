@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Feature from "@effect-mcp/core/Feature"
-import * as Handler from "@effect-mcp/core/Handler"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -32,8 +32,8 @@ describe("An extension at 2026-07-28", () => {
         }
       })
       const features = Layer.merge(
-        Handler.request(Rates.requests.list, () => Effect.succeed({ n: 1 })),
-        Handler.request(Rates.requests.draw, () => Effect.succeed({ n: 2 }))
+        MethodHandler.request(Rates.requests.list, () => Effect.succeed({ n: 1 })),
+        MethodHandler.request(Rates.requests.draw, () => Effect.succeed({ n: 2 }))
       )
       yield* Effect.gen(function*() {
         const peer = yield* Modern.connect
@@ -298,7 +298,7 @@ describe("A breaking change of an extension", () => {
         })
       }
     })
-    const find = Handler.request(Orders2.requests.find, ({ number }) => Effect.succeed({ totals: [number] }))
+    const find = MethodHandler.request(Orders2.requests.find, ({ number }) => Effect.succeed({ totals: [number] }))
     return Effect.gen(function*() {
       const peer = yield* Modern.connect
       const declaringNew = { capabilities: { extensions: { [Orders2.id]: {} } } }
@@ -318,7 +318,7 @@ describe("A server", () => {
       since: "2026-07-28",
       requests: { one: Extension.request("one", { params: Schema.Struct({}), result: Schema.Struct({}) }) }
     })
-    const one = Handler.request(later.requests.one, () => Effect.succeed({}))
+    const one = MethodHandler.request(later.requests.one, () => Effect.succeed({}))
     const build = (server: Layer.Layer<any, never, never>) => Effect.scoped(Layer.build(Layer.provide(server, layer)))
     return Effect.gen(function*() {
       yield* build(serve(features(), { extensions: [given] }))

@@ -45,11 +45,11 @@ type FromClient<M, Kind> = M extends { readonly kind: Kind }
     ? "This belongs to no extension yet: use the value that Extension.make returns"
   : M extends { readonly extension: string; readonly from: "server" }
     ? Kind extends "request" ?
-      "The server sends this request, and clients answer it: use Features.request of the client"
+      "The server sends this request, and clients answer it: use ClientFeatures.request of the client"
     : "The server sends this notification: use McpServer.notifySubscribers, or notify of a RequestContext"
   : unknown
-  : Kind extends "request" ? "A notification has no response: use Handler.notification"
-  : "A request needs a response: use Handler.request"
+  : Kind extends "request" ? "A notification has no response: use MethodHandler.notification"
+  : "A request needs a response: use MethodHandler.request"
 
 /**
  * Handles the requests of one method: of an extension, or of the specification in place of the server. The parameters are

@@ -14,7 +14,7 @@ import * as MediaType from "./http/MediaType.js"
 const QUOTE = 200
 
 /** @category errors */
-export class HttpRefused extends Data.TaggedError("HttpRefused")<{
+export class HttpResponseError extends Data.TaggedError("HttpResponseError")<{
   /** Of HTTP, such as `POST`; not that of JSON-RPC. */
   readonly method: string
   /** Without its query. */
@@ -31,7 +31,7 @@ export class HttpRefused extends Data.TaggedError("HttpRefused")<{
     const { method, status, url } = this
     // A refused client may be sent its own token back, to show what is wrong with it.
     const quoted = status === 401 || status === 403 ? description(this) : quote(this)
-    const reason = status === 403 && this.body !== "" ? ": `HttpRefused.body` has the answer" : ""
+    const reason = status === 403 && this.body !== "" ? ": `HttpResponseError.body` has the answer" : ""
     const advice = status !== 401
       ? reason
       : this.hadCredentials === true
@@ -41,7 +41,7 @@ export class HttpRefused extends Data.TaggedError("HttpRefused")<{
   }
 }
 
-const quote = ({ body, headers }: Pick<HttpRefused, "body" | "headers">): string => {
+const quote = ({ body, headers }: Pick<HttpResponseError, "body" | "headers">): string => {
   const type = MediaType.of(headers["content-type"])
   if (type !== "text/plain" && type !== MediaType.JSON) return ""
   const value = type === MediaType.JSON ? Json.parse(body) as { readonly error?: { readonly message?: unknown } } : null
@@ -49,7 +49,7 @@ const quote = ({ body, headers }: Pick<HttpRefused, "body" | "headers">): string
 }
 
 /** Why the server did not accept a token, by its challenge (RFC 6750). `Refusal` has removed the token. */
-const description = ({ headers }: Pick<HttpRefused, "headers">): string => {
+const description = ({ headers }: Pick<HttpResponseError, "headers">): string => {
   const challenge = (headers["www-authenticate"] ?? "").slice(0, MAX_CHALLENGE)
   const [, quoted = ""] = /[\s,]error_description\s*=\s*"((?:[^"\\]|\\[^])*)"/i.exec(challenge) ?? []
   return shortened(quoted.replace(/\\([^])/g, "$1"))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Handler from "@effect-mcp/core/Handler"
 import { JsonRpcError } from "@effect-mcp/core/JsonRpcError"
+import * as MethodHandler from "@effect-mcp/core/MethodHandler"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { InternalError, InvalidParams, MethodNotFound } from "@effect-mcp/core/protocol/McpError"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
@@ -18,7 +18,7 @@ const refusal = (peer: TestPeer.TestPeer, method: string, params?: JsonObject) =
   Effect.flatMap(peer.request(method, params), peer.expectError)
 
 describe("A method that the application defines", () => {
-  const Add = Handler.customRequest(
+  const Add = MethodHandler.customRequest(
     "example/add",
     { params: Schema.Struct({ a: Schema.NumberFromString, b: Schema.optional(Schema.Number) }), result: Sum },
     ({ a, b }) => Effect.succeed(new Sum({ at: new Date(0), sum: a + (b ?? 0) }))
@@ -65,7 +65,7 @@ describe("A method that the application defines", () => {
         params: Schema.Struct({ wait: Schema.Boolean }),
         result: Schema.Struct({ text: Schema.String })
       }
-      const live = Handler.customRequest("example/wait", schemas, ({ wait }) =>
+      const live = MethodHandler.customRequest("example/wait", schemas, ({ wait }) =>
         Effect.gen(function*() {
           yield* Effect.addFinalizer(() => Effect.sync(() => released.push("released")))
           const { method } = yield* RequestContext
@@ -90,7 +90,7 @@ describe("A method that the application defines", () => {
     Effect.gen(function*() {
       const { layer, lines } = logbook()
       const failing = (name: string, effect: Effect.Effect<number, InternalError | JsonRpcError>) =>
-        Handler.customRequest(
+        MethodHandler.customRequest(
           name,
           { params: Schema.Struct({}), result: Schema.Struct({ n: Schema.Int }) },
           () => Effect.map(effect, (n) => ({ n }))
@@ -123,7 +123,7 @@ describe("A method that the application defines", () => {
   it.scoped("is handled as a notification when its parameters decode", () =>
     Effect.gen(function*() {
       const heard: Array<unknown> = []
-      const live = Handler.customNotification(
+      const live = MethodHandler.customNotification(
         "example/moved",
         Schema.Struct({ to: Schema.NumberFromString }),
         ({ to }) =>
@@ -166,7 +166,7 @@ describe("A method that the application defines", () => {
         Effect.provide(Layer.provide(
           serve(Layer.merge(
             GreetLive,
-            Handler.customNotification("example/dead", Schema.Struct({}), () => Effect.die(new Error("hunter2")))
+            MethodHandler.customNotification("example/dead", Schema.Struct({}), () => Effect.die(new Error("hunter2")))
           )),
           layer
         ))
@@ -175,7 +175,7 @@ describe("A method that the application defines", () => {
 })
 
 describe("A fallback handler", () => {
-  const Proxy = Handler.fallback(({ method, params }) =>
+  const Proxy = MethodHandler.fallback(({ method, params }) =>
     method === "example/none"
       ? new MethodNotFound({ method })
       : method === "example/bad"
