@@ -25,7 +25,7 @@ await build({
 console.log(`  done in ${Math.round(performance.now() - began)} ms. All packages are built by \`npm run build\``)
 
 const program = join(to, "client.js")
-console.log("Running the client, which launches the server and searches the guides of this clone\n")
+console.log("Running the client, which launches the server and searches the guides in docs/\n")
 const { status } = spawnSync(process.execPath, [program, ...process.argv.slice(2)], { cwd: root, stdio: "inherit" })
 process.exitCode = status ?? 1
 if (status === 0) {
