@@ -17,7 +17,7 @@ import { keys } from "@effect-mcp/core/protocol/Meta"
 import type { Era } from "@effect-mcp/core/protocol/Version"
 import type { Registry } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
-import type { PassedRound, ServerSessionService } from "@effect-mcp/core/ServerSession"
+import type { AskError, PassedRound, ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { extension as tasks } from "@effect-mcp/core/TasksClient"
 import * as Session from "@effect-mcp/core/unstable/server/Session"
 import * as Effect from "effect/Effect"
@@ -63,161 +63,37 @@ type Support = Parameters<Forward>[3]
 /** How many times an upstream of 2026-07-28 may ask in one call of a client that does not see the rounds. */
 const MAX_ROUNDS = 10
 
+interface Self extends Options {
+  /** The extension that adds a method, by the name of the method. */
+  readonly extensionOf: ReadonlyMap<string, string>
+  /** The extensions that add no requests: every request of a client declares them. */
+  readonly always: ReadonlyArray<string>
+  /** Whether the proxy passes tasks on. */
+  readonly runsTasks: boolean
+}
+
+/** A request of a client, as the upstream gets it. */
+interface Request {
+  readonly session: ServerSessionService
+  /** The round of the client when the request began. */
+  readonly round: PassedRound | undefined
+  readonly method: string
+  readonly params: JsonObject
+  readonly support: Support
+}
+
 export const make = (options: Options): Forward => {
-  const { extensions, kept, name } = options
-  const extensionOf = new Map(
-    extensions.flatMap(({ id, requests }) =>
-      (Object.values(requests) as ReadonlyArray<Extension.Request>).map(({ name }) => [name, id] as const)
-    )
-  )
-  const runsTasks = extensions.some(({ id }) => id === tasks.id)
-  const always = extensions.filter(addsNothing).map(({ id }) => id)
-  /**
-   * The capabilities that a request declares to the upstream. The proxy declares tasks itself. It declares another extension as the
-   * client does: only in the requests that the extension adds, or in every request when the extension adds no requests.
-   */
-  const declared = (session: ServerSessionService, method: string): ClientCapabilities => {
-    const { capabilities } = session.client
-    const id = extensionOf.get(method)
-    const settings = (id: string) => {
-      const given = capabilities.extensions?.[id]
-      return given === undefined ? undefined : { [id]: given }
-    }
-    const own = id === undefined ? undefined : settings(id)
-    const declared = Object.assign({}, own ?? (runsTasks ? { [tasks.id]: {} } : undefined), ...always.map(settings))
-    return {
-      ...Questions.passed(capabilities),
-      ...(Object.keys(declared).length === 0 ? undefined : { extensions: declared })
-    }
+  const { extensions } = options
+  const self: Self = {
+    ...options,
+    extensionOf: new Map(
+      extensions.flatMap(({ id, requests }) =>
+        (Object.values(requests) as ReadonlyArray<Extension.Request>).map(({ name }) => [name, id] as const)
+      )
+    ),
+    always: extensions.filter(addsNothing).map(({ id }) => id),
+    runsTasks: extensions.some(({ id }) => id === tasks.id)
   }
-
-  const send = (
-    link: Link,
-    session: () => ServerSessionService,
-    method: string,
-    params: JsonObject,
-    onId?: (id: RequestId) => void
-  ): Effect.Effect<JsonObject, McpError> => {
-    const { client: { logLevel }, meta, version } = session()
-    const isModern = link.session.era === "modern"
-    // A client of 2026-07-28 sends its log level with each request.
-    const leveled = isModern || logLevel === undefined || isLegacy(version) ? Effect.void : link.setLevel(logLevel)
-    const requested = Effect.catchAll(
-      link.session.request(method, params, {
-        onId,
-        // A legacy client that has set no level receives every message.
-        ...(isModern
-          ? {
-            capabilities: declared(session(), method),
-            logLevel: logLevel ?? (isLegacy(version) ? "debug" : undefined)
-          }
-          : undefined),
-        ...(meta.progressToken === undefined ? undefined : {
-          onProgress: reportTo(session),
-          resetTimeoutOnProgress: true
-        })
-      }),
-      (error) => UpstreamError.fail(name, method, error)
-    )
-    return leveled === Effect.void ? requested : Effect.zipRight(leveled, requested)
-  }
-
-  const invalid = (method: string) => UpstreamError.of(name, `sent no valid result of "${method}"`)
-
-  /** A call at an upstream of 2026-07-28, which asks by its result. */
-  const modern = (
-    link: Link,
-    session: ServerSessionService,
-    round: PassedRound | undefined,
-    method: string,
-    params: JsonObject
-  ): Effect.Effect<JsonObject, McpError> => {
-    /** Waits for the task that the call has become. `responses` are the client's answers to questions of the task. */
-    const awaited = (taskId: string, responses: JsonObject | undefined): Effect.Effect<JsonObject, McpError> => {
-      const waiting = UpstreamTask.modern(link.session, taskId, {
-        start: session.startTask,
-        ask: Questions.ask(session),
-        // A client whose call is no task answers with another request, which goes on with the call.
-        pass: () => {
-          const now = session.round
-          return now === undefined ? undefined : (questions) => now.pass(questions, JSON.stringify({ task: taskId }))
-        },
-        responses,
-        capabilities: declared(session, method)
-      })
-      return Effect.map(Effect.catchAll(waiting, (error) => UpstreamError.fail(name, method, error)), withoutStamp)
-    }
-    const calling = (sent: JsonObject, count: number): Effect.Effect<JsonObject, McpError> =>
-      Effect.flatMap(send(link, () => session, method, sent), (result): Effect.Effect<JsonObject, McpError> => {
-        const { resultType } = result
-        if (resultType === undefined || resultType === "complete") return Effect.succeed(withoutStamp(result))
-        if (resultType === CREATED.type && method === CREATED.method && typeof result.taskId === "string") {
-          return awaited(result.taskId, undefined)
-        }
-        if (resultType !== "input_required") return Effect.fail(invalid(method))
-        const questions = Questions.of(result.inputRequests)
-        const state = result.requestState
-        if (questions === undefined || (state !== undefined && typeof state !== "string")) {
-          return Effect.fail(invalid(method))
-        }
-        if (Object.keys(questions).length > Questions.MAX) {
-          return Effect.fail(
-            UpstreamError.of(name, `asks more than ${Questions.MAX} questions at once to serve "${method}"`)
-          )
-        }
-        if (round !== undefined) return round.pass(questions, JSON.stringify({ state }))
-        if (count >= MAX_ROUNDS) return Effect.fail(UpstreamError.of(name, `asks too many times to serve "${method}"`))
-        const answers = Effect.forEach(
-          Object.entries(questions),
-          ([key, question]) => Effect.map(Questions.ask(session)(question), (answer) => [key, answer] as const)
-        )
-        return Effect.flatMap(
-          Effect.catchAll(answers, (error) => UpstreamError.fail(name, method, error)),
-          (answers) => calling({ ...params, ...retry(Object.fromEntries(answers), state) }, count + 1)
-        )
-      })
-    const { state, task } = stateOf(round)
-    const called = task === undefined
-      ? calling({ ...params, ...retry(round?.responses, state) }, 0)
-      : awaited(task, round?.responses)
-    return link.during(
-      { session: () => session, ask: Questions.ask(session) },
-      // A client of 2025-11-25 that wants a task has it at once, whatever the upstream does.
-      isLegacy(session.version)
-        ? Effect.zipRight(
-          Effect.catchAll(session.startTask, (error) => UpstreamError.fail(name, method, error)),
-          called
-        )
-        : called
-    )
-  }
-
-  /** A call at an upstream up to 2025-11-25, which asks while the call runs. */
-  const legacy = (link: Link, method: string, params: JsonObject, support: Support) => (running: Running) => {
-    // A task has no time-out, and goes on when the connection is lost.
-    const isTask = declares(link.session.serverCapabilities, "tasks.requests.tools.call") &&
-      (support === "required" || (support === "optional" && Session.isTask(running.session())))
-    return link.during(
-      running,
-      !isTask
-        ? send(link, running.session, method, params)
-        : link.reporting(
-          reportTo(running.session),
-          (listen) =>
-            Effect.flatMap(send(link, running.session, method, { ...params, task: {} }, listen), (result) => {
-              const { taskId } = (result.task ?? {}) as JsonObject
-              return typeof taskId !== "string" ? Effect.succeed(result) : Effect.map(
-                Effect.catchAll(
-                  UpstreamTask.legacy(link.session, taskId),
-                  (error) => UpstreamError.fail(name, method, error)
-                ),
-                withoutTask
-              )
-            })
-        )
-    )
-  }
-
   return (session, method, params, support) => {
     const before = session.meta[HOPS] ?? 0
     const hops = typeof before === "number" ? before + 1 : NaN
@@ -227,26 +103,214 @@ export const make = (options: Options): Forward => {
       )
     }
     const sent = { ...params, _meta: { ...passedMeta(session.meta), [HOPS]: hops } }
-    const { round } = session
-    const { kept: id } = stateOf(round)
-    const calling = Effect.flatMap(options.link(session), (link) => {
-      if (link.session.era === "modern") return modern(link, session, round, method, sent)
-      return legacy(link, method, sent, support)({ session: () => session, ask: Questions.ask(session) })
-    })
-    if (round === undefined) return Effect.scoped(calling)
-    const keeping = kept.serve(
-      session,
-      round,
-      id,
-      (running) =>
-        Effect.scoped(Effect.flatMap(options.link(session), (link) => legacy(link, method, sent, support)(running)))
-    )
-    return id === undefined
-      // An upstream of 2026-07-28 keeps nothing between the rounds: its state travels in the sealed state of the client.
-      ? Effect.flatMap(options.era, (era) => era === "modern" ? Effect.scoped(calling) : keeping)
-      : keeping
+    return forward(self, { session, round: session.round, method, params: sent, support })
   }
 }
+
+const forward = (self: Self, request: Request): Effect.Effect<JsonObject, McpError> => {
+  const { round, session } = request
+  const calling = Effect.scoped(Effect.flatMap(self.link(session), (link) =>
+    link.session.era === "modern"
+      ? modern(self, link, request)
+      : legacy(self, link, request, { session: () => session, ask: Questions.ask(session) })))
+  if (round === undefined) return calling
+  const { kept: id } = stateOf(round)
+  const keeping = self.kept.serve(
+    session,
+    round,
+    id,
+    (running) => Effect.scoped(Effect.flatMap(self.link(session), (link) => legacy(self, link, request, running)))
+  )
+  return id === undefined
+    // An upstream of 2026-07-28 keeps nothing between the rounds: its state travels in the sealed state of the client.
+    ? Effect.flatMap(self.era, (era) => era === "modern" ? calling : keeping)
+    : keeping
+}
+
+/** A call at an upstream of 2026-07-28, which asks by its result. */
+const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObject, McpError> => {
+  const { method, params, round, session } = request
+  const { state, task } = stateOf(round)
+  const called = task === undefined
+    ? inRounds(self, link, request, { ...params, ...retry(round?.responses, state) })
+    : ofTask(self, link, request, task, round?.responses)
+  return link.during(
+    { session: () => session, ask: Questions.ask(session) },
+    // A client of 2025-11-25 that wants a task has it at once, whatever the upstream does.
+    isLegacy(session.version)
+      ? Effect.zipRight(
+        Effect.catchAll(session.startTask, (error) => UpstreamError.fail(self.name, method, error)),
+        called
+      )
+      : called
+  )
+}
+
+/** Sends the request, and sends it again with the answers of the client as often as the upstream asks. */
+const inRounds = Effect.fnUntraced(function*(self: Self, link: Link, request: Request, first: JsonObject) {
+  const { method, params, round, session } = request
+  let sent = first
+  for (let rounds = 0;; rounds++) {
+    const result = yield* send(self, link, () => session, method, sent)
+    const { resultType, taskId } = result
+    if (resultType === undefined || resultType === "complete") return withoutStamp(result)
+    if (resultType === CREATED.type && method === CREATED.method && typeof taskId === "string") {
+      return yield* ofTask(self, link, request, taskId, undefined)
+    }
+    if (resultType !== "input_required") return yield* invalid(self, method)
+    const { questions, state } = yield* asked(self, method, result)
+    if (round !== undefined) return yield* round.pass(questions, JSON.stringify({ state }))
+    if (rounds >= MAX_ROUNDS) return yield* UpstreamError.of(self.name, `asks too many times to serve "${method}"`)
+    const responses = yield* Effect.catchAll(
+      answers(session, questions),
+      (error) => UpstreamError.fail(self.name, method, error)
+    )
+    sent = { ...params, ...retry(responses, state) }
+  }
+})
+
+/** The questions of the upstream in a result of the type "input_required", and its state. */
+const asked = (
+  self: Self,
+  method: string,
+  { inputRequests, requestState }: JsonObject
+): Effect.Effect<{ readonly questions: Questions.Questions; readonly state: string | undefined }, McpError> => {
+  const questions = Questions.of(inputRequests)
+  if (questions === undefined || (requestState !== undefined && typeof requestState !== "string")) {
+    return Effect.fail(invalid(self, method))
+  }
+  if (Object.keys(questions).length > Questions.MAX) {
+    return Effect.fail(
+      UpstreamError.of(self.name, `asks more than ${Questions.MAX} questions at once to serve "${method}"`)
+    )
+  }
+  return Effect.succeed({ questions, state: requestState })
+}
+
+/** Asks the client one question after another, and gives the answers by the keys of the questions. */
+const answers = (session: ServerSessionService, questions: Questions.Questions): Effect.Effect<JsonObject, AskError> =>
+  Effect.map(
+    Effect.forEach(
+      Object.entries(questions),
+      ([key, question]) => Effect.map(Questions.ask(session)(question), (answer) => [key, answer] as const)
+    ),
+    Object.fromEntries
+  )
+
+/**
+ * Waits for the task that a call has become at an upstream of 2026-07-28. `responses` are the client's answers to questions of the
+ * task.
+ */
+const ofTask = (
+  self: Self,
+  link: Link,
+  { method, session }: Request,
+  taskId: string,
+  responses: JsonObject | undefined
+): Effect.Effect<JsonObject, McpError> => {
+  const waiting = UpstreamTask.modern(link.session, taskId, {
+    start: session.startTask,
+    ask: Questions.ask(session),
+    // A client whose call is no task answers with another request, which goes on with the call.
+    pass: () => {
+      const now = session.round
+      return now === undefined ? undefined : (questions) => now.pass(questions, JSON.stringify({ task: taskId }))
+    },
+    responses,
+    capabilities: declared(self, session, method)
+  })
+  return Effect.map(Effect.catchAll(waiting, (error) => UpstreamError.fail(self.name, method, error)), withoutStamp)
+}
+
+/** A call at an upstream up to 2025-11-25, which asks while the call runs. */
+const legacy = (
+  self: Self,
+  link: Link,
+  request: Request,
+  running: Running
+): Effect.Effect<JsonObject, McpError> => {
+  const { method, params, support } = request
+  // A task has no time-out, and goes on when the connection is lost.
+  const isTask = declares(link.session.serverCapabilities, "tasks.requests.tools.call") &&
+    (support === "required" || (support === "optional" && Session.isTask(running.session())))
+  return link.during(
+    running,
+    isTask ? asTask(self, link, request, running) : send(self, link, running.session, method, params)
+  )
+}
+
+/** Has the upstream run the call as a task, and waits for the task. */
+const asTask = (self: Self, link: Link, { method, params }: Request, { session }: Running) =>
+  link.reporting(
+    reportTo(session),
+    Effect.fnUntraced(function*(listen: (token: RequestId) => void) {
+      const result = yield* send(self, link, session, method, { ...params, task: {} }, listen)
+      const { taskId } = (result.task ?? {}) as JsonObject
+      if (typeof taskId !== "string") return result
+      const ended = yield* Effect.catchAll(
+        UpstreamTask.legacy(link.session, taskId),
+        (error) => UpstreamError.fail(self.name, method, error)
+      )
+      return withoutTask(ended)
+    })
+  )
+
+const send = (
+  self: Self,
+  link: Link,
+  session: () => ServerSessionService,
+  method: string,
+  params: JsonObject,
+  onId?: (id: RequestId) => void
+): Effect.Effect<JsonObject, McpError> => {
+  const { client: { logLevel }, meta, version } = session()
+  const isModern = link.session.era === "modern"
+  // A client of 2026-07-28 sends its log level with each request.
+  const leveled = isModern || logLevel === undefined || isLegacy(version) ? Effect.void : link.setLevel(logLevel)
+  const requested = Effect.catchAll(
+    link.session.request(method, params, {
+      onId,
+      // A legacy client that has set no level receives every message.
+      ...(isModern
+        ? {
+          capabilities: declared(self, session(), method),
+          logLevel: logLevel ?? (isLegacy(version) ? "debug" : undefined)
+        }
+        : undefined),
+      ...(meta.progressToken === undefined ? undefined : {
+        onProgress: reportTo(session),
+        resetTimeoutOnProgress: true
+      })
+    }),
+    (error) => UpstreamError.fail(self.name, method, error)
+  )
+  return leveled === Effect.void ? requested : Effect.zipRight(leveled, requested)
+}
+
+/**
+ * The capabilities that a request declares to the upstream. The proxy declares tasks itself. It declares another extension as the
+ * client does: only in the requests that the extension adds, or in every request when the extension adds no requests.
+ */
+const declared = (self: Self, session: ServerSessionService, method: string): ClientCapabilities => {
+  const { capabilities } = session.client
+  const id = self.extensionOf.get(method)
+  const settings = (id: string) => {
+    const given = capabilities.extensions?.[id]
+    return given === undefined ? undefined : { [id]: given }
+  }
+  const own = id === undefined ? undefined : settings(id)
+  const extensions = Object.assign(
+    {},
+    own ?? (self.runsTasks ? { [tasks.id]: {} } : undefined),
+    ...self.always.map(settings)
+  )
+  return {
+    ...Questions.passed(capabilities),
+    ...(Object.keys(extensions).length === 0 ? undefined : { extensions })
+  }
+}
+
+const invalid = ({ name }: Self, method: string) => UpstreamError.of(name, `sent no valid result of "${method}"`)
 
 const reportTo =
   (session: () => ServerSessionService) => ({ message, progress, total }: Progress): Effect.Effect<void> =>
