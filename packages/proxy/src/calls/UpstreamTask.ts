@@ -21,6 +21,7 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import type { Ask } from "../upstream/Questions.js"
 import * as Questions from "../upstream/Questions.js"
@@ -51,21 +52,106 @@ export interface Client {
   readonly capabilities: ClientCapabilities
 }
 
+interface Task extends Client {
+  readonly session: ClientSessionService
+  readonly taskId: string
+  /** Whether `passTo` has sent questions to the client. Then an interruption does not cancel the task: the client goes on with it. */
+  readonly isPassed: Ref.Ref<boolean>
+}
+
+/** A task while the call waits for it. */
+interface Self extends Task {
+  readonly poll: TaskPoll.TaskPoll<State, ProxyFailure>
+  /** The keys of the questions that the client was asked; `follow` adds keys. */
+  readonly asked: Set<string>
+  /** Fails when a question got no answer; `answer` completes it. */
+  readonly failed: Deferred.Deferred<never, ProxyFailure>
+}
+
 /** Waits for a task of the extension. The client of the call answers each question of the task once. */
 export const modern = (
-  { request }: ClientSessionService,
+  session: ClientSessionService,
   taskId: string,
-  { ask, capabilities, pass, responses, start }: Client
+  client: Client
 ): Effect.Effect<JsonObject, ProxyFailure> => {
-  let isPassed = false
-  const send = (method: string, params: JsonObject = {}) =>
-    request(method, { taskId, ...params }, { capabilities }) as Effect.Effect<JsonObject, ProxyFailure>
-  const update = (inputResponses: JsonObject) =>
-    Effect.retry(send(extension.requests.update.name, { inputResponses }), {
-      while: TaskPoll.isLost,
-      times: TaskPoll.MAX_LOST
-    })
-  const read = Effect.flatMap(send(extension.requests.get.name), (state): Effect.Effect<State, ProxyFailure> => {
+  const task: Task = { ...client, session, taskId, isPassed: Ref.unsafeMake(false) }
+  return cancelling(
+    Effect.zipRight(Effect.tapError(client.start, () => cancel(task)), waiting(task)),
+    Effect.unlessEffect(cancel(task), Ref.get(task.isPassed))
+  )
+}
+
+const waiting = Effect.fnUntraced(
+  function*(task: Task) {
+    const { responses } = task
+    const self: Self = {
+      ...task,
+      poll: yield* TaskPoll.make<State, ProxyFailure>(read(task)),
+      asked: new Set(Object.keys(responses ?? {})),
+      failed: yield* Deferred.make<never, ProxyFailure>()
+    }
+    if (responses !== undefined) yield* update(task, responses)
+    return yield* Effect.tapErrorCause(
+      raceFirst(follow(self), Deferred.await(self.failed)),
+      () => Effect.whenEffect(bounded(cancel(task)), Deferred.isDone(self.failed))
+    )
+  },
+  Effect.scoped
+)
+
+/** Asks the client what the task asks, until the task has ended. */
+const follow = Effect.fnUntraced(function*(self: Self) {
+  const { asked, pass, poll } = self
+  let seen = 0
+  while (true) {
+    const [{ questions, state, status }, number] = yield* poll.next(seen)
+    if (Tasks.isTerminal(status)) return yield* outcome(state)
+    const fresh = Object.entries(questions).filter(([key]) => !asked.has(key))
+    const passing = fresh.length === 0 ? undefined : pass()
+    if (passing !== undefined) return yield* passTo(self, passing(Object.fromEntries(fresh)))
+    if (asked.size + fresh.length > Questions.MAX) {
+      yield* cancel(self)
+      return yield* new TooManyRounds({ method: "tools/call", rounds: Questions.MAX })
+    }
+    for (const [key] of fresh) asked.add(key)
+    yield* Effect.forEach(fresh, ([key, question]) => answer(self, key, question), { discard: true })
+    seen = number
+  }
+})
+
+/** Ends the request of the client with the questions. */
+const passTo = (self: Self, passing: Effect.Effect<never, McpError.McpError>) =>
+  Effect.onError(
+    Effect.zipRight(Ref.set(self.isPassed, true), passing),
+    (cause) => Cause.isInterruptedOnly(cause) ? Effect.void : cancel(self)
+  )
+
+/** Asks the client in the background, and sends the answer to the upstream. */
+const answer = (self: Self, key: string, question: Questions.Question): Effect.Effect<unknown, never, Scope.Scope> =>
+  Effect.flatMap(self.ask(question), (response) => update(self, { [key]: response })).pipe(
+    Effect.onExit((exit) =>
+      Exit.isSuccess(exit) || Exit.isInterrupted(exit)
+        ? Effect.sync(self.poll.wake)
+        : Deferred.failCause(self.failed, exit.cause)
+    ),
+    Effect.ignore,
+    Effect.interruptible,
+    Effect.forkScoped
+  )
+
+const send = ({ capabilities, session, taskId }: Task, method: string, params: JsonObject = {}) =>
+  session.request(method, { taskId, ...params }, { capabilities }) as Effect.Effect<JsonObject, ProxyFailure>
+
+const cancel = (task: Task): Effect.Effect<void> => Effect.ignore(send(task, extension.requests.cancel.name))
+
+const update = (task: Task, inputResponses: JsonObject) =>
+  Effect.retry(send(task, extension.requests.update.name, { inputResponses }), {
+    while: TaskPoll.isLost,
+    times: TaskPoll.MAX_LOST
+  })
+
+const read = (task: Task) =>
+  Effect.flatMap(send(task, extension.requests.get.name), (state): Effect.Effect<State, ProxyFailure> => {
     const { inputRequests, pollIntervalMs, status } = state
     const questions = Questions.of(inputRequests)
     return typeof status === "string" && questions !== undefined && Object.keys(questions).length <= Questions.MAX &&
@@ -73,57 +159,6 @@ export const modern = (
       ? Effect.succeed({ status: status as Tasks.TaskStatus, pollInterval: pollIntervalMs, questions, state })
       : invalid
   })
-  const waiting = Effect.scoped(Effect.gen(function*() {
-    const poll = yield* TaskPoll.make<State, ProxyFailure>(read)
-    const failed = yield* Deferred.make<never, ProxyFailure>()
-    const asked = new Set(Object.keys(responses ?? {}))
-    const answer = (key: string, question: Questions.Question) =>
-      Effect.flatMap(ask(question), (response) => update({ [key]: response })).pipe(
-        Effect.onExit((exit) =>
-          Exit.isSuccess(exit) || Exit.isInterrupted(exit)
-            ? Effect.sync(poll.wake)
-            : Deferred.failCause(failed, exit.cause)
-        ),
-        Effect.ignore,
-        Effect.interruptible,
-        Effect.forkScoped
-      )
-    const follow = (seen: number): Effect.Effect<JsonObject, ProxyFailure, Scope.Scope> =>
-      Effect.flatMap(poll.next(seen), ([{ questions, state, status }, number]) => {
-        if (Tasks.isTerminal(status)) return outcome(state)
-        const fresh = Object.entries(questions).filter(([key]) => !asked.has(key))
-        const passing = fresh.length === 0 ? undefined : pass()
-        if (passing !== undefined) {
-          isPassed = true
-          return Effect.onError(
-            passing(Object.fromEntries(fresh)),
-            (cause) => Cause.isInterruptedOnly(cause) ? Effect.void : cancel
-          )
-        }
-        if (asked.size + fresh.length > Questions.MAX) {
-          return Effect.zipRight(
-            cancel,
-            Effect.fail(new TooManyRounds({ method: "tools/call", rounds: Questions.MAX }))
-          )
-        }
-        for (const [key] of fresh) asked.add(key)
-        return Effect.zipRight(
-          Effect.forEach(fresh, ([key, question]) => answer(key, question), { discard: true }),
-          follow(number)
-        )
-      })
-    if (responses !== undefined) yield* update(responses)
-    return yield* Effect.tapErrorCause(
-      raceFirst(follow(0), Deferred.await(failed)),
-      () => Effect.whenEffect(bounded(cancel), Deferred.isDone(failed))
-    )
-  }))
-  const cancel = Effect.ignore(send(extension.requests.cancel.name))
-  return cancelling(
-    Effect.zipRight(Effect.tapError(start, () => cancel), waiting),
-    Effect.suspend(() => isPassed ? Effect.void : cancel)
-  )
-}
 
 interface State extends TaskPoll.Polled {
   readonly questions: Questions.Questions
