@@ -19,7 +19,7 @@ import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type { Running } from "../upstream/Link.js"
-import type { Question } from "../upstream/Questions.js"
+import type { Ask, Question } from "../upstream/Questions.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
 
 export interface WaitingCalls {
@@ -35,6 +35,12 @@ export interface WaitingCalls {
   ) => Effect.Effect<JsonObject, McpError>
 }
 
+interface Options {
+  readonly name: string
+  readonly max: number
+  readonly ttl: Duration.DurationInput
+}
+
 interface Asked {
   readonly question: Question
   readonly answer: Deferred.Deferred<JsonObject, AskError>
@@ -42,132 +48,155 @@ interface Asked {
 
 interface Call {
   readonly id: string
+  /** The session of the client's latest request. `serve` writes it. */
   session: ServerSessionService
-  /** The questions that wait for an answer, by their keys. */
+  /** The questions that wait for an answer, by their keys. `ask` adds a question; an answer or the upstream removes it. */
   readonly asked: Map<string, Asked>
   /** Open while a question waits that was not sent to the client. */
   readonly isAsking: Effect.Latch
   readonly fiber: Fiber.RuntimeFiber<JsonObject, McpError>
 }
 
-export const make = (
-  options: { readonly name: string; readonly max: number; readonly ttl: Duration.DurationInput }
-): Effect.Effect<WaitingCalls, never, Scope.Scope> =>
-  Effect.gen(function*() {
-    const { max, name, ttl } = options
-    const fork = yield* FiberSet.makeRuntime<never, any, any>()
-    const kept = new Map<string, { readonly call: Call; readonly expiry: Fiber.RuntimeFiber<void> }>()
+/** A call between two requests of its client. `expiry` ends the call when no request comes in time. */
+interface Kept {
+  readonly call: Call
+  readonly expiry: Fiber.RuntimeFiber<void>
+}
 
-    const begin = (
-      session: ServerSessionService,
-      run: (running: Running) => Effect.Effect<JsonObject, McpError>
-    ): Call => {
-      const asked = new Map<string, Asked>()
-      const isAsking = Edition.latch()
-      let count = 0
-      const running: Running = {
-        session: () => call.session,
-        ask: (question) =>
-          Effect.suspend(() => {
-            const key = `question-${++count}`
-            const answer = Edition.deferred<JsonObject, AskError>()
-            asked.set(key, { question, answer })
-            // The upstream may cancel its question.
-            return Effect.ensuring(
-              Effect.zipRight(isAsking.open, Deferred.await(answer)),
-              Effect.sync(() => asked.delete(key))
-            )
-          })
-      }
-      const call: Call = {
-        id: crypto.randomUUID(),
-        session,
-        asked,
-        isAsking,
-        // The fiber begins after this step, because `running` uses `call`, which has no value yet.
-        fiber: fork(Effect.zipRight(Effect.yieldNow(), Effect.suspend(() => run(running))))
-      }
-      return call
-    }
+interface Self extends Options {
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
+  /** By the ids of the calls. `keep` adds a call; `take` and the expiry of the call remove it. */
+  readonly kept: Map<string, Kept>
+}
 
-    const keep = (call: Call): boolean => {
-      if (kept.size >= max) return false
-      const expiry = fork(Effect.zipRight(
-        Effect.sleep(ttl),
-        Effect.suspend(() => {
-          kept.delete(call.id)
-          return Effect.asVoid(Fiber.interruptFork(call.fiber))
-        })
-      )) as Fiber.RuntimeFiber<void>
-      kept.set(call.id, { call, expiry })
-      return true
-    }
-
-    const take = (id: string): Effect.Effect<Call, McpError> =>
-      Effect.suspend(() => {
-        const found = kept.get(id)
-        if (found === undefined) {
-          return Effect.fail(
-            new InvalidParams({
-              message:
-                "Invalid params: the call of this requestState has ended, or runs in another process; call again without requestState"
-            })
-          )
-        }
-        kept.delete(id)
-        return Effect.as(Fiber.interruptFork(found.expiry), found.call)
-      })
-
-    /** Waits for the result, or ends the request with the questions of the upstream. */
-    const next = (call: Call, round: PassedRound): Effect.Effect<JsonObject, McpError> =>
-      Effect.flatMap(
-        raceFirst(
-          Effect.asSome(Fiber.join(call.fiber)),
-          // Questions that come at the same time are sent together.
-          Effect.zipRight(Effect.zipRight(call.isAsking.await, Effect.yieldNow()), Effect.succeedNone)
-        ),
-        (result) => {
-          if (result._tag === "Some") return Effect.succeed(result.value)
-          Edition.close(call.isAsking)
-          if (call.asked.size === 0) return next(call, round)
-          const refuse = (error: AskError) =>
-            Effect.zipRight(
-              Effect.forEach([...call.asked.values()], ({ answer }) => Deferred.fail(answer, error), { discard: true }),
-              next(call, round)
-            )
-          if (!keep(call)) {
-            return refuse(
-              UpstreamError.of(name, `has ${max} calls already that wait for answers of clients; try again later`)
-            )
-          }
-          const questions = Object.fromEntries([...call.asked].map(([key, { question }]) => [key, question]))
-          return Effect.catchAll(
-            round.pass(questions, JSON.stringify({ kept: call.id })),
-            (error) => Effect.zipRight(take(call.id), refuse(error))
-          )
-        }
-      )
-
+export const make = (options: Options): Effect.Effect<WaitingCalls, never, Scope.Scope> =>
+  Effect.map(FiberSet.makeRuntime<never, any, any>(), (fork) => {
+    const self: Self = { ...options, fork: fork as Self["fork"], kept: new Map() }
     return {
       serve: (session, round, id, run) =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.gen(function*() {
-            const call = id === undefined ? begin(session, run) : yield* take(id)
-            call.session = session
-            for (const [key, response] of Object.entries(round.responses ?? {})) {
-              const answer = call.asked.get(key)?.answer
-              if (answer !== undefined) {
-                call.asked.delete(key)
-                yield* Deferred.succeed(answer, response as JsonObject)
-              }
-            }
-            if (call.asked.size > 0) yield* call.isAsking.open
-            return yield* Effect.onInterrupt(
-              restore(next(call, round)),
-              // A call that is kept waits for the client's answer. Any other call was cancelled by the client.
-              () => kept.has(call.id) ? Effect.void : Fiber.interruptFork(call.fiber)
-            )
-          })
-        )
+        Effect.uninterruptibleMask((restore) => serve(self, session, round, id, run, restore))
     }
+  })
+
+const serve = Effect.fnUntraced(function*(
+  self: Self,
+  session: ServerSessionService,
+  round: PassedRound,
+  id: string | undefined,
+  run: (running: Running) => Effect.Effect<JsonObject, McpError>,
+  restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+) {
+  const call = id === undefined ? begin(self, session, run) : yield* take(self, id)
+  call.session = session
+  for (const [key, response] of Object.entries(round.responses ?? {})) {
+    const answer = call.asked.get(key)?.answer
+    if (answer !== undefined) {
+      call.asked.delete(key)
+      yield* Deferred.succeed(answer, response as JsonObject)
+    }
+  }
+  if (call.asked.size > 0) yield* call.isAsking.open
+  return yield* Effect.onInterrupt(
+    restore(next(self, call, round)),
+    // A call that is kept waits for the client's answer. Any other call was cancelled by the client.
+    () => self.kept.has(call.id) ? Effect.void : Fiber.interruptFork(call.fiber)
+  )
+})
+
+const begin = (
+  { fork }: Self,
+  session: ServerSessionService,
+  run: (running: Running) => Effect.Effect<JsonObject, McpError>
+): Call => {
+  const asked = new Map<string, Asked>()
+  const isAsking = Edition.latch()
+  const running: Running = { session: () => call.session, ask: asking(asked, isAsking) }
+  const call: Call = {
+    id: crypto.randomUUID(),
+    session,
+    asked,
+    isAsking,
+    // The fiber begins after this step, because `running` uses `call`, which has no value yet.
+    fiber: fork(Effect.zipRight(Effect.yieldNow(), Effect.suspend(() => run(running))))
+  }
+  return call
+}
+
+/** Adds each question of the upstream to `asked`, and waits for the answer. */
+const asking = (asked: Map<string, Asked>, isAsking: Effect.Latch): Ask => {
+  let count = 0
+  return (question) =>
+    Effect.suspend(() => {
+      const key = `question-${++count}`
+      const answer = Edition.deferred<JsonObject, AskError>()
+      asked.set(key, { question, answer })
+      // The upstream may cancel its question.
+      return Effect.ensuring(
+        Effect.zipRight(isAsking.open, Deferred.await(answer)),
+        Effect.sync(() => asked.delete(key))
+      )
+    })
+}
+
+/** Waits for the result, or ends the request with the questions of the upstream. */
+const next = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObject, McpError> =>
+  Effect.flatMap(
+    raceFirst(
+      Effect.asSome(Fiber.join(call.fiber)),
+      // Questions that come at the same time are sent together.
+      Effect.zipRight(Effect.zipRight(call.isAsking.await, Effect.yieldNow()), Effect.succeedNone)
+    ),
+    (result) => {
+      if (result._tag === "Some") return Effect.succeed(result.value)
+      Edition.close(call.isAsking)
+      return call.asked.size === 0 ? next(self, call, round) : pass(self, call, round)
+    }
+  )
+
+/** Keeps the call, and ends the request with the questions. Where this is not possible, the questions fail, and the call goes on. */
+const pass = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObject, McpError> => {
+  const refuse = (error: AskError) =>
+    Effect.zipRight(
+      Effect.forEach([...call.asked.values()], ({ answer }) => Deferred.fail(answer, error), { discard: true }),
+      next(self, call, round)
+    )
+  if (!keep(self, call)) {
+    return refuse(
+      UpstreamError.of(self.name, `has ${self.max} calls already that wait for answers of clients; try again later`)
+    )
+  }
+  const questions = Object.fromEntries([...call.asked].map(([key, { question }]) => [key, question]))
+  return Effect.catchAll(
+    round.pass(questions, JSON.stringify({ kept: call.id })),
+    (error) => Effect.zipRight(take(self, call.id), refuse(error))
+  )
+}
+
+/** `false` when too many calls are kept already. */
+const keep = ({ fork, kept, max, ttl }: Self, call: Call): boolean => {
+  if (kept.size >= max) return false
+  const expiry = fork(Effect.zipRight(
+    Effect.sleep(ttl),
+    Effect.suspend(() => {
+      kept.delete(call.id)
+      return Effect.asVoid(Fiber.interruptFork(call.fiber))
+    })
+  ))
+  kept.set(call.id, { call, expiry })
+  return true
+}
+
+const take = ({ kept }: Self, id: string): Effect.Effect<Call, McpError> =>
+  Effect.suspend(() => {
+    const found = kept.get(id)
+    if (found === undefined) {
+      return Effect.fail(
+        new InvalidParams({
+          message:
+            "Invalid params: the call of this requestState has ended, or runs in another process; call again without requestState"
+        })
+      )
+    }
+    kept.delete(id)
+    return Effect.as(Fiber.interruptFork(found.expiry), found.call)
   })
