@@ -101,7 +101,6 @@ export const mayBeLong = [
       "packages/extensions/src/skills/SkillsClient.ts",
       "packages/extensions/src/skills/server/SkillFiles.ts",
       "packages/proxy/src/Proxy.ts",
-      "packages/proxy/src/entries/EntryRegistration.ts",
       "packages/proxy/src/entries/Mirror.ts",
       "packages/proxy/src/entries/Subscriptions.ts",
       "packages/proxy/src/upstream/Link.ts",

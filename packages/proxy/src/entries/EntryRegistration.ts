@@ -62,11 +62,14 @@ export interface EntryRegistration {
   readonly unlistedTools: Effect.Effect<void, never, Scope.Scope>
 }
 
-/** A check of visibility. The server runs the check with the services of the request. */
-const visible = (check: Effect.Effect<boolean, never, ServerSession | RequestContext>) => ({
-  _tag: "Visibility" as const,
-  check: check as Effect.Effect<boolean>
-})
+type Entry<Kind extends ProxyEntry["kind"]> = Extract<ProxyEntry, { readonly kind: Kind }>
+
+interface Self extends Options {
+  readonly state: State
+  /** Whether the upstream lists an entry to the client of a request. */
+  readonly isVisible: (entry: ProxyEntry) => Effect.Effect<boolean, never, ServerSession>
+  readonly renamesUris: boolean
+}
 
 /** `isVisible` tells whether the upstream lists an entry to the client of a request. */
 export const make = (
@@ -74,153 +77,186 @@ export const make = (
   state: State,
   isVisible: (entry: ProxyEntry) => Effect.Effect<boolean, never, ServerSession>
 ): EntryRegistration => {
-  const { forward, name, registry, subscribe } = options
-  const renamesUris = options.rename !== undefined
-  const context = Context.empty()
+  const self: Self = { ...options, state, isVisible, renamesUris: options.rename !== undefined }
+  return {
+    register: (named) => register(self, named),
+    unlistedResources: Effect.suspend(() => unlistedResources(self)),
+    unlistedTools: Effect.suspend(() => unlistedTools(self))
+  }
+}
 
-  const call = (
-    method: CheckedMethod,
-    params: JsonObject,
-    support?: "optional" | "required"
-  ): Effect.Effect<any, McpError, ServerSession> =>
-    Effect.flatMap(ServerSession, (session) =>
-      Effect.flatMap(forward(session, method, params, support), (result) => {
-        const valid = validResult(method, renamesUris ? state.uris.inResult(result) : result)
-        return valid === undefined
-          ? Effect.zipRight(
-            Effect.logWarning(`The upstream "${name}" sent no valid result of "${method}"`),
-            Effect.fail(UpstreamError.of(name, `sent no valid result of "${method}"`))
-          )
-          : Effect.succeed(valid)
-      }))
+/** No handler of a proxy needs services. */
+const context = Context.empty()
 
-  const read = (uri: string, own: string) =>
-    Effect.mapError(
-      call("resources/read", { uri }),
-      (error) => error._tag === "ResourceNotFound" && uri !== own ? new ResourceNotFound({ uri: own }) : error
+/** The registration of a long list lets other fibers run. */
+const yields = { yields: true }
+
+const register = (self: Self, { entry, own }: Naming.Named): Effect.Effect<void, never, Scope.Scope> => {
+  switch (entry.kind) {
+    case "tool":
+      return tool(self, entry, own)
+    case "prompt":
+      return prompt(self, entry, own)
+    case "resource":
+      return resource(self, entry, own)
+    case "template":
+      return template(self, entry, own)
+  }
+}
+
+const tool = (self: Self, entry: Entry<"tool">, own: string) => {
+  const { listed, name: upstream } = entry
+  const around = seenBy(self, entry)
+  const check = visibilityOf(listed, self.extensions)
+  const { taskSupport = "forbidden" } = listed.execution ?? {}
+  const support = taskSupport === "forbidden" ? undefined : taskSupport
+  return self.registry.tools.register({
+    isListed: self.state.isListed,
+    around: check === undefined ? around : [visible(check), ...around ?? []],
+    context,
+    // A client without tasks can call the tool, because the proxy waits for the task of the upstream.
+    advertised: {
+      ...listed,
+      name: own,
+      ...(support === "required" ? { execution: { taskSupport: "optional" } } : undefined)
+    },
+    task: support === undefined ? self.startsTasks() : { support: "optional", startsInHandler: false },
+    call: (args) => call(self, "tools/call", withArguments(upstream, args), support)
+  }, yields)
+}
+
+const prompt = (self: Self, entry: Entry<"prompt">, own: string) => {
+  const { listed, name: upstream } = entry
+  return self.registry.prompts.register({
+    isListed: self.state.isListed,
+    around: seenBy(self, entry),
+    context,
+    advertised: { ...listed, name: own },
+    get: (args) => call(self, "prompts/get", withArguments(upstream, args)),
+    completers: completers(
+      self,
+      { type: "ref/prompt", name: upstream },
+      listed.arguments?.map(({ name }) => name) ?? []
     )
+  }, yields)
+}
 
-  const completers = (ref: JsonObject, names: ReadonlyArray<string>): Completers =>
-    new Map(options.completes() ? names.map((argument) => [argument, complete(ref, argument)] as const) : [])
+const resource = (self: Self, entry: Entry<"resource">, own: string) =>
+  self.registry.resources.register({
+    isListed: self.state.isListed,
+    around: seenBy(self, entry),
+    context,
+    advertised: { ...entry.listed, uri: own },
+    read: read(self, entry.name, own),
+    subscribe: self.subscribe(entry.name)
+  }, yields)
 
-  const complete = (ref: JsonObject, name: string) => (value: string, others: Readonly<Record<string, string>>) =>
+const template = (self: Self, entry: Entry<"template">, own: string) =>
+  Either.match(UriTemplate.parse(own), {
+    onLeft: (problem) =>
+      Effect.logWarning(`The resource template "${own}" of the upstream "${self.name}" is left out: ${problem}`),
+    onRight: (template) => {
+      const toUpstream = self.renamesUris
+        ? self.state.uris.toUpstream({ upstream: entry.name, own })
+        : (uri: string) => uri
+      return self.registry.templates.register({
+        isListed: self.state.isListed,
+        around: seenBy(self, entry),
+        context,
+        template,
+        advertised: { ...entry.listed, uriTemplate: own },
+        read: (_, uri) => Effect.suspend(() => read(self, toUpstream(uri), uri)),
+        list: undefined,
+        completers: completers(
+          self,
+          { type: "ref/resource", uri: entry.name },
+          template.variables.map(({ name }) => name)
+        ),
+        subscribe: (uri, session) => self.subscribe(toUpstream(uri))(uri, session)
+      }, yields)
+    }
+  })
+
+const unlistedResources = (self: Self) => {
+  const { name, registry, subscribe } = self
+  let variable = "uri"
+  for (let n = 2; registry.templates.has(`{+${variable}}`); n++) variable = `uri${n}`
+  const uriTemplate = `{+${variable}}`
+  return registry.templates.register({
+    isListed: false,
+    context,
+    template: Either.getOrThrow(UriTemplate.parse(uriTemplate)),
+    advertised: { name: `other resources of ${name}`, uriTemplate },
+    read: (_, uri) => Effect.catchTag(read(self, uri, uri), "ResourceNotFound", () => Effect.succeed(undefined)),
+    list: undefined,
+    completers: new Map(),
+    subscribe: (uri, session) => subscribe(uri)(uri, session)
+  })
+}
+
+const unlistedTools = (self: Self) =>
+  self.registry.tools.register({
+    isListed: false,
+    context,
+    advertised: { name: "*", inputSchema: { type: "object" } },
+    task: self.startsTasks(),
+    call: (args, tool) => call(self, "tools/call", withArguments(tool, args))
+  }, yields)
+
+/** The check that hides an entry from clients to whose sessions the upstream does not list it. */
+const seenBy = ({ isEach, isVisible }: Self, entry: ProxyEntry) => isEach() ? [visible(isVisible(entry))] : undefined
+
+/** A check of visibility. The server runs the check with the services of the request. */
+const visible = (check: Effect.Effect<boolean, never, ServerSession | RequestContext>) => ({
+  _tag: "Visibility" as const,
+  check: check as Effect.Effect<boolean>
+})
+
+const withArguments = (name: string, args: unknown): JsonObject => ({
+  name,
+  ...(args === undefined ? undefined : { arguments: args })
+})
+
+/** Sends a call to the upstream, and checks the result. */
+const call = (
+  { forward, name, renamesUris, state }: Self,
+  method: CheckedMethod,
+  params: JsonObject,
+  support?: "optional" | "required"
+): Effect.Effect<any, McpError, ServerSession> =>
+  Effect.flatMap(ServerSession, (session) =>
+    Effect.flatMap(forward(session, method, params, support), (result) => {
+      const valid = validResult(method, renamesUris ? state.uris.inResult(result) : result)
+      return valid === undefined
+        ? Effect.zipRight(
+          Effect.logWarning(`The upstream "${name}" sent no valid result of "${method}"`),
+          Effect.fail(UpstreamError.of(name, `sent no valid result of "${method}"`))
+        )
+        : Effect.succeed(valid)
+    }))
+
+const read = (self: Self, uri: string, own: string) =>
+  Effect.mapError(
+    call(self, "resources/read", { uri }),
+    (error) => error._tag === "ResourceNotFound" && uri !== own ? new ResourceNotFound({ uri: own }) : error
+  )
+
+const completers = (self: Self, ref: JsonObject, names: ReadonlyArray<string>): Completers =>
+  new Map(self.completes() ? names.map((argument) => [argument, complete(self, ref, argument)] as const) : [])
+
+const complete =
+  (self: Self, ref: JsonObject, argument: string) => (value: string, others: Readonly<Record<string, string>>) =>
     Effect.flatMap(ServerSession, (session) => {
       const given = Object.keys(others).length === 0 ? undefined : { context: { arguments: others } }
-      const completing = forward(session, "completion/complete", { ref, argument: { name, value }, ...given })
+      const params = { ref, argument: { name: argument, value }, ...given }
       return Effect.flatMap(
-        completing,
+        self.forward(session, "completion/complete", params),
         ({ completion }) =>
           Array.isArray((completion as JsonObject | undefined)?.values)
             ? Effect.succeed(completion as Suggestions)
-            : Effect.fail(UpstreamError.of(options.name, "sent no valid result of \"completion/complete\""))
+            : Effect.fail(UpstreamError.of(self.name, "sent no valid result of \"completion/complete\""))
       )
     })
-
-  const register = ({ entry, own }: Naming.Named): Effect.Effect<void, never, Scope.Scope> => {
-    const yields = { yields: true }
-    const around = options.isEach() ? [visible(isVisible(entry))] : undefined
-    switch (entry.kind) {
-      case "tool": {
-        const check = visibilityOf(entry.listed, options.extensions)
-        const { taskSupport = "forbidden" } = entry.listed.execution ?? {}
-        const support = taskSupport === "forbidden" ? undefined : taskSupport
-        return registry.tools.register({
-          isListed: state.isListed,
-          around: check === undefined ? around : [visible(check), ...around ?? []],
-          context,
-          // A client without tasks can call the tool, because the proxy waits for the task of the upstream.
-          advertised: {
-            ...entry.listed,
-            name: own,
-            ...(support === "required" ? { execution: { taskSupport: "optional" } } : undefined)
-          },
-          task: support === undefined ? options.startsTasks() : { support: "optional", startsInHandler: false },
-          call: (args) =>
-            call(
-              "tools/call",
-              { name: entry.name, ...(args === undefined ? undefined : { arguments: args }) },
-              support
-            )
-        }, yields)
-      }
-      case "prompt":
-        return registry.prompts.register({
-          isListed: state.isListed,
-          around,
-          context,
-          advertised: { ...entry.listed, name: own },
-          get: (args) =>
-            call("prompts/get", { name: entry.name, ...(args === undefined ? undefined : { arguments: args }) }),
-          completers: completers(
-            { type: "ref/prompt", name: entry.name },
-            entry.listed.arguments?.map(({ name }) => name) ?? []
-          )
-        }, yields)
-      case "resource":
-        return registry.resources.register({
-          isListed: state.isListed,
-          around,
-          context,
-          advertised: { ...entry.listed, uri: own },
-          read: read(entry.name, own),
-          subscribe: subscribe(entry.name)
-        }, yields)
-      case "template":
-        return Either.match(UriTemplate.parse(own), {
-          onLeft: (problem) =>
-            Effect.logWarning(`The resource template "${own}" of the upstream "${name}" is left out: ${problem}`),
-          onRight: (template) => {
-            const toUpstream = renamesUris
-              ? state.uris.toUpstream({ upstream: entry.name, own })
-              : (uri: string) => uri
-            return registry.templates.register({
-              isListed: state.isListed,
-              around,
-              context,
-              template,
-              advertised: { ...entry.listed, uriTemplate: own },
-              read: (_, uri) => Effect.suspend(() => read(toUpstream(uri), uri)),
-              list: undefined,
-              completers: completers(
-                { type: "ref/resource", uri: entry.name },
-                template.variables.map(({ name }) => name)
-              ),
-              subscribe: (uri, session) => subscribe(toUpstream(uri))(uri, session)
-            }, yields)
-          }
-        })
-    }
-  }
-
-  const unlistedResources = Effect.suspend(() => {
-    let variable = "uri"
-    for (let n = 2; registry.templates.has(`{+${variable}}`); n++) variable = `uri${n}`
-    const uriTemplate = `{+${variable}}`
-    return registry.templates.register({
-      isListed: false,
-      context,
-      template: Either.getOrThrow(UriTemplate.parse(uriTemplate)),
-      advertised: { name: `other resources of ${name}`, uriTemplate },
-      read: (_, uri) => Effect.catchTag(read(uri, uri), "ResourceNotFound", () => Effect.succeed(undefined)),
-      list: undefined,
-      completers: new Map(),
-      subscribe: (uri, session) => subscribe(uri)(uri, session)
-    })
-  })
-
-  const unlistedTools = Effect.suspend(() =>
-    registry.tools.register({
-      isListed: false,
-      context,
-      advertised: { name: "*", inputSchema: { type: "object" } },
-      task: options.startsTasks(),
-      call: (args, tool) =>
-        call("tools/call", { name: tool, ...(args === undefined ? undefined : { arguments: args }) })
-    }, { yields: true })
-  )
-
-  return { register, unlistedResources, unlistedTools }
-}
 
 /** The methods whose results are checked before they are passed on. */
 type CheckedMethod = "tools/call" | "prompts/get" | "resources/read"
