@@ -44,80 +44,89 @@ export interface Subscriptions {
   readonly wantsOwn: (client: ServerSessionService) => boolean
 }
 
+interface Self extends Options {
+  /** What the clients want that share the link of all; `add` and `remove` count. */
+  readonly sharedWanted: Wanted
+  /** What each client wants that owns a link, by the keys of the clients; `wantedOf` adds clients. */
+  readonly wantedBy: WeakMap<object, Wanted>
+}
+
 export const make = (options: Options): Subscriptions => {
-  const { name, own, ownNow, run, shared, sharedNow, toOwn, updated } = options
-  const sharedWanted: Wanted = new Map()
-  const wantedBy = new WeakMap<object, Wanted>()
-
-  const wantedOf = ({ client }: ServerSessionService): Wanted => {
-    const key = client.key as object
-    const known = wantedBy.get(key)
-    if (known !== undefined) return known
-    const made: Wanted = new Map()
-    wantedBy.set(key, made)
-    return made
-  }
-
-  const add = (
-    wanted: Wanted,
-    uri: string,
-    link: Effect.Effect<Link, McpError>,
-    now: () => ClientSessionService | undefined
-  ): Effect.Effect<void, McpError, Scope.Scope> =>
-    Effect.uninterruptibleMask((restore) => {
-      const count = wanted.get(uri) ?? 0
-      wanted.set(uri, count + 1)
-      const subscribing = count > 0 ? Effect.void : Effect.onError(
-        restore(Effect.flatMap(link, ({ session }) =>
-          Effect.catchAll(
-            session.subscribeResource(uri),
-            (error) => UpstreamError.fail(name, "resources/subscribe", error)
-          ))),
-        () =>
-          Effect.sync(() => {
-            // Clients that have subscribed meanwhile rely on this subscription.
-            const session = remove(wanted, uri) ? undefined : now()
-            if (session !== undefined) run(Effect.ignore(session.subscribeResource(uri)))
-          })
-      )
-      const end = Effect.sync(() => {
-        const session = remove(wanted, uri) ? now() : undefined
-        // The client does not wait for the upstream.
-        if (session !== undefined) run(Effect.ignore(session.unsubscribeResource(uri)))
-      })
-      return Effect.zipRight(subscribing, Effect.addFinalizer(() => end))
-    })
-
-  const following = (
-    session: ClientSessionService,
-    wanted: Wanted,
-    notify: (uri: string) => Effect.Effect<void>
-  ): Effect.Effect<void, never, Scope.Scope> =>
-    Effect.gen(function*() {
-      yield* Effect.forkScoped(
-        Effect.interruptible(Stream.runForEach(session.resourceUpdates, (uri) => notify(toOwn(uri))))
-      )
-      yield* Effect.yieldNow()
-      const again = Effect.forEach([...wanted.keys()], (uri) =>
-        Effect.matchEffect(session.subscribeResource(uri), {
-          onFailure: ({ message }) =>
-            Effect.logWarning(`The upstream "${name}" refused a subscription that it had before: ${message}`),
-          onSuccess: () => notify(toOwn(uri))
-        }), { discard: true })
-      yield* Effect.forkScoped(Effect.interruptible(again))
-    })
-
+  const self: Self = { ...options, sharedWanted: new Map(), wantedBy: new WeakMap() }
   return {
-    begin: (uri, session) =>
-      Effect.flatMap(own(session), (link) =>
-        link === undefined
-          ? add(sharedWanted, uri, shared, sharedNow)
-          : add(wantedOf(session), uri, Effect.succeed(link), () => ownNow(session))),
-    follow: ({ session }) => following(session, sharedWanted, updated),
-    followOwn: ({ session }, client) => following(session, wantedOf(client), client.changed.resource),
-    wantsOwn: (client) => wantedOf(client).size > 0
+    begin: (uri, session) => begin(self, uri, session),
+    follow: ({ session }) => following(self, session, self.sharedWanted, self.updated),
+    followOwn: ({ session }, client) => following(self, session, wantedOf(self, client), client.changed.resource),
+    wantsOwn: (client) => wantedOf(self, client).size > 0
   }
 }
+
+const wantedOf = ({ wantedBy }: Self, { client }: ServerSessionService): Wanted => {
+  const key = client.key as object
+  const known = wantedBy.get(key)
+  if (known !== undefined) return known
+  const made: Wanted = new Map()
+  wantedBy.set(key, made)
+  return made
+}
+
+const begin = (self: Self, uri: string, session: ServerSessionService): Effect.Effect<void, McpError, Scope.Scope> =>
+  Effect.flatMap(self.own(session), (link) =>
+    link === undefined
+      ? add(self, self.sharedWanted, uri, self.shared, self.sharedNow)
+      : add(self, wantedOf(self, session), uri, Effect.succeed(link), () => self.ownNow(session)))
+
+/** Counts one client more, until the scope closes. The first client subscribes at the upstream, and the last one unsubscribes. */
+const add = (
+  { name, run }: Self,
+  wanted: Wanted,
+  uri: string,
+  link: Effect.Effect<Link, McpError>,
+  now: () => ClientSessionService | undefined
+): Effect.Effect<void, McpError, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) => {
+    const count = wanted.get(uri) ?? 0
+    wanted.set(uri, count + 1)
+    const subscribing = count > 0 ? Effect.void : Effect.onError(
+      restore(Effect.flatMap(link, ({ session }) =>
+        Effect.catchAll(
+          session.subscribeResource(uri),
+          (error) => UpstreamError.fail(name, "resources/subscribe", error)
+        ))),
+      () =>
+        Effect.sync(() => {
+          // Clients that have subscribed meanwhile rely on this subscription.
+          const session = remove(wanted, uri) ? undefined : now()
+          if (session !== undefined) run(Effect.ignore(session.subscribeResource(uri)))
+        })
+    )
+    const end = Effect.sync(() => {
+      const session = remove(wanted, uri) ? now() : undefined
+      // The client does not wait for the upstream.
+      if (session !== undefined) run(Effect.ignore(session.unsubscribeResource(uri)))
+    })
+    return Effect.zipRight(subscribing, Effect.addFinalizer(() => end))
+  })
+
+/** Passes the updates of a session with the upstream on, and subscribes again to what the clients of the session want. */
+const following = Effect.fnUntraced(function*(
+  { name, toOwn }: Self,
+  session: ClientSessionService,
+  wanted: Wanted,
+  notify: (uri: string) => Effect.Effect<void>
+) {
+  yield* Effect.forkScoped(
+    Effect.interruptible(Stream.runForEach(session.resourceUpdates, (uri) => notify(toOwn(uri))))
+  )
+  yield* Effect.yieldNow()
+  const again = Effect.forEach([...wanted.keys()], (uri) =>
+    Effect.matchEffect(session.subscribeResource(uri), {
+      onFailure: ({ message }) =>
+        Effect.logWarning(`The upstream "${name}" refused a subscription that it had before: ${message}`),
+      onSuccess: () => notify(toOwn(uri))
+    }), { discard: true })
+  yield* Effect.forkScoped(Effect.interruptible(again))
+})
 
 /** Counts one client less; `true` when no client is subscribed to the resource any more. */
 const remove = (wanted: Wanted, uri: string): boolean => {
