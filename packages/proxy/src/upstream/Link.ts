@@ -66,83 +66,104 @@ export interface Options {
   readonly standalone: () => ServerSessionService | undefined
 }
 
+interface Self {
+  readonly options: Options
+  readonly session: ClientSessionService
+  /** The calls that run; `during` writes it. */
+  readonly running: Set<Running>
+  readonly logs: Logs
+  /** The level that was sent last, and the level that the upstream has acknowledged last; `setLevel` writes both. */
+  readonly level: { sent: LoggingLevel | undefined; acknowledged: LoggingLevel | undefined }
+}
+
 /** Opens a link, which closes with the scope. */
-export const open = (options: Options): Effect.Effect<Link, ConnectError, Scope.Scope> =>
-  Effect.gen(function*() {
-    const running = new Set<Running>()
-    // The level that was sent last. The level counts as set, unless the upstream does not acknowledge it.
-    let level: LoggingLevel | undefined
-    let acknowledged: LoggingLevel | undefined
-    const rootsChanges = yield* Queue.sliding<void>(1)
-    const target = (): Running | undefined => {
-      const [first, ...others] = running
-      if (first === undefined) {
-        const session = options.standalone()
-        return session === undefined ? undefined : { session: () => session, ask: Questions.ask(session) }
-      }
-      const { key } = first.session().client
-      const isOne = others.every(({ session }) => key !== undefined && session().client.key === key)
-      return isOne ? others.at(-1) ?? first : undefined
-    }
-    const ask: Ask = (question) =>
-      Effect.suspend(() =>
-        target()?.ask(question) ?? Effect.fail(
-          new InvalidRequest({
-            message:
-              `The proxy cannot tell which client "${question.method}" is for: no call runs, or calls of several clients run`
-          })
-        )
-      )
-    const logs = yield* passLogs(() => target()?.session())
-    const taskProgress = taskProgressOf()
-    const session = yield* Client.make(options.connector, {
-      ...options.client,
-      onNotification: (notification) => {
-        logs.receive(notification)
-        taskProgress.receive(notification)
-      },
-      checkOutputs: false,
-      prior: options.prior,
-      features: Questions.features(options.capabilities, ask, { changes: Stream.fromQueue(rootsChanges) })
-    })
-    yield* Effect.forkScoped(Effect.interruptible(Stream.runForEach(
-      session.elicitationsCompleted,
-      (id) => target()?.session().elicitationComplete(id) ?? Effect.void
-    )))
-    yield* Effect.forkScoped(Effect.interruptible(Stream.runForEach(
-      session.diagnostics,
-      (one) => Effect.logDebug(`The upstream "${options.name}":`, one)
-    )))
-    // Lets the listeners start before the link is used.
-    yield* Effect.yieldNow()
-    return {
-      session,
-      reporting: taskProgress.reporting,
-      during: (one, call) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => running.add(one)),
-          // Sends log messages before the answer: some clients receive no log message of a call after its answer.
-          () =>
-            Effect.tap(call, () => logs.isIdle() ? Effect.void : raceFirst(logs.flush, Effect.ignore(session.ended))),
-          () => Effect.sync(() => running.delete(one))
-        ),
-      setLevel: (wanted) =>
-        Effect.suspend(() => {
-          const isSet = level !== undefined && (options.isShared ? isAtLeast(wanted, level) : wanted === level)
-          if (isSet || session.serverCapabilities.logging === undefined) return Effect.void
-          level = wanted
-          return session.setLoggingLevel(wanted).pipe(
-            Effect.onExit((exit) =>
-              Effect.sync(() => {
-                if (Exit.isSuccess(exit)) acknowledged = wanted
-                else if (level === wanted) level = acknowledged
-              })
-            ),
-            Effect.ignore
-          )
-        }),
-      rootsChanged: Effect.asVoid(Queue.offer(rootsChanges, undefined))
-    }
+export const open = Effect.fnUntraced(function*(options: Options): Effect.fn.Return<Link, ConnectError, Scope.Scope> {
+  const running = new Set<Running>()
+  const target = () => targetOf(options, running)
+  const rootsChanges = yield* Queue.sliding<void>(1)
+  const logs = yield* passLogs(() => target()?.session())
+  const taskProgress = taskProgressOf()
+  const session = yield* Client.make(options.connector, {
+    ...options.client,
+    onNotification: (notification) => {
+      logs.receive(notification)
+      taskProgress.receive(notification)
+    },
+    checkOutputs: false,
+    prior: options.prior,
+    features: Questions.features(options.capabilities, asking(target), { changes: Stream.fromQueue(rootsChanges) })
+  })
+  const self: Self = { options, session, running, logs, level: { sent: undefined, acknowledged: undefined } }
+  yield* listen(self)
+  return {
+    session,
+    reporting: taskProgress.reporting,
+    during: (one, call) => during(self, one, call),
+    setLevel: (wanted) => setLevel(self, wanted),
+    rootsChanged: Effect.asVoid(Queue.offer(rootsChanges, undefined))
+  }
+})
+
+/** The call that a message of the upstream belongs to; `undefined` when nobody can tell. */
+const targetOf = (options: Options, running: ReadonlySet<Running>): Running | undefined => {
+  const [first, ...others] = running
+  if (first === undefined) {
+    const session = options.standalone()
+    return session === undefined ? undefined : { session: () => session, ask: Questions.ask(session) }
+  }
+  const { key } = first.session().client
+  const isOne = others.every(({ session }) => key !== undefined && session().client.key === key)
+  return isOne ? others.at(-1) ?? first : undefined
+}
+
+const asking = (target: () => Running | undefined): Ask => (question) =>
+  Effect.suspend(() =>
+    target()?.ask(question) ?? Effect.fail(
+      new InvalidRequest({
+        message:
+          `The proxy cannot tell which client "${question.method}" is for: no call runs, or calls of several clients run`
+      })
+    )
+  )
+
+/** Passes on what the session reports outside of answers and log messages, until the scope closes. */
+const listen = Effect.fnUntraced(function*({ options, running, session }: Self) {
+  yield* Effect.forkScoped(Effect.interruptible(Stream.runForEach(
+    session.elicitationsCompleted,
+    (id) => targetOf(options, running)?.session().elicitationComplete(id) ?? Effect.void
+  )))
+  yield* Effect.forkScoped(Effect.interruptible(Stream.runForEach(
+    session.diagnostics,
+    (one) => Effect.logDebug(`The upstream "${options.name}":`, one)
+  )))
+  // Lets the listeners start before the link is used.
+  yield* Effect.yieldNow()
+})
+
+const during = <A, E>({ logs, running, session }: Self, one: Running, call: Effect.Effect<A, E>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => running.add(one)),
+    // Sends log messages before the answer: some clients receive no log message of a call after its answer.
+    () => Effect.tap(call, () => logs.isIdle() ? Effect.void : raceFirst(logs.flush, Effect.ignore(session.ended))),
+    () => Effect.sync(() => running.delete(one))
+  )
+
+const setLevel = ({ level, options, session }: Self, wanted: LoggingLevel): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { sent } = level
+    const isSet = sent !== undefined && (options.isShared ? isAtLeast(wanted, sent) : wanted === sent)
+    if (isSet || session.serverCapabilities.logging === undefined) return Effect.void
+    // The level counts as set, unless the upstream does not acknowledge it.
+    level.sent = wanted
+    return session.setLoggingLevel(wanted).pipe(
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          if (Exit.isSuccess(exit)) level.acknowledged = wanted
+          else if (level.sent === wanted) level.sent = level.acknowledged
+        })
+      ),
+      Effect.ignore
+    )
   })
 
 interface Logs {
