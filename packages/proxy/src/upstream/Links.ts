@@ -21,6 +21,7 @@ import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Hash from "effect/Hash"
 import * as RcMap from "effect/RcMap"
+import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import type { Link } from "./Link.js"
 import * as Questions from "./Questions.js"
@@ -81,113 +82,151 @@ class Key implements Equal.Equal {
   }
 }
 
-export const make = (options: Options): Effect.Effect<Links, never, Scope.Scope> =>
-  Effect.gen(function*() {
-    const { idle, max, name, onOpen, open } = options
-    const standalones = new WeakMap<object, ServerSessionService>()
-    const opened = new WeakMap<object, { readonly link: Link; readonly listed: Deferred.Deferred<void> }>()
-    const ending = new WeakSet<object>()
-    const left = new WeakSet<object>()
-    const run = yield* FiberSet.makeRuntime<never, void, never>()
-    let anonymous = 0
+interface Opened {
+  readonly link: Link
+  /** Completes when the lists of the link were read. */
+  readonly listed: Deferred.Deferred<void>
+}
 
-    const standaloneOf = ({ client: { key } }: ServerSessionService) =>
-      typeof key === "object" ? standalones.get(key) : undefined
-    const openedBy = ({ client: { key } }: ServerSessionService) =>
-      typeof key === "object" ? opened.get(key) : undefined
-    const tooMany = UpstreamError.of(name, `serves ${max} clients already; try again later`)
+interface Self extends Options {
+  /** The links of clients, each from the moment at which it begins to open. */
+  readonly all: RcMap.RcMap<Key, Deferred.Deferred<Link, McpError>>
+  /** Closes before `all` does, and closes all links at the same time. */
+  readonly closing: Scope.Scope
+  /** Opens one link at a time. */
+  readonly lock: Semaphore.Semaphore
+  readonly run: (effect: Effect.Effect<void>) => void
+  readonly warnOfAnonymous: Effect.Effect<void>
+  /** How many links anonymous requests have opened; `ofUnknown` counts. */
+  readonly anonymous: Ref.Ref<number>
+  /** The sessions that reach clients outside of their requests, by the keys of the clients; `begin` writes them. */
+  readonly standalones: WeakMap<object, ServerSessionService>
+  /** The open links of clients with a session, by the keys of the clients; `opening` writes them. */
+  readonly opened: WeakMap<object, Opened>
+  /** The keys of clients whose session closes their link at its end; `endWithSession` writes them. */
+  readonly ending: WeakSet<object>
+  /** The keys of clients whose session has ended; `endWithSession` writes them. */
+  readonly left: WeakSet<object>
+}
 
-    const opening = (key: Key) =>
-      Effect.gen(function*() {
-        const { client, session } = key
-        const own = yield* Edition.childOf(closing)
-        yield* Effect.addFinalizer((exit) => Scope.close(own, exit))
-        const link = yield* Scope.extend(open(session.client.capabilities, () => standaloneOf(session)), own)
-        run(Effect.zipRight(Effect.ignore(link.session.ended), RcMap.invalidate(all, key)))
-        if (typeof client === "object" && session.client.sessionScope !== undefined) {
-          const listed = yield* Deferred.make<void>()
-          opened.set(client, { link, listed })
-          yield* Scope.extend(onOpen(link, standaloneOf(session) ?? session, listed), own)
-        }
-        return link
-      })
-
-    const all: RcMap.RcMap<Key, Deferred.Deferred<Link, McpError>> = yield* RcMap.make({
-      idleTimeToLive: ({ session }: Key) => session.client.sessionScope === undefined ? idle : Duration.infinity,
-      lookup: (key: Key) =>
-        Effect.gen(function*() {
-          const link = yield* Deferred.make<Link, McpError>()
-          // The map runs `lookup` in an uninterruptible region, and a fiber inherits the region.
-          yield* Effect.forkScoped(Effect.interruptible(
-            Effect.onExit(opening(key), (exit) =>
-              Deferred.done(
-                link,
-                Exit.isInterrupted(exit) ? Exit.fail(UpstreamError.of(name, "is not connected")) : exit
-              ))
-          ))
-          return link
-        })
-    })
-    const lock = Semaphore.make()
-    // This scope closes before the map does, and closes all links at the same time.
-    const closing = yield* Effect.acquireRelease(
-      Edition.parallelScope,
-      (scope) => Scope.close(scope, Exit.void)
-    )
-
-    const size = Effect.map(RcMap.keys(all), (keys) => keys.length + anonymous)
-
-    const get = (key: Key): Effect.Effect<Link, McpError, Scope.Scope> =>
-      Effect.gen(function*() {
-        const { client, session } = key
-        if (!(yield* RcMap.has(all, key)) && (yield* size) >= max) return yield* tooMany
-        const { sessionScope } = session.client
-        // The session of the client may have ended: then the link closes at once.
-        const end = Effect.suspend(() => {
-          if (typeof client !== "object" || sessionScope === undefined) return Effect.void
-          const close = Effect.sync(() => void run(RcMap.invalidate(all, key)))
-          if (ending.has(client)) return left.has(client) ? close : Effect.void
-          ending.add(client)
-          return Scope.addFinalizer(sessionScope, Effect.zipRight(Effect.sync(() => left.add(client)), close))
-        })
-        // One request at a time: for two requests that come together, the map would open two links. No request waits long for the
-        // lock, because the link opens on a fiber of its own. Uninterruptible, so that no link begins without its end.
-        const link = yield* Effect.uninterruptible(Effect.zipLeft(lock.run(RcMap.get(all, key)), end))
-        return yield* Effect.tapError(Deferred.await(link), () => RcMap.invalidate(all, key))
-      })
-
-    const warnOfAnonymous = yield* Effect.once(forOperator(Effect.logWarning(
-      "Clients without a session and without a user may call over HTTP: each of their requests opens a session with the upstream " +
-        `"${name}", and state of the session is lost. Give the server an \`authenticator\`, or the proxy \`sessions: "shared"\``
-    )))
-
-    const ofUnknown = (session: ServerSessionService): Effect.Effect<Link, McpError, Scope.Scope> =>
-      Effect.gen(function*() {
-        yield* warnOfAnonymous
-        if ((yield* size) >= max) return yield* tooMany
-        yield* Effect.acquireRelease(Effect.sync(() => anonymous++), () => Effect.sync(() => anonymous--))
-        return yield* open(session.client.capabilities, () => undefined)
-      })
-
-    return {
-      warnOfAnonymous,
-      of: (session) =>
-        Effect.suspend(() => {
-          const key = session.client.key ?? (Session.isLocal(session) ? anonymousOfMachine : undefined)
-          return key === undefined ? ofUnknown(session) : get(new Key(key, session))
-        }),
-      begin: (session) => {
-        if (typeof session.client.key === "object") standalones.set(session.client.key, session)
-      },
-      existing: (session) => openedBy(session)?.link,
-      listedNow: (session) => {
-        const found = openedBy(session)
-        return found !== undefined && Effect.runSync(Deferred.isDone(found.listed)) ? found.link : undefined
-      },
-      listed: (session) =>
-        Effect.flatMap(Effect.scoped(get(new Key(session.client.key!, session))), (link) => {
-          const found = openedBy(session)
-          return Effect.as(found?.link === link ? Deferred.await(found.listed) : Effect.void, link)
-        })
-    }
+export const make = Effect.fnUntraced(function*(options: Options): Effect.fn.Return<Links, never, Scope.Scope> {
+  const run = yield* FiberSet.makeRuntime<never, void, never>()
+  const all: Self["all"] = yield* RcMap.make({
+    idleTimeToLive: ({ session }: Key) => session.client.sessionScope === undefined ? options.idle : Duration.infinity,
+    lookup: (key: Key) => lookup(self, key)
   })
+  const self: Self = {
+    ...options,
+    all,
+    closing: yield* Effect.acquireRelease(Edition.parallelScope, (scope) => Scope.close(scope, Exit.void)),
+    lock: Semaphore.make(),
+    run,
+    warnOfAnonymous: yield* Effect.once(warning(options.name)),
+    anonymous: yield* Ref.make(0),
+    standalones: new WeakMap(),
+    opened: new WeakMap(),
+    ending: new WeakSet(),
+    left: new WeakSet()
+  }
+  return entrances(self)
+})
+
+const entrances = (self: Self): Links => ({
+  warnOfAnonymous: self.warnOfAnonymous,
+  of: (session) =>
+    Effect.suspend(() => {
+      const key = session.client.key ?? (Session.isLocal(session) ? anonymousOfMachine : undefined)
+      return key === undefined ? ofUnknown(self, session) : get(self, new Key(key, session))
+    }),
+  begin: (session) => {
+    if (typeof session.client.key === "object") self.standalones.set(session.client.key, session)
+  },
+  existing: (session) => openedBy(self, session)?.link,
+  listedNow: (session) => {
+    const found = openedBy(self, session)
+    return found !== undefined && Effect.runSync(Deferred.isDone(found.listed)) ? found.link : undefined
+  },
+  listed: (session) =>
+    Effect.flatMap(Effect.scoped(get(self, new Key(session.client.key!, session))), (link) => {
+      const found = openedBy(self, session)
+      return Effect.as(found?.link === link ? Deferred.await(found.listed) : Effect.void, link)
+    })
+})
+
+const warning = (name: string) =>
+  forOperator(Effect.logWarning(
+    "Clients without a session and without a user may call over HTTP: each of their requests opens a session with the upstream " +
+      `"${name}", and state of the session is lost. Give the server an \`authenticator\`, or the proxy \`sessions: "shared"\``
+  ))
+
+const standaloneOf = ({ standalones }: Self, { client: { key } }: ServerSessionService) =>
+  typeof key === "object" ? standalones.get(key) : undefined
+
+const openedBy = ({ opened }: Self, { client: { key } }: ServerSessionService) =>
+  typeof key === "object" ? opened.get(key) : undefined
+
+/** Begins to open the link of a client, and gives the link before it is open. */
+const lookup = Effect.fnUntraced(function*(self: Self, key: Key) {
+  const link = yield* Deferred.make<Link, McpError>()
+  // The map runs `lookup` in an uninterruptible region, and a fiber inherits the region.
+  yield* Effect.forkScoped(Effect.interruptible(
+    Effect.onExit(opening(self, key), (exit) =>
+      Deferred.done(
+        link,
+        Exit.isInterrupted(exit) ? Exit.fail(UpstreamError.of(self.name, "is not connected")) : exit
+      ))
+  ))
+  return link
+})
+
+const opening = Effect.fnUntraced(function*(self: Self, key: Key) {
+  const { client, session } = key
+  const own = yield* Edition.childOf(self.closing)
+  yield* Effect.addFinalizer((exit) => Scope.close(own, exit))
+  const link = yield* Scope.extend(self.open(session.client.capabilities, () => standaloneOf(self, session)), own)
+  self.run(Effect.zipRight(Effect.ignore(link.session.ended), RcMap.invalidate(self.all, key)))
+  if (typeof client === "object" && session.client.sessionScope !== undefined) {
+    const listed = yield* Deferred.make<void>()
+    self.opened.set(client, { link, listed })
+    yield* Scope.extend(self.onOpen(link, standaloneOf(self, session) ?? session, listed), own)
+  }
+  return link
+})
+
+const get = Effect.fnUntraced(function*(self: Self, key: Key) {
+  const { all, lock } = self
+  if (!(yield* RcMap.has(all, key))) yield* refuseTooMany(self)
+  // One request at a time: for two requests that come together, the map would open two links. No request waits long for the
+  // lock, because the link opens on a fiber of its own. Uninterruptible, so that no link begins without its end.
+  const link = yield* Effect.uninterruptible(Effect.zipLeft(lock.run(RcMap.get(all, key)), endWithSession(self, key)))
+  return yield* Effect.tapError(Deferred.await(link), () => RcMap.invalidate(all, key))
+})
+
+/** Closes the link when the session of the client ends. The session may have ended: then the link closes at once. */
+const endWithSession = ({ all, ending, left, run }: Self, key: Key): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { client, session: { client: { sessionScope } } } = key
+    if (typeof client !== "object" || sessionScope === undefined) return Effect.void
+    const close = Effect.sync(() => run(RcMap.invalidate(all, key)))
+    if (ending.has(client)) return left.has(client) ? close : Effect.void
+    ending.add(client)
+    return Scope.addFinalizer(sessionScope, Effect.zipRight(Effect.sync(() => left.add(client)), close))
+  })
+
+/** A link for one request of an anonymous client. */
+const ofUnknown = Effect.fnUntraced(function*(self: Self, session: ServerSessionService) {
+  const { anonymous } = self
+  yield* self.warnOfAnonymous
+  yield* refuseTooMany(self)
+  yield* Effect.acquireRelease(
+    Ref.update(anonymous, (count) => count + 1),
+    () => Ref.update(anonymous, (count) => count - 1)
+  )
+  return yield* self.open(session.client.capabilities, () => undefined)
+})
+
+const refuseTooMany = Effect.fnUntraced(function*({ all, anonymous, max, name }: Self) {
+  const keys = yield* RcMap.keys(all)
+  if (keys.length + (yield* Ref.get(anonymous)) < max) return
+  return yield* UpstreamError.of(name, `serves ${max} clients already; try again later`)
+})
