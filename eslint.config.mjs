@@ -102,7 +102,6 @@ export const mayBeLong = [
       "packages/extensions/src/skills/server/SkillFiles.ts",
       "packages/proxy/src/Proxy.ts",
       "packages/proxy/src/entries/Mirror.ts",
-      "packages/proxy/src/upstream/ListingLink.ts",
       "packages/redis/src/RedisEventStore.ts",
       "packages/redis/src/RedisInbox.ts",
       "packages/redis/src/RedisSessionDirectory.ts",

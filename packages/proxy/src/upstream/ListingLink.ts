@@ -10,6 +10,7 @@ import type { ConnectError } from "@effect-mcp/core/ClientError"
 import type { Change, ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
 import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
+import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
 import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Cause from "effect/Cause"
@@ -59,93 +60,117 @@ const KEPT = "5 seconds"
 /** After a session of this length, the schedule `reconnect` begins anew. */
 const RESET_AFTER = Duration.minutes(1)
 
+interface Self extends Options {
+  /** Changes in `become`; and at the end of a connection, which opens the next one. */
+  state: State
+  readonly started: Deferred.Deferred<void, ConnectError>
+  readonly unconnected: McpError
+  readonly failed: McpError
+}
+
 export const make = (options: Options): Effect.Effect<Supervisor> =>
-  Effect.gen(function*() {
-    const { connectTimeout, name, open, reconnect } = options
-    const opening = (): State => ({ _tag: "Opening", opened: Effect.runSync(Deferred.make<Link, McpError>()) })
-    const unconnected = UpstreamError.of(name, "is not connected")
-    const failed = UpstreamError.of(name, "is not connected any more: the proxy has failed")
-    let state = opening()
-    const started = yield* Deferred.make<void, ConnectError>()
-    const change = (next: State, outcome: Effect.Effect<Link, McpError>): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        const before = state
-        state = next
-        return before._tag === "Opening" ? Effect.asVoid(Deferred.complete(before.opened, outcome)) : Effect.void
-      })
-
-    /** One connection, from its beginning to its end. */
-    const connection = ({ onLists, onOpen }: Follower) =>
-      Effect.gen(function*() {
-        const link = yield* open
-        const following = yield* ListFollower.make(name, link.session, onLists, Deferred.succeed(started, undefined))
-        yield* change({ _tag: "Open", link }, Effect.succeed(link))
-        yield* Effect.addFinalizer(() =>
-          Effect.sync(() => {
-            state = opening()
-          })
-        )
-        yield* onOpen(link)
-        yield* following
-        yield* Effect.logWarning(`The upstream "${name}" has ended the session; it is connected again`)
-      }).pipe(ScopeEnd.scoped)
-
-    /** Takes the lists away when the upstream does not come back soon. */
-    const gone = ({ onLists }: Follower) =>
-      Effect.zipRight(
-        Effect.sleep(KEPT),
-        Effect.suspend(() => state._tag === "Open" ? Effect.void : onLists(undefined, []))
-      )
-
-    const lasted = (follower: Follower) =>
-      Effect.matchEffect(Effect.timed(connection(follower)), {
-        onFailure: (error) =>
-          Effect.gen(function*() {
-            yield* change({ _tag: "Down", why: unconnected }, UpstreamError.unconnected(name, error))
-            yield* follower.onLists(undefined, [])
-            yield* Deferred.fail(started, error)
-            return Duration.zero
-          }),
-        onSuccess: ([duration]) => Effect.as(Effect.forkScoped(gone(follower)), duration)
-      })
-
-    /** After a defect nothing connects again: calls fail with a message that says so, and `started` dies with the defect. */
-    const broken = ({ onLists }: Follower, cause: Cause.Cause<never>) =>
-      Effect.logError(`The proxy of the upstream "${name}" has failed, and does not connect again`, cause).pipe(
-        Effect.zipRight(change({ _tag: "Down", why: failed }, Effect.fail(failed))),
-        Effect.zipRight(Deferred.failCause(started, cause)),
-        Effect.zipRight(onLists(undefined, []))
-      )
-
-    const repeating = Schedule.resetWhen(
-      Schedule.passthrough(Schedule.mapInput(reconnect, (_: Duration.Duration) => undefined)),
-      Duration.greaterThanOrEqualTo(RESET_AFTER)
-    )
+  Effect.map(Deferred.make<void, ConnectError>(), (started) => {
+    const self: Self = {
+      ...options,
+      state: opening(),
+      started,
+      unconnected: UpstreamError.of(options.name, "is not connected"),
+      failed: UpstreamError.of(options.name, "is not connected any more: the proxy has failed")
+    }
     return {
-      link: Effect.suspend(() => {
-        switch (state._tag) {
-          case "Open":
-            return Effect.succeed(state.link)
-          case "Opening":
-            return TimeLimit.call(Deferred.await(state.opened), connectTimeout, () => Effect.fail(unconnected))
-          case "Down":
-            return Effect.fail(state.why)
-        }
-      }),
-      session: () => state._tag === "Open" ? state.link.session : undefined,
+      link: Effect.suspend(() => linkOf(self)),
+      session: () => self.state._tag === "Open" ? self.state.link.session : undefined,
       started: Deferred.await(started),
-      run: (follower) =>
-        Effect.zipRight(
-          Effect.repeat(lasted(follower), repeating),
-          Effect.zipRight(
-            change({ _tag: "Down", why: unconnected }, Effect.fail(unconnected)),
-            follower.onLists(undefined, [])
-          )
-        ).pipe(
-          Effect.tapErrorCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.void : broken(follower, cause)),
-          Effect.interruptible,
-          Effect.forkScoped,
-          Effect.asVoid
-        )
+      run: (follower) => run(self, follower)
     }
   })
+
+const opening = (): State => ({ _tag: "Opening", opened: Edition.deferred<Link, McpError>() })
+
+const linkOf = ({ connectTimeout, state, unconnected }: Self): Effect.Effect<Link, McpError> => {
+  switch (state._tag) {
+    case "Open":
+      return Effect.succeed(state.link)
+    case "Opening":
+      return TimeLimit.call(Deferred.await(state.opened), connectTimeout, () => Effect.fail(unconnected))
+    case "Down":
+      return Effect.fail(state.why)
+  }
+}
+
+/** Changes the state. Calls that wait for the link get the outcome. */
+const become = (self: Self, next: State, outcome: Effect.Effect<Link, McpError>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const before = self.state
+    self.state = next
+    return before._tag === "Opening" ? Effect.asVoid(Deferred.complete(before.opened, outcome)) : Effect.void
+  })
+
+const run = (self: Self, follower: Follower): Effect.Effect<void, never, Scope.Scope> => {
+  const { reconnect, unconnected } = self
+  const repeating = Schedule.resetWhen(
+    Schedule.passthrough(Schedule.mapInput(reconnect, (_: Duration.Duration) => undefined)),
+    Duration.greaterThanOrEqualTo(RESET_AFTER)
+  )
+  return Effect.zipRight(
+    Effect.repeat(lasted(self, follower), repeating),
+    Effect.zipRight(
+      become(self, { _tag: "Down", why: unconnected }, Effect.fail(unconnected)),
+      follower.onLists(undefined, [])
+    )
+  ).pipe(
+    Effect.tapErrorCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.void : broken(self, follower, cause)),
+    Effect.interruptible,
+    Effect.forkScoped,
+    Effect.asVoid
+  )
+}
+
+/** One connection, or one attempt to connect, and how long the connection lasted. */
+const lasted = (self: Self, follower: Follower) =>
+  Effect.matchEffect(Effect.timed(connection(self, follower)), {
+    onFailure: Effect.fnUntraced(function*(error) {
+      const { name, started, unconnected } = self
+      yield* become(self, { _tag: "Down", why: unconnected }, UpstreamError.unconnected(name, error))
+      yield* follower.onLists(undefined, [])
+      yield* Deferred.fail(started, error)
+      return Duration.zero
+    }),
+    onSuccess: ([duration]) => Effect.as(Effect.forkScoped(gone(self, follower)), duration)
+  })
+
+/** One connection, from its beginning to its end. */
+const connection = Effect.fnUntraced(
+  function*(self: Self, { onLists, onOpen }: Follower) {
+    const { name, open, started } = self
+    const link = yield* open
+    const following = yield* ListFollower.make(name, link.session, onLists, Deferred.succeed(started, undefined))
+    yield* become(self, { _tag: "Open", link }, Effect.succeed(link))
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        self.state = opening()
+      })
+    )
+    yield* onOpen(link)
+    yield* following
+    yield* Effect.logWarning(`The upstream "${name}" has ended the session; it is connected again`)
+  },
+  ScopeEnd.scoped
+)
+
+/** Takes the lists away when the upstream does not come back soon. */
+const gone = (self: Self, { onLists }: Follower) =>
+  Effect.zipRight(
+    Effect.sleep(KEPT),
+    Effect.suspend(() => self.state._tag === "Open" ? Effect.void : onLists(undefined, []))
+  )
+
+/** After a defect nothing connects again: calls fail with a message that says so, and `started` dies with the defect. */
+const broken = (self: Self, { onLists }: Follower, cause: Cause.Cause<never>) => {
+  const { failed, name, started } = self
+  return Effect.logError(`The proxy of the upstream "${name}" has failed, and does not connect again`, cause).pipe(
+    Effect.zipRight(become(self, { _tag: "Down", why: failed }, Effect.fail(failed))),
+    Effect.zipRight(Deferred.failCause(started, cause)),
+    Effect.zipRight(onLists(undefined, []))
+  )
+}
