@@ -100,7 +100,6 @@ export const mayBeLong = [
       "packages/core/src/server/runtime/Authentication.ts",
       "packages/extensions/src/skills/SkillsClient.ts",
       "packages/extensions/src/skills/server/SkillFiles.ts",
-      "packages/proxy/src/Proxy.ts",
       "packages/proxy/src/entries/Mirror.ts",
       "packages/redis/src/RedisEventStore.ts",
       "packages/redis/src/RedisInbox.ts",
@@ -162,8 +161,7 @@ export const mayBeComplex = [
     files: [
       "packages/auth/src/flow/ServerTokens.ts",
       "packages/core/src/server/dispatch/Dispatch.ts",
-      "packages/node/src/ConfiguredServers.ts",
-      "packages/proxy/src/Proxy.ts"
+      "packages/node/src/ConfiguredServers.ts"
     ]
   }
 ]

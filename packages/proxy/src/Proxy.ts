@@ -14,7 +14,7 @@ import type { ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { Connector } from "@effect-mcp/core/Connector"
 import { RequestTimeout } from "@effect-mcp/core/LocalError"
 import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
-import type { McpError } from "@effect-mcp/core/protocol/McpError"
+import type * as Extension from "@effect-mcp/core/protocol/Extension"
 import { type Description, Registry, type RegistryService } from "@effect-mcp/core/Registry"
 import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { extension as tasks } from "@effect-mcp/core/TasksClient"
@@ -28,7 +28,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Forward from "./calls/Forward.js"
@@ -41,6 +40,7 @@ import * as Links from "./upstream/Links.js"
 import * as ListFollower from "./upstream/ListFollower.js"
 import * as ListingLink from "./upstream/ListingLink.js"
 import * as Questions from "./upstream/Questions.js"
+import * as Sessions from "./upstream/Sessions.js"
 import * as UpstreamError from "./upstream/UpstreamError.js"
 
 /** @category models */
@@ -120,7 +120,7 @@ export const layer = <R = never>(
   options: Options = {}
 ): Layer.Layer<never, never, Registry | Exclude<R, Scope.Scope>> =>
   Layer.scopedDiscard(Effect.flatMap(
-    make(connector, options),
+    Effect.flatMap(provided(connector), (connector) => make(connector, options)),
     ({ started }) =>
       Effect.ignore(Effect.sandbox(
         TimeLimit.end(started, options.connectTimeout ?? defaults.connectTimeout)
@@ -137,7 +137,12 @@ export const layerConnected = <R = never>(
   connector: Connector<R>,
   options: Options = {}
 ): Layer.Layer<never, ConnectError, Registry | Exclude<R, Scope.Scope>> =>
-  Layer.scopedDiscard(Effect.flatMap(make(connector, options), ({ started }) => started))
+  Layer.scopedDiscard(
+    Effect.flatMap(
+      provided(connector),
+      (connector) => Effect.flatMap(make(connector, options), ({ started }) => started)
+    )
+  )
 
 const defaults = {
   connectTimeout: "10 seconds",
@@ -153,219 +158,271 @@ const defaults = {
   }
 } as const
 
-const make = <R>(
-  given: Connector<R>,
-  options: Options
-): Effect.Effect<
-  { readonly started: Effect.Effect<void, ConnectError> },
-  never,
-  Registry | Exclude<R, Scope.Scope> | Scope.Scope
-> =>
-  Effect.gen(function*() {
-    const registry = yield* Registry
-    const connector = yield* provided(given)
-    const name = options.name ?? given.name.split("?")[0]!
-    const extensions = options.client?.extensions ?? []
-    const runsTasks = extensions.some(({ id }) => id === tasks.id)
-    const connectTimeout = options.connectTimeout ?? defaults.connectTimeout
-    const attempt = options.connectTimeout ?? defaults.attempt
-    const reconnect = options.reconnect ?? defaults.reconnect
-    const client = { ...options.client, timeout: options.client?.timeout ?? "5 minutes" }
-    const timeouts = { ...defaults.timeouts, ...options.client?.timeouts }
-    const scope = yield* Effect.scope
-    const fork = yield* FiberSet.makeRuntime<never, void, never>()
-    const describe = yield* describing(registry, options.instructions !== false)
+/** The options of an application, and what follows from them. */
+interface Settings {
+  readonly options: Options
+  readonly name: string
+  readonly connector: Connector
+  readonly extensions: ReadonlyArray<Extension.Extension.Any>
+  readonly client: Client.Options
+  /** How long clients wait for the connection. */
+  readonly connectTimeout: Duration.DurationInput
+  /** How long an attempt to connect may take. */
+  readonly attempt: Duration.DurationInput
+  readonly reconnect: Schedule.Schedule<unknown, unknown>
+}
 
-    const open = (
-      capabilities: ClientCapabilities,
-      standalone: () => ServerSessionService | undefined,
-      prior?: Link.Link
-    ): Effect.Effect<Link.Link, ConnectError, Scope.Scope> =>
-      TimeLimit.call(
-        Link.open({
-          name,
-          connector,
-          client: { ...client, timeouts },
-          capabilities,
-          prior: prior?.session,
-          isShared: prior === undefined,
-          standalone
-        }),
-        attempt,
-        () => Effect.fail(new RequestTimeout({ method: "initialize", millis: Duration.toMillis(attempt) }))
-      )
+/** The sessions with the upstream. */
+interface Upstream {
+  readonly supervisor: ListingLink.Supervisor
+  readonly links: Links.Links
+  readonly sessions: Sessions.Sessions
+  /** All sessions with the upstream close at the same time, when this scope closes. */
+  readonly closing: Scope.Scope
+}
 
-    // All sessions with the upstream close at the same time.
-    const closing = yield* Effect.acquireRelease(
-      Edition.childOf(scope, "parallel"),
-      (closing, exit) => Scope.close(closing, exit)
-    )
-    const supervisor = yield* ListingLink.make({
-      name,
-      open: open(Questions.all, () => undefined),
-      connectTimeout,
-      reconnect
-    })
-    const links: Links.Links = yield* Scope.extend(
-      Links.make({
-        name,
-        max: options.maxSessions ?? 1000,
-        idle: options.idleSession ?? "1 minute",
-        open: (capabilities, standalone) =>
-          Effect.flatMap(supervisor.link, (prior) =>
-            Effect.catchAll(
-              open(Questions.passed(capabilities), standalone, prior),
-              (error) => UpstreamError.unconnected(name, error)
-            )),
-        onOpen: (link, session, listed) =>
-          Effect.gen(function*() {
-            const { logLevel } = session.client
-            yield* Effect.addFinalizer(() => Effect.sync(() => fork(openAgain(session))))
-            if (logLevel !== undefined) yield* link.setLevel(logLevel)
-            yield* subscriptions.followOwn(link, session)
-            yield* Effect.addFinalizer(() =>
-              Effect.zipRight(Deferred.succeed(listed, undefined), mirror.setOwn(link, undefined, []))
-            )
-            const following = yield* ListFollower.make(
-              name,
-              link.session,
-              (lists, reported) => mirror.setOwn(link, lists, reported),
-              Deferred.succeed(listed, undefined)
-            )
-            yield* Effect.forkScoped(Effect.interruptible(following))
-          })
-      }),
-      closing
-    )
+/** What the entries and the calls of the proxy need. */
+interface Base extends Settings, Upstream {
+  readonly registry: RegistryService
+  /** Runs an effect for which no client waits. */
+  readonly fork: (effect: Effect.Effect<void>) => void
+}
 
-    const isEach = ({ era }: ClientSessionService): boolean =>
-      (options.sessions ?? (era === "legacy" ? "each" : "shared")) === "each"
-    let wasEach = false
-    const isEachNow = (): boolean => {
-      const session = supervisor.session()
-      return wasEach = session === undefined ? wasEach : isEach(session)
-    }
-    /** Runs in the background, when the upstream is connected. */
-    const whenLinked = (use: (link: Link.Link) => Effect.Effect<void, unknown> | undefined) =>
-      Effect.sync(() => fork(Effect.ignore(Effect.flatMap(supervisor.link, (link) => use(link) ?? Effect.void))))
-    const linkOf = (session: ServerSessionService): Effect.Effect<Link.Link, McpError, Scope.Scope> =>
-      Effect.flatMap(supervisor.link, (link) => isEach(link.session) ? links.of(session) : Effect.succeed(link))
-    const ownLinkOf = (session: ServerSessionService): Effect.Effect<Link.Link | undefined, McpError> =>
-      session.client.sessionScope === undefined
-        ? Effect.succeed(undefined)
-        : Effect.flatMap(
-          supervisor.link,
-          (link) => isEach(link.session) ? Effect.scoped(links.of(session)) : Effect.succeed(undefined)
-        )
+interface Self extends Base {
+  readonly forward: Forward.Forward
+  readonly subscriptions: Subscriptions.Subscriptions
+  readonly mirror: Mirror.Mirror
+}
 
-    /**
-     * Opens the session of a subscribed client again, after the first wait of the schedule. The client may only listen, so no request
-     * of the client would open the session.
-     */
-    const openAgain = (client: ServerSessionService): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        let isEnded = true
-        const attempt = Effect.suspend((): Effect.Effect<unknown, unknown> => {
-          if (!subscriptions.wantsOwn(client)) return Effect.void
-          if (!isEnded) return ownLinkOf(client)
-          isEnded = false
-          return Effect.fail(undefined)
-        })
-        return Effect.ignore(Effect.retry(attempt, reconnect))
-      })
+const make = Effect.fnUntraced(function*(connector: Connector, options: Options) {
+  const registry = yield* Registry
+  const settings = settingsOf(connector, options)
+  const fork = yield* FiberSet.makeRuntime<never, void, never>()
+  const describe = yield* describing(registry, options.instructions !== false)
+  // No session with the upstream opens before `self` has a value: the proxy connects last.
+  const upstream = yield* upstreamOf(settings, (link, session, listed) => onOpen(self, link, session, listed))
+  const base: Base = { ...settings, ...upstream, registry, fork }
+  const forward = yield* forwardOf(base)
+  const subscriptions = subscriptionsOf(base, (uri) => self.mirror.toOwn(uri))
+  const mirror = yield* mirrorOf(base, forward, subscriptions)
+  const self: Self = { ...base, forward, subscriptions, mirror }
+  yield* passExtensions(self)
+  yield* observe(self)
+  const { closing, supervisor } = upstream
+  yield* Scope.extend(
+    supervisor.run({
+      onOpen: (link) => Effect.zipRight(describe(link.session), subscriptions.follow(link)),
+      onLists: mirror.set
+    }),
+    closing
+  )
+  return { started: supervisor.started }
+})
 
-    // Clients whose own session did not list in time: until it does, these clients see the entries of all sessions.
-    const slow = new WeakSet<object>()
-    const owner = (session: ServerSessionService): Effect.Effect<object | undefined> => {
-      const { key, sessionScope } = session.client
-      if (typeof key !== "object" || sessionScope === undefined || !isEachNow()) return Effect.succeed(undefined)
-      const listed = links.listedNow(session)
-      if (listed !== undefined || slow.has(key) || supervisor.session() === undefined) {
-        return Effect.succeed(listed)
-      }
-      return Effect.map(
-        TimeLimit.end(Effect.option(links.listed(session)), connectTimeout),
-        (found) => {
-          const link = Option.getOrUndefined(Option.flatten(found))
-          if (link === undefined) slow.add(key)
-          return link
-        }
-      )
-    }
+const settingsOf = (connector: Connector, options: Options): Settings => ({
+  options,
+  name: options.name ?? connector.name.split("?")[0]!,
+  connector,
+  extensions: options.client?.extensions ?? [],
+  client: {
+    ...options.client,
+    timeout: options.client?.timeout ?? "5 minutes",
+    timeouts: { ...defaults.timeouts, ...options.client?.timeouts }
+  },
+  connectTimeout: options.connectTimeout ?? defaults.connectTimeout,
+  attempt: options.connectTimeout ?? defaults.attempt,
+  reconnect: options.reconnect ?? defaults.reconnect
+})
 
-    const subscriptions = Subscriptions.make({
-      name,
-      own: ownLinkOf,
-      ownNow: (session) => links.existing(session)?.session,
-      shared: supervisor.link,
-      sharedNow: supervisor.session,
-      run: fork,
-      toOwn: (uri) => mirror.toOwn(uri),
-      updated: registry.updated
-    })
-    const forward = Forward.make({
-      name,
-      extensions,
-      link: linkOf,
-      era: Effect.map(supervisor.link, ({ session }) => session.era),
-      kept: yield* WaitingCalls.make({
-        name,
-        max: options.waiting?.max ?? 1000,
-        ttl: options.waiting?.ttl ?? "10 minutes"
-      })
-    })
-    const mirror: Mirror.Mirror = yield* Mirror.make({
-      ...options,
-      name,
-      registry,
-      extensions,
-      maxEntries: options.maxEntries ?? 10_000,
-      isEach: () => isEachNow(),
-      ownerOf: (session) => Effect.suspend(() => owner(session)),
-      completes: () => supervisor.session()?.serverCapabilities.completions !== undefined,
-      hasResources: () => supervisor.session()?.serverCapabilities.resources !== undefined,
-      subscribe: (uri) => (_, session) => subscriptions.begin(uri, session),
-      startsTasks: () =>
-        runsTasks && supervisor.session()?.serverCapabilities.extensions?.[tasks.id] !== undefined
-          ? { support: "optional", startsInHandler: true }
-          : undefined,
-      forward
-    })
-
-    yield* Layer.build(Layer.provide(
-      Forward.extensionRequests(
-        extensions.filter(({ id }) => id !== tasks.id),
-        forward,
-        (session, method, params) =>
-          Effect.scoped(Effect.flatMap(linkOf(session), (link) => Effect.ignore(link.session.notify(method, params))))
-      ),
-      Layer.succeed(Registry, registry)
-    ))
-    yield* registry.observe({
-      onAnonymous: whenLinked(({ session }) => isEach(session) ? links.warnOfAnonymous : undefined),
-      onInitialized: (session) =>
-        Effect.sync(() => {
-          links.begin(session)
-          // An upstream may ask for the roots of the client before the client calls anything.
-          fork(Effect.ignore(ownLinkOf(session)))
-        }),
-      onRootsChanged: (session) => links.existing(session)?.rootsChanged ?? Effect.void,
-      onLogLevel: (session) => {
-        const { logLevel } = session.client
-        return logLevel === undefined ?
-          Effect.void :
-          whenLinked((shared) => (isEach(shared.session) ? links.existing(session) : shared)?.setLevel(logLevel))
-      }
-    })
-    yield* Scope.extend(
-      supervisor.run({
-        onOpen: (link) => Effect.zipRight(describe(link.session), subscriptions.follow(link)),
-        onLists: mirror.set
-      }),
-      closing
-    )
-    return { started: supervisor.started }
+const upstreamOf = Effect.fnUntraced(function*(settings: Settings, onOpen: Links.Options["onOpen"]) {
+  const { connectTimeout, name, options, reconnect } = settings
+  const closing = yield* Effect.acquireRelease(
+    Effect.flatMap(Effect.scope, (scope) => Edition.childOf(scope, "parallel")),
+    (closing, exit) => Scope.close(closing, exit)
+  )
+  const supervisor = yield* ListingLink.make({
+    name,
+    open: open(settings, Questions.all, () => undefined),
+    connectTimeout,
+    reconnect
   })
+  const links = yield* Scope.extend(
+    Links.make({
+      name,
+      max: options.maxSessions ?? 1000,
+      idle: options.idleSession ?? "1 minute",
+      open: (capabilities, standalone) =>
+        Effect.flatMap(supervisor.link, (prior) =>
+          Effect.catchAll(
+            open(settings, Questions.passed(capabilities), standalone, prior),
+            (error) => UpstreamError.unconnected(name, error)
+          )),
+      onOpen
+    }),
+    closing
+  )
+  const sessions = Sessions.make({ sessions: options.sessions, supervisor, links, connectTimeout })
+  return { supervisor, links, sessions, closing } satisfies Upstream
+})
+
+const open = (
+  { attempt, client, connector, name }: Settings,
+  capabilities: ClientCapabilities,
+  standalone: () => ServerSessionService | undefined,
+  prior?: Link.Link
+): Effect.Effect<Link.Link, ConnectError, Scope.Scope> =>
+  TimeLimit.call(
+    Link.open({
+      name,
+      connector,
+      client,
+      capabilities,
+      prior: prior?.session,
+      isShared: prior === undefined,
+      standalone
+    }),
+    attempt,
+    () => Effect.fail(new RequestTimeout({ method: "initialize", millis: Duration.toMillis(attempt) }))
+  )
+
+/** Follows the lists and the updates in the session of one client. */
+const onOpen = Effect.fnUntraced(function*(
+  self: Self,
+  link: Link.Link,
+  session: ServerSessionService,
+  listed: Deferred.Deferred<void>
+) {
+  const { fork, mirror, name, subscriptions } = self
+  const { logLevel } = session.client
+  yield* Effect.addFinalizer(() => Effect.sync(() => fork(openAgain(self, session))))
+  if (logLevel !== undefined) yield* link.setLevel(logLevel)
+  yield* subscriptions.followOwn(link, session)
+  yield* Effect.addFinalizer(() =>
+    Effect.zipRight(Deferred.succeed(listed, undefined), mirror.setOwn(link, undefined, []))
+  )
+  const following = yield* ListFollower.make(
+    name,
+    link.session,
+    (lists, reported) => mirror.setOwn(link, lists, reported),
+    Deferred.succeed(listed, undefined)
+  )
+  yield* Effect.forkScoped(Effect.interruptible(following))
+})
+
+/**
+ * Opens the session of a subscribed client again, after the first wait of the schedule. The client may only listen, so no request
+ * of the client would open the session.
+ */
+const openAgain = ({ reconnect, sessions, subscriptions }: Self, client: ServerSessionService): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    let isEnded = true
+    const attempt = Effect.suspend((): Effect.Effect<unknown, unknown> => {
+      if (!subscriptions.wantsOwn(client)) return Effect.void
+      if (!isEnded) return sessions.ownLinkOf(client)
+      isEnded = false
+      return Effect.fail(undefined)
+    })
+    return Effect.ignore(Effect.retry(attempt, reconnect))
+  })
+
+const forwardOf = ({ extensions, name, options: { waiting }, sessions, supervisor }: Base) =>
+  Effect.map(
+    WaitingCalls.make({ name, max: waiting?.max ?? 1000, ttl: waiting?.ttl ?? "10 minutes" }),
+    (kept) =>
+      Forward.make({
+        name,
+        extensions,
+        link: sessions.linkOf,
+        era: Effect.map(supervisor.link, ({ session }) => session.era),
+        kept
+      })
+  )
+
+const subscriptionsOf = (
+  { fork, links, name, registry, sessions, supervisor }: Base,
+  toOwn: (uri: string) => string
+): Subscriptions.Subscriptions =>
+  Subscriptions.make({
+    name,
+    own: sessions.ownLinkOf,
+    ownNow: (session) => links.existing(session)?.session,
+    shared: supervisor.link,
+    sharedNow: supervisor.session,
+    run: fork,
+    toOwn,
+    updated: registry.updated
+  })
+
+const mirrorOf = (
+  { extensions, name, options, registry, sessions, supervisor }: Base,
+  forward: Forward.Forward,
+  subscriptions: Subscriptions.Subscriptions
+): Effect.Effect<Mirror.Mirror, never, Scope.Scope> => {
+  const runsTasks = extensions.some(({ id }) => id === tasks.id)
+  const capabilities = () => supervisor.session()?.serverCapabilities
+  return Mirror.make({
+    ...options,
+    name,
+    registry,
+    extensions,
+    maxEntries: options.maxEntries ?? 10_000,
+    isEach: sessions.isEachNow,
+    ownerOf: sessions.ownerOf,
+    completes: () => capabilities()?.completions !== undefined,
+    hasResources: () => capabilities()?.resources !== undefined,
+    subscribe: (uri) => (_, session) => subscriptions.begin(uri, session),
+    startsTasks: () =>
+      runsTasks && capabilities()?.extensions?.[tasks.id] !== undefined
+        ? { support: "optional", startsInHandler: true }
+        : undefined,
+    forward
+  })
+}
+
+/** Passes the requests and notifications of extensions on; tasks are the proxy's own. */
+const passExtensions = ({ extensions, forward, registry, sessions }: Self) =>
+  Layer.build(Layer.provide(
+    Forward.extensionRequests(
+      extensions.filter(({ id }) => id !== tasks.id),
+      forward,
+      (session, method, params) =>
+        Effect.scoped(
+          Effect.flatMap(sessions.linkOf(session), (link) => Effect.ignore(link.session.notify(method, params)))
+        )
+    ),
+    Layer.succeed(Registry, registry)
+  ))
+
+/** Follows what clients do outside of calls. */
+const observe = (self: Self): Effect.Effect<void, never, Scope.Scope> => {
+  const { fork, links, registry, sessions } = self
+  return registry.observe({
+    onAnonymous: whenLinked(self, ({ session }) => sessions.isEach(session) ? links.warnOfAnonymous : undefined),
+    onInitialized: (session) =>
+      Effect.sync(() => {
+        links.begin(session)
+        // An upstream may ask for the roots of the client before the client calls anything.
+        fork(Effect.ignore(sessions.ownLinkOf(session)))
+      }),
+    onRootsChanged: (session) => links.existing(session)?.rootsChanged ?? Effect.void,
+    onLogLevel: (session) => {
+      const { logLevel } = session.client
+      return logLevel === undefined
+        ? Effect.void
+        : whenLinked(
+          self,
+          (shared) => (sessions.isEach(shared.session) ? links.existing(session) : shared)?.setLevel(logLevel)
+        )
+    }
+  })
+}
+
+/** Runs in the background, when the upstream is connected. */
+const whenLinked = (
+  { fork, supervisor }: Self,
+  use: (shared: Link.Link) => Effect.Effect<void, unknown> | undefined
+): Effect.Effect<void> =>
+  Effect.sync(() => fork(Effect.ignore(Effect.flatMap(supervisor.link, (shared) => use(shared) ?? Effect.void))))
 
 const OFFERS = ["tools", "resources", "prompts", "completions"] as const
 
