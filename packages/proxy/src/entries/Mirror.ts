@@ -4,7 +4,8 @@
  * server does not list the entries, but a client that calls an entry gets an error with the name of the upstream.
  *
  * The lists may differ from session to session. The entries of all sessions are registered, and a client with a session of its own
- * sees the entries of its session. `Naming` chooses and names the entries, `EntryRegistration` registers each.
+ * sees the entries of its session. `Naming` chooses and names the entries, `EntryChanges` compares them with those that are registered,
+ * and `EntryRegistration` registers each.
  */
 import type { Kind } from "@effect-mcp/core/Registry"
 import * as Registry from "@effect-mcp/core/Registry"
@@ -18,6 +19,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { ProxyEntry } from "../ProxyEntry.js"
+import { changes, type Version } from "./EntryChanges.js"
 import * as EntryRegistration from "./EntryRegistration.js"
 import * as Naming from "./Naming.js"
 import * as Uris from "./Uris.js"
@@ -46,131 +48,156 @@ export interface Mirror {
   readonly toOwn: (uri: string) => string
 }
 
-interface Registered {
-  /** Equal, both of them, as long as the entry need not be registered anew. */
-  readonly settings: string
-  readonly text: string
+/** An entry that is registered until its scope closes. */
+interface Registered extends Version {
   readonly scope: Scope.CloseableScope
+}
+
+/** An entry that has to be registered. */
+interface Wanted extends Version {
+  readonly registering: Effect.Effect<void, never, Scope.Scope>
+}
+
+interface Self extends Options {
+  readonly scope: Scope.Scope
+  /** One update at a time. */
+  readonly lock: Semaphore.Semaphore
+  readonly registration: EntryRegistration.EntryRegistration
+  /** By kind and name; `add` and `remove` write it. */
+  readonly registered: Map<string, Registered>
+  /** The lists of each session with the upstream, by the owner of the session; `put` writes them. */
+  readonly sources: Map<object, ServerLists>
+  /** `isListed` changes in `set`, `uris` in `update`. */
+  readonly state: EntryRegistration.State
+  /** What the upstream lists for entries that were left out because a function of the application threw; `report` writes it. */
+  failing: ReadonlyMap<string, string>
 }
 
 /** The entries are removed when the scope closes. */
 export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope> =>
-  Effect.gen(function*() {
-    const { maxEntries, name, registry } = options
-    const scope = yield* Effect.scope
-    const lock = Semaphore.make()
-    const registered = new Map<string, Registered>()
-    const sources = new Map<object, ServerLists>()
-    let failing: ReadonlyMap<string, string> = new Map()
+  Effect.map(Effect.scope, (scope) => {
     const state: EntryRegistration.State = { isListed: false, uris: Uris.same }
-    const renamesUris = options.rename !== undefined
-
-    /** Whether the upstream lists an entry to the client of a request. */
-    const isVisible = ({ kind, name }: ProxyEntry): Effect.Effect<boolean, never, ServerSession> =>
-      Effect.map(Effect.flatMap(ServerSession, options.ownerOf), (owner) => {
-        const lists = sources.get(owner ?? everyone) ?? sources.get(everyone)
-        return lists === undefined || keysOf(lists).has(`${kind} ${name}`)
-      })
-
-    const { register, unlistedResources, unlistedTools } = EntryRegistration.make(options, state, isVisible)
-
-    const update = (
-      key: string,
-      settings: string,
-      text: string,
-      registering: Effect.Effect<void, never, Scope.Scope>
-    ) =>
-      Effect.gen(function*() {
-        const before = registered.get(key)
-        if (before?.settings === settings && before.text === text) return
-        if (before !== undefined) yield* ScopeEnd.close(before.scope, Exit.void)
-        const own = yield* Edition.childOf(scope)
-        registered.set(key, { settings, text, scope: own })
-        yield* Scope.extend(registering, own)
-      })
-
-    /** Logs each entry that is left out because a function of the application threw, once for each change of the entry. */
-    const report = (failed: ReadonlyArray<Naming.Failed>): Effect.Effect<void> => {
-      const before = failing
-      failing = new Map(failed.map(({ entry }) => [`${entry.kind} ${entry.name}`, textOf(entry.listed)]))
-      const changed = failed.filter(({ entry }) => before.get(`${entry.kind} ${entry.name}`) !== textOf(entry.listed))
-      return Effect.forEach(changed, ({ entry, error }) => {
-        const which = `The ${entry.kind} "${entry.name}" of the upstream "${name}"`
-        return Effect.logError(`${which} is left out: the option "filter" or "rename" threw for it`, Cause.die(error))
-      }, { discard: true })
+    const self: Self = {
+      ...options,
+      scope,
+      lock: Semaphore.make(),
+      registration: EntryRegistration.make(options, state, (entry) => isVisible(self, entry)),
+      registered: new Map(),
+      sources: new Map(),
+      state,
+      failing: new Map()
     }
-
-    const apply: Effect.Effect<void> = Effect.gen(function*() {
-      if (sources.size === 0) return
-      const { entries, failed, left } = Naming.named(union([...sources.values()]), options, maxEntries)
-      if (left > 0) {
-        yield* Effect.logWarning(`The upstream "${name}" lists more than ${maxEntries} entries: ${left} are left out`)
-      }
-      yield* report(failed)
-      if (renamesUris) {
-        const of = (kind: "resource" | "template") =>
-          entries.flatMap(({ entry, own }) => entry.kind === kind ? [{ upstream: entry.name, own }] : [])
-        state.uris = Uris.make(of("resource"), of("template"))
-      }
-      const settings = `${state.isListed} ${options.completes()} ${options.isEach()} ${
-        options.startsTasks() !== undefined
-      }`
-      const wanted = new Set<string>()
-      for (const one of entries) {
-        const key = `${one.entry.kind} ${one.own}`
-        wanted.add(key)
-        yield* update(
-          key,
-          `${settings} ${one.entry.name}`,
-          textOf(one.entry.listed),
-          Effect.suspend(() => register(one))
-        )
-      }
-      if (options.filter === undefined && !renamesUris) {
-        if (options.hasResources()) {
-          wanted.add("resources")
-          yield* update("resources", "", "", unlistedResources)
-        }
-        if (options.prefix === undefined) {
-          wanted.add("tools")
-          yield* update("tools", settings, "", unlistedTools)
-        }
-      }
-      for (const [key, { scope }] of registered) {
-        if (wanted.has(key)) continue
-        registered.delete(key)
-        yield* ScopeEnd.close(scope, Exit.void)
-      }
-    }).pipe(Registry.batch, lock.run, Effect.uninterruptible)
-
-    const put: Mirror["setOwn"] = (owner, lists, reported) =>
-      Effect.suspend(() => {
-        if (lists === undefined) sources.delete(owner)
-        else sources.set(owner, lists)
-        const before = reported.map(revisionOf)
-        // The upstream has notified a change, but the lists are the same again: clients are notified in any case.
-        const silent = Effect.suspend(() =>
-          Effect.forEach(
-            reported.filter((kind, i) => revisionOf(kind) === before[i]),
-            registry.changed,
-            { discard: true }
-          )
-        )
-        return Effect.zipRight(apply, silent)
-      })
-    const revisionOf = (kind: Kind): number =>
-      kind === "resources" ? registry.resources.revision + registry.templates.revision : registry[kind].revision
-
     return {
-      set: (lists, reported) =>
-        Effect.suspend(() => {
-          state.isListed = lists !== undefined
-          return lists === undefined ? apply : put(everyone, lists, reported)
-        }),
-      setOwn: put,
+      set: (lists, reported) => Effect.suspend(() => set(self, lists, reported)),
+      setOwn: (owner, lists, reported) => Effect.suspend(() => put(self, owner, lists, reported)),
       toOwn: (uri) => state.uris.toOwn(uri)
     }
   })
+
+const set = (self: Self, lists: ServerLists | undefined, reported: ReadonlyArray<Kind>): Effect.Effect<void> => {
+  self.state.isListed = lists !== undefined
+  return lists === undefined ? apply(self) : put(self, everyone, lists, reported)
+}
+
+const put = (
+  self: Self,
+  owner: object,
+  lists: ServerLists | undefined,
+  reported: ReadonlyArray<Kind>
+): Effect.Effect<void> => {
+  const { registry, sources } = self
+  if (lists === undefined) sources.delete(owner)
+  else sources.set(owner, lists)
+  const before = reported.map((kind) => revisionOf(self, kind))
+  // The upstream has notified a change, but the lists are the same again: clients are notified in any case.
+  const silent = Effect.suspend(() =>
+    Effect.forEach(
+      reported.filter((kind, i) => revisionOf(self, kind) === before[i]),
+      registry.changed,
+      { discard: true }
+    )
+  )
+  return Effect.zipRight(apply(self), silent)
+}
+
+const revisionOf = ({ registry }: Self, kind: Kind): number =>
+  kind === "resources" ? registry.resources.revision + registry.templates.revision : registry[kind].revision
+
+/** Whether the upstream lists an entry to the client of a request. */
+const isVisible = (
+  { ownerOf, sources }: Self,
+  { kind, name }: ProxyEntry
+): Effect.Effect<boolean, never, ServerSession> =>
+  Effect.map(Effect.flatMap(ServerSession, ownerOf), (owner) => {
+    const lists = sources.get(owner ?? everyone) ?? sources.get(everyone)
+    return lists === undefined || keysOf(lists).has(`${kind} ${name}`)
+  })
+
+/** Makes the registered entries equal to the lists. */
+const apply = (self: Self): Effect.Effect<void> =>
+  update(self).pipe(Registry.batch, self.lock.run, Effect.uninterruptible)
+
+const update = Effect.fnUntraced(function*(self: Self) {
+  const { maxEntries, name, registered, sources, state } = self
+  if (sources.size === 0) return
+  const { entries, failed, left } = Naming.named(union([...sources.values()]), self, maxEntries)
+  if (left > 0) {
+    yield* Effect.logWarning(`The upstream "${name}" lists more than ${maxEntries} entries: ${left} are left out`)
+  }
+  yield* report(self, failed)
+  if (self.rename !== undefined) state.uris = urisOf(entries)
+  const wanted = wantedOf(self, entries)
+  for (const { _tag, key } of changes(registered, wanted)) {
+    if (_tag !== "Add") yield* remove(self, key)
+    if (_tag !== "Remove") yield* add(self, key, wanted.get(key)!)
+  }
+})
+
+const add = Effect.fnUntraced(function*(self: Self, key: string, { registering, settings, text }: Wanted) {
+  const own = yield* Edition.childOf(self.scope)
+  self.registered.set(key, { settings, text, scope: own })
+  yield* Scope.extend(registering, own)
+})
+
+const remove = ({ registered }: Self, key: string): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { scope } = registered.get(key)!
+    registered.delete(key)
+    return ScopeEnd.close(scope, Exit.void)
+  })
+
+/** What has to be registered for the entries, and for what the upstream serves and does not list. */
+const wantedOf = (self: Self, entries: ReadonlyArray<Naming.Named>): ReadonlyMap<string, Wanted> => {
+  const { register, unlistedResources, unlistedTools } = self.registration
+  const startsTasks = self.startsTasks() !== undefined
+  const settings = `${self.state.isListed} ${self.completes()} ${self.isEach()} ${startsTasks}`
+  const wanted = new Map(entries.map((one): [string, Wanted] => [`${one.entry.kind} ${one.own}`, {
+    settings: `${settings} ${one.entry.name}`,
+    text: textOf(one.entry.listed),
+    registering: Effect.suspend(() => register(one))
+  }]))
+  if (self.filter !== undefined || self.rename !== undefined) return wanted
+  if (self.hasResources()) wanted.set("resources", { settings: "", text: "", registering: unlistedResources })
+  if (self.prefix === undefined) wanted.set("tools", { settings, text: "", registering: unlistedTools })
+  return wanted
+}
+
+const urisOf = (entries: ReadonlyArray<Naming.Named>): Uris.Uris => {
+  const of = (kind: "resource" | "template") =>
+    entries.flatMap(({ entry, own }) => entry.kind === kind ? [{ upstream: entry.name, own }] : [])
+  return Uris.make(of("resource"), of("template"))
+}
+
+/** Logs each entry that is left out because a function of the application threw, once for each change of the entry. */
+const report = (self: Self, failed: ReadonlyArray<Naming.Failed>): Effect.Effect<void> => {
+  const before = self.failing
+  self.failing = new Map(failed.map(({ entry }) => [`${entry.kind} ${entry.name}`, textOf(entry.listed)]))
+  const changed = failed.filter(({ entry }) => before.get(`${entry.kind} ${entry.name}`) !== textOf(entry.listed))
+  return Effect.forEach(changed, ({ entry, error }) => {
+    const which = `The ${entry.kind} "${entry.name}" of the upstream "${self.name}"`
+    return Effect.logError(`${which} is left out: the option "filter" or "rename" threw for it`, Cause.die(error))
+  }, { discard: true })
+}
 
 /** The owner of the lists for clients without a session of their own. */
 const everyone = {}
