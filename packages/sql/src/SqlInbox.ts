@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import type { Identifier } from "@effect/sql/Statement"
 import { Inbox, InboxError, type InboxService, type Mailbox, memory } from "@effect-mcp/core/Inbox"
 import * as Lease from "@effect-mcp/core/unstable/server/Lease"
 import * as Stored from "@effect-mcp/core/unstable/server/Stored"
@@ -29,97 +30,129 @@ export interface Options {
   readonly lease?: Duration.DurationInput | undefined
 }
 
+interface Self extends SqlConnectionService {
+  readonly inboxes: Identifier
+  readonly texts: Identifier
+  readonly maxSize: number
+  /** Milliseconds. */
+  readonly lease: number
+  /** Logs a text that cannot be read. */
+  readonly report: (key: string) => Effect.Effect<void>
+}
+
 const inPostgres = (
   connection: SqlConnectionService,
   options: Options
 ): Effect.Effect<InboxService, never, Scope.Scope> => {
-  const { notify, now, run, sql, table, upkeep } = connection
-  const report = Stored.reporter()
-  const [inboxes, texts] = [table("inboxes"), table("texts")]
-  const maxSize = options.maxSize ?? 64 * 1024 * 1024
-  const lease = Duration.toMillis(options.lease ?? "10 seconds")
-  const channelOf = (node: string) => `inbox:${node}`
-
-  const send: Mailbox["send"] = (node, text) =>
-    Effect.gen(function*() {
-      const at = yield* now
-      // The row of the inbox is locked before the number is taken: the numbers are in the order in which texts appear.
-      const sent = yield* unavailable(run(
-        "store a text",
-        sql`
-          WITH inbox AS (
-            UPDATE ${inboxes} SET size = size + ${text.length}
-            WHERE node = ${node} AND expires > ${at} AND size <= ${maxSize} RETURNING node
-          )
-          INSERT INTO ${texts} (node, text, size) SELECT node, ${encode(text)}, ${text.length}::bigint FROM inbox
-          RETURNING number`
-      ))
-      if (sent.length > 0) return yield* notify(channelOf(node))
-      const open = yield* unavailable(run(
-        "find an inbox",
-        sql`SELECT node FROM ${inboxes} WHERE node = ${node} AND expires > ${at}`
-      ))
-      return yield* new InboxError(
-        open.length === 0
-          ? { reason: "Gone", message: StoreText.gone(node) }
-          : { reason: "Full", message: StoreText.full(node, `${maxSize} characters`) }
-      )
-    })
-
-  const open = (node: string) =>
-    Effect.gen(function*() {
-      const lost = yield* Lease.hold({
-        length: lease,
-        take: Effect.flatMap(now, (at) =>
-          upkeep(
-            "open an inbox",
-            sql`INSERT INTO ${inboxes} (node, size, expires) VALUES (${node}, 0, ${at} + ${lease})`
-          )),
-        // An inbox that has expired stays gone: what was sent to it since is lost.
-        renew: Effect.flatMap(now, (at) =>
-          Effect.map(
-            upkeep(
-              "renew an inbox",
-              sql`
-                UPDATE ${inboxes} SET expires = ${at} + ${lease} WHERE node = ${node} AND expires > ${at}
-                RETURNING node`
-            ),
-            (renewed) => renewed.length > 0
-          )),
-        release: upkeep("close an inbox", sql`DELETE FROM ${inboxes} WHERE node = ${node}`)
-      })
-      // The number of the last text that was read, so that none comes twice when it could not be removed.
-      let last = "0"
-      const remove = Effect.suspend(() =>
-        run(
-          "remove what was read",
-          sql`
-            WITH gone AS (DELETE FROM ${texts} WHERE node = ${node} AND number <= ${last} RETURNING size)
-            UPDATE ${inboxes} SET size = size - (SELECT coalesce(sum(size), 0) FROM gone) WHERE node = ${node}`
-        )
-      )
-      const read = Effect.suspend(() =>
-        run(
-          "read an inbox",
-          sql<{ readonly number: string; readonly text: string }>`
-            SELECT number, text FROM ${texts} WHERE node = ${node} AND number > ${last} ORDER BY number LIMIT ${Follow.READ}`
-        )
-      ).pipe(
-        Effect.tap((rows) => {
-          if (rows.length === 0) return Effect.void
-          last = rows.at(-1)!.number
-          return Effect.ignore(remove)
-        })
-      )
-      const received = Follow.rows(connection, channelOf(node), read, (rows) =>
-        Effect.map(
-          Effect.forEach(rows, ({ number, text }) => Stored.orReport(decode(text), report, `${number} of ${node}`)),
-          (texts) => texts.filter((text) => text !== undefined)
-        ))
-      return { send, received: Stream.interruptWhen(received, lost) } satisfies Mailbox
-    })
-  return Effect.as(Sweep.every(connection, "inboxes"), { open: (node) => unavailable(open(node)) })
+  const self: Self = {
+    ...connection,
+    inboxes: connection.table("inboxes"),
+    texts: connection.table("texts"),
+    maxSize: options.maxSize ?? 64 * 1024 * 1024,
+    lease: Duration.toMillis(options.lease ?? "10 seconds"),
+    report: Stored.reporter()
+  }
+  return Effect.as(Sweep.every(connection, "inboxes"), { open: (node) => unavailable(open(self, node)) })
 }
+
+const open = Effect.fnUntraced(function*(self: Self, node: string) {
+  const lost = yield* hold(self, node)
+  return {
+    send: (node, text) => send(self, node, text),
+    received: Stream.interruptWhen(received(self, node), lost)
+  } satisfies Mailbox
+})
+
+const channelOf = (node: string): string => `inbox:${node}`
+
+const send = Effect.fnUntraced(
+  function*({ inboxes, maxSize, notify, now, run, sql, texts }: Self, node: string, text: string) {
+    const at = yield* now
+    // The row of the inbox is locked before the number is taken: the numbers are in the order in which texts appear.
+    const sent = yield* unavailable(run(
+      "store a text",
+      sql`
+      WITH inbox AS (
+        UPDATE ${inboxes} SET size = size + ${text.length}
+        WHERE node = ${node} AND expires > ${at} AND size <= ${maxSize} RETURNING node
+      )
+      INSERT INTO ${texts} (node, text, size) SELECT node, ${encode(text)}, ${text.length}::bigint FROM inbox
+      RETURNING number`
+    ))
+    if (sent.length > 0) return yield* notify(channelOf(node))
+    const open = yield* unavailable(run(
+      "find an inbox",
+      sql`SELECT node FROM ${inboxes} WHERE node = ${node} AND expires > ${at}`
+    ))
+    return yield* new InboxError(
+      open.length === 0
+        ? { reason: "Gone", message: StoreText.gone(node) }
+        : { reason: "Full", message: StoreText.full(node, `${maxSize} characters`) }
+    )
+  }
+)
+
+/** Opens the inbox of a node, and keeps it open until the scope closes. */
+const hold = ({ inboxes, lease, now, sql, upkeep }: Self, node: string) =>
+  Lease.hold({
+    length: lease,
+    take: Effect.flatMap(now, (at) =>
+      upkeep(
+        "open an inbox",
+        sql`INSERT INTO ${inboxes} (node, size, expires) VALUES (${node}, 0, ${at} + ${lease})`
+      )),
+    // An inbox that has expired stays gone: what was sent to it since is lost.
+    renew: Effect.flatMap(now, (at) =>
+      Effect.map(
+        upkeep(
+          "renew an inbox",
+          sql`
+            UPDATE ${inboxes} SET expires = ${at} + ${lease} WHERE node = ${node} AND expires > ${at}
+            RETURNING node`
+        ),
+        (renewed) => renewed.length > 0
+      )),
+    release: upkeep("close an inbox", sql`DELETE FROM ${inboxes} WHERE node = ${node}`)
+  })
+
+interface Text {
+  readonly number: string
+  readonly text: string
+}
+
+/** The texts that were sent to a node, in their order. */
+const received = (self: Self, node: string): Stream.Stream<string> => {
+  // The number of the last text that was read, so that none comes twice when it could not be removed.
+  let last = "0"
+  const read = Effect.suspend(() => textsAfter(self, node, last)).pipe(
+    Effect.tap((rows) => {
+      if (rows.length === 0) return Effect.void
+      last = rows.at(-1)!.number
+      return Effect.ignore(remove(self, node, last))
+    })
+  )
+  return Follow.rows(self, channelOf(node), read, (rows) =>
+    Effect.map(
+      Effect.forEach(rows, ({ number, text }) => Stored.orReport(decode(text), self.report, `${number} of ${node}`)),
+      (texts) => texts.filter((text) => text !== undefined)
+    ))
+}
+
+const textsAfter = ({ run, sql, texts }: Self, node: string, last: string) =>
+  run(
+    "read an inbox",
+    sql<Text>`
+      SELECT number, text FROM ${texts} WHERE node = ${node} AND number > ${last} ORDER BY number LIMIT ${Follow.READ}`
+  )
+
+/** Removes the texts up to the last one that was read. */
+const remove = ({ inboxes, run, sql, texts }: Self, node: string, last: string) =>
+  run(
+    "remove what was read",
+    sql`
+      WITH gone AS (DELETE FROM ${texts} WHERE node = ${node} AND number <= ${last} RETURNING size)
+      UPDATE ${inboxes} SET size = size - (SELECT coalesce(sum(size), 0) FROM gone) WHERE node = ${node}`
+  )
 
 /** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<InboxService, never, SqlConnection | Scope.Scope> =>
