@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import type { Fragment } from "@effect/sql/Statement"
+import type { Fragment, Identifier } from "@effect/sql/Statement"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import {
   type Membership,
@@ -22,10 +22,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as Attempt from "./connection/Attempt.js"
 import * as Sweep from "./connection/Sweep.js"
-import { SqlConnection } from "./SqlConnection.js"
+import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
 /** @category models */
@@ -55,142 +56,199 @@ interface Row {
 /** How many sessions one statement touches. */
 const TOUCHED = 1000
 
+interface Self extends SqlConnectionService {
+  readonly nodes: Identifier
+  readonly sessions: Identifier
+  /** Milliseconds. */
+  readonly lease: number
+  readonly renewal: Duration.DurationInput | undefined
+  /** Milliseconds. */
+  readonly ttl: number
+  /** Counts the updates of facts. */
+  readonly updates: Ref.Ref<number>
+}
+
 /** @category constructors */
 export const make = (
   options: Options = {}
 ): Effect.Effect<SessionDirectoryService, never, SqlConnection | Scope.Scope> =>
   Effect.gen(function*() {
     const connection = yield* SqlConnection
-    const { now, run, sql, table, transaction, upkeep } = connection
-    const [nodes, sessions] = [table("nodes"), table("sessions")]
-    const lease = Duration.toMillis(options.lease ?? "3 seconds")
-    const ttl = Duration.toMillis(options.ttl ?? "1 hour")
-    // In one order, as those that store events of several sessions lock them.
-    const locked = sql.literal(Attempt.isPg(sql) ? "FOR UPDATE" : "")
+    const { run, sql, table } = connection
+    const self: Self = {
+      ...connection,
+      nodes: table("nodes"),
+      sessions: table("sessions"),
+      lease: Duration.toMillis(options.lease ?? "3 seconds"),
+      renewal: options.renewal,
+      ttl: Duration.toMillis(options.ttl ?? "1 hour"),
+      updates: yield* Ref.make(0)
+    }
     yield* Sweep.every(connection, "nodes", "sessions")
     if (!Attempt.isPg(sql)) {
       // One process uses the file: those before it have ended, and their leases with them.
-      yield* Effect.ignoreLogged(run("end the leases of the process before", sql`DELETE FROM ${nodes}`))
+      yield* Effect.ignoreLogged(run("end the leases of the process before", sql`DELETE FROM ${self.nodes}`))
     }
-
-    const at = <A, E>(what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
-      run(what, Effect.flatMap(now, statement))
-    /** A statement about leases. */
-    const lasting = <A, E>(what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
-      upkeep(what, Effect.flatMap(now, statement))
-    const isAlive = (node: string) =>
-      Effect.map(
-        lasting("find a node", (now) => sql`SELECT id FROM ${nodes} WHERE id = ${node} AND expires > ${now}`),
-        (found) => found.length > 0
-      )
-    const find = (id: string) =>
-      Effect.map(
-        at("find a session", (now) =>
-          sql<Row>`
-            SELECT node, epoch, facts, CASE WHEN released = 0 AND EXISTS (
-              SELECT 1 FROM ${nodes} WHERE ${nodes}.id = ${sessions}.node AND ${nodes}.expires > ${now}
-            ) THEN 1 ELSE 0 END AS served
-            FROM ${sessions} WHERE id = ${id} AND expires > ${now}`),
-        ([row]) =>
-          Option.map(Option.fromNullable(row), ({ epoch, facts, node, served }): SessionEntry => ({
-            id,
-            node,
-            epoch: Number(epoch),
-            facts: Stored.facts(facts),
-            isServed: Number(served) === 1
-          }))
-      )
-    /** Changes a session in this epoch; `false` when it has another one. */
-    const change = (id: string, epoch: number, set: Fragment) =>
-      Effect.map(
-        at("change a session", (now) =>
-          sql`
-            UPDATE ${sessions} SET expires = ${now} + ${ttl}, ${set}
-            WHERE id = ${id} AND epoch = ${epoch} AND expires > ${now} RETURNING id`),
-        (changed) => changed.length > 0
-      )
-    const claim = (node: string, id: string, epoch: number) =>
-      Effect.gen(function*() {
-        const at = yield* now
-        yield* sql`
-          DELETE FROM ${nodes} WHERE expires <= ${at} AND id = (SELECT node FROM ${sessions} WHERE id = ${id})`
-        return yield* sql<{ readonly facts: string }>`
-          UPDATE ${sessions} SET node = ${node}, epoch = epoch + 1, written = 0, released = 0, expires = ${at} + ${ttl}
-          WHERE id = ${id} AND epoch = ${epoch} AND expires > ${at}
-            AND (released = 1 OR NOT EXISTS (SELECT 1 FROM ${nodes} WHERE ${nodes}.id = ${sessions}.node))
-          RETURNING facts`
-      })
-    /** PostgreSQL may run an update whose caller has gone after the next one of the session. Then it leaves the newer facts. */
-    let updates = 0
-    const update = (id: string, epoch: number, facts: JsonObject) =>
-      Effect.suspend(() => {
-        const number = ++updates
-        return change(
-          id,
-          epoch,
-          sql`
-            facts = CASE WHEN written < ${number} THEN ${JSON.stringify(facts)} ELSE facts END,
-            written = CASE WHEN written < ${number} THEN ${number} ELSE written END`
-        )
-      })
-    const join = (node: string) =>
-      Effect.gen(function*() {
-        const lost = yield* Lease.hold({
-          length: lease,
-          renewal: options.renewal,
-          take: lasting("add a node", (now) =>
-            sql`INSERT INTO ${nodes} (id, expires) VALUES (${node}, ${now} + ${lease})`),
-          renew: Effect.map(
-            lasting("renew a lease", (now) =>
-              sql`
-                UPDATE ${nodes} SET expires = ${now} + ${lease}
-                WHERE id = ${node} AND expires > ${now} RETURNING id`),
-            (renewed) =>
-              renewed.length > 0
-          ),
-          release: upkeep("remove a node", sql`DELETE FROM ${nodes} WHERE id = ${node}`)
-        })
-        return {
-          create: (id, facts) =>
-            failing(Effect.asVoid(at("add a session", (now) =>
-              sql`
-                INSERT INTO ${sessions} (id, node, epoch, facts, released, expires)
-                VALUES (${id}, ${node}, 1, ${JSON.stringify(facts)}, 0, ${now} + ${ttl})`))),
-          find: (id) => failing(find(id)),
-          claim: (id, epoch) =>
-            failing(Effect.map(transaction("claim a session", claim(node, id, epoch)), ([row]) =>
-              Option.map(Option.fromNullable(row), ({ facts }): SessionEntry => ({
-                id,
-                node,
-                epoch: epoch + 1,
-                facts: Stored.facts(facts),
-                isServed: true
-              })))),
-          update: (id, epoch, facts) => failing(update(id, epoch, facts)),
-          touch: (ids) =>
-            failing(Effect.forEach(
-              Arr.chunksOf(ids, TOUCHED),
-              (some) =>
-                at("keep sessions", (now) =>
-                  sql`
-                    UPDATE ${sessions} SET expires = ${now} + ${ttl} WHERE id IN (
-                      SELECT id FROM ${sessions} WHERE ${sql.in("id", some)} AND node = ${node} AND expires > ${now}
-                      ORDER BY id ${locked}
-                    )`),
-              { discard: true }
-            )),
-          release: (id, epoch) => failing(Effect.asVoid(change(id, epoch, sql`released = 1`))),
-          remove: (id, epoch) =>
-            failing(Effect.map(
-              run("remove a session", sql`DELETE FROM ${sessions} WHERE id = ${id} AND epoch = ${epoch} RETURNING id`),
-              (removed) => removed.length > 0
-            )),
-          isAlive: (other) => failing(isAlive(other)),
-          lost
-        } satisfies Membership
-      })
-    return { join: (node) => failing(join(node)) }
+    return { join: (node) => failing(join(self, node)) }
   })
+
+const join = Effect.fnUntraced(function*(self: Self, node: string) {
+  const lost = yield* hold(self, node)
+  return {
+    create: (id, facts) => failing(create(self, node, id, facts)),
+    find: (id) => failing(find(self, id)),
+    claim: (id, epoch) => failing(claim(self, node, id, epoch)),
+    update: (id, epoch, facts) => failing(update(self, id, epoch, facts)),
+    touch: (ids) => failing(touch(self, node, ids)),
+    release: (id, epoch) => failing(Effect.asVoid(change(self, id, epoch, self.sql`released = 1`))),
+    remove: (id, epoch) => failing(remove(self, id, epoch)),
+    isAlive: (other) => failing(isAlive(self, other)),
+    lost
+  } satisfies Membership
+})
+
+const at = <A, E>({ now, run }: Self, what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
+  run(what, Effect.flatMap(now, statement))
+
+/** A statement about leases. */
+const lasting = <A, E>({ now, upkeep }: Self, what: string, statement: (now: Fragment) => Effect.Effect<A, E>) =>
+  upkeep(what, Effect.flatMap(now, statement))
+
+/** Holds the lease of a node until the scope closes. */
+const hold = (self: Self, node: string) => {
+  const { lease, nodes, renewal, sql, upkeep } = self
+  return Lease.hold({
+    length: lease,
+    renewal,
+    take: lasting(
+      self,
+      "add a node",
+      (now) => sql`INSERT INTO ${nodes} (id, expires) VALUES (${node}, ${now} + ${lease})`
+    ),
+    renew: Effect.map(
+      lasting(self, "renew a lease", (now) =>
+        sql`
+          UPDATE ${nodes} SET expires = ${now} + ${lease}
+          WHERE id = ${node} AND expires > ${now} RETURNING id`),
+      (renewed) => renewed.length > 0
+    ),
+    release: upkeep("remove a node", sql`DELETE FROM ${nodes} WHERE id = ${node}`)
+  })
+}
+
+const isAlive = (self: Self, node: string) =>
+  Effect.map(
+    lasting(
+      self,
+      "find a node",
+      (now) => self.sql`SELECT id FROM ${self.nodes} WHERE id = ${node} AND expires > ${now}`
+    ),
+    (found) => found.length > 0
+  )
+
+const create = (self: Self, node: string, id: string, facts: JsonObject) => {
+  const { sessions, sql, ttl } = self
+  return Effect.asVoid(at(self, "add a session", (now) =>
+    sql`
+      INSERT INTO ${sessions} (id, node, epoch, facts, released, expires)
+      VALUES (${id}, ${node}, 1, ${JSON.stringify(facts)}, 0, ${now} + ${ttl})`))
+}
+
+const find = (self: Self, id: string) => {
+  const { nodes, sessions, sql } = self
+  return Effect.map(
+    at(self, "find a session", (now) =>
+      sql<Row>`
+        SELECT node, epoch, facts, CASE WHEN released = 0 AND EXISTS (
+          SELECT 1 FROM ${nodes} WHERE ${nodes}.id = ${sessions}.node AND ${nodes}.expires > ${now}
+        ) THEN 1 ELSE 0 END AS served
+        FROM ${sessions} WHERE id = ${id} AND expires > ${now}`),
+    ([row]) =>
+      Option.map(Option.fromNullable(row), ({ epoch, facts, node, served }): SessionEntry => ({
+        id,
+        node,
+        epoch: Number(epoch),
+        facts: Stored.facts(facts),
+        isServed: Number(served) === 1
+      }))
+  )
+}
+
+const claim = (self: Self, node: string, id: string, epoch: number) =>
+  Effect.map(
+    self.transaction("claim a session", claiming(self, node, id, epoch)),
+    ([row]) =>
+      Option.map(Option.fromNullable(row), ({ facts }): SessionEntry => ({
+        id,
+        node,
+        epoch: epoch + 1,
+        facts: Stored.facts(facts),
+        isServed: true
+      }))
+  )
+
+const claiming = Effect.fnUntraced(function*(
+  { nodes, now, sessions, sql, ttl }: Self,
+  node: string,
+  id: string,
+  epoch: number
+) {
+  const at = yield* now
+  yield* sql`
+    DELETE FROM ${nodes} WHERE expires <= ${at} AND id = (SELECT node FROM ${sessions} WHERE id = ${id})`
+  return yield* sql<Pick<Row, "facts">>`
+    UPDATE ${sessions} SET node = ${node}, epoch = epoch + 1, written = 0, released = 0, expires = ${at} + ${ttl}
+    WHERE id = ${id} AND epoch = ${epoch} AND expires > ${at}
+      AND (released = 1 OR NOT EXISTS (SELECT 1 FROM ${nodes} WHERE ${nodes}.id = ${sessions}.node))
+    RETURNING facts`
+})
+
+/** PostgreSQL may run an update whose caller has gone after the next one of the session. Then it leaves the newer facts. */
+const update = (self: Self, id: string, epoch: number, facts: JsonObject) =>
+  Effect.flatMap(Ref.updateAndGet(self.updates, (count) => count + 1), (number) =>
+    change(
+      self,
+      id,
+      epoch,
+      self.sql`
+        facts = CASE WHEN written < ${number} THEN ${JSON.stringify(facts)} ELSE facts END,
+        written = CASE WHEN written < ${number} THEN ${number} ELSE written END`
+    ))
+
+/** Changes a session in this epoch; `false` when it has another one. */
+const change = (self: Self, id: string, epoch: number, set: Fragment) => {
+  const { sessions, sql, ttl } = self
+  return Effect.map(
+    at(self, "change a session", (now) =>
+      sql`
+        UPDATE ${sessions} SET expires = ${now} + ${ttl}, ${set}
+        WHERE id = ${id} AND epoch = ${epoch} AND expires > ${now} RETURNING id`),
+    (changed) => changed.length > 0
+  )
+}
+
+const touch = (self: Self, node: string, ids: ReadonlyArray<string>) => {
+  const { sessions, sql, ttl } = self
+  // In one order, as those that store events of several sessions lock them.
+  const locked = sql.literal(Attempt.isPg(sql) ? "FOR UPDATE" : "")
+  return Effect.forEach(
+    Arr.chunksOf(ids, TOUCHED),
+    (some) =>
+      at(self, "keep sessions", (now) =>
+        sql`
+          UPDATE ${sessions} SET expires = ${now} + ${ttl} WHERE id IN (
+            SELECT id FROM ${sessions} WHERE ${sql.in("id", some)} AND node = ${node} AND expires > ${now}
+            ORDER BY id ${locked}
+          )`),
+    { discard: true }
+  )
+}
+
+const remove = ({ run, sessions, sql }: Self, id: string, epoch: number) =>
+  Effect.map(
+    run("remove a session", sql`DELETE FROM ${sessions} WHERE id = ${id} AND epoch = ${epoch} RETURNING id`),
+    (removed) => removed.length > 0
+  )
 
 /**
  * `layer` with options.
