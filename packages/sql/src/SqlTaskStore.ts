@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { Fragment } from "@effect/sql/Statement"
+import type { Fragment, Identifier } from "@effect/sql/Statement"
 import {
   type StoredTask,
   type TaskPage,
@@ -22,7 +22,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Attempt from "./connection/Attempt.js"
 import * as Sweep from "./connection/Sweep.js"
-import { SqlConnection } from "./SqlConnection.js"
+import { SqlConnection, type SqlConnectionService } from "./SqlConnection.js"
 import type { SqlStoreError } from "./SqlStoreError.js"
 
 /** @category models */
@@ -44,131 +44,170 @@ interface Row {
   readonly task: string
 }
 
+interface Self extends SqlConnectionService {
+  readonly tasks: Identifier
+  readonly maxTasks: number
+  readonly maxTaskSize: number
+  readonly maxOwnerSize: number
+  /** Logs a task that cannot be read. */
+  readonly report: (key: string) => Effect.Effect<void>
+}
+
 /** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<TaskStoreService, never, SqlConnection | Scope.Scope> =>
   Effect.gen(function*() {
     const connection = yield* SqlConnection
-    const { notify, now, run, sql, table, transaction, wakes } = connection
-    const { maxOwnerSize = 16 * 1024 * 1024, maxTaskSize = 4 * 1024 * 1024, maxTasks = 1000 } = options
-    const report = Stored.reporter()
-    const tasks = table("tasks")
+    const self: Self = {
+      ...connection,
+      tasks: connection.table("tasks"),
+      maxTasks: options.maxTasks ?? 1000,
+      maxTaskSize: options.maxTaskSize ?? 4 * 1024 * 1024,
+      maxOwnerSize: options.maxOwnerSize ?? 16 * 1024 * 1024,
+      report: Stored.reporter()
+    }
     yield* Sweep.every(connection, "tasks")
-
-    const sized = (task: StoredTask): Effect.Effect<string, TaskStoreError> => {
-      const text = JSON.stringify(task)
-      return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
-        ? Effect.succeed(text)
-        : failed("Full", `A task may have ${maxTaskSize} characters`)
-    }
-
-    const toTasks = (rows: ReadonlyArray<Row>) =>
-      Effect.map(
-        Effect.forEach(rows, ({ id, task }) => Stored.orReport(Stored.task(task), report, `${id} in ${tasks.value}`)),
-        (tasks) => tasks.filter((task) => task !== undefined)
-      )
-
-    const get = (owner: string | null, taskId: string) =>
-      Effect.flatMap(now, (now) =>
-        run(
-          "read a task",
-          sql<Row>`
-            SELECT number, id, task FROM ${tasks}
-            WHERE id = ${keyOf(taskId)} AND owner = ${keyOf(owner)} AND expires > ${now}`
-        )).pipe(Effect.flatMap(toTasks), Effect.map(([task]) => Option.fromNullable(task)))
-
-    /** The characters of the tasks of an owner, apart from one task. */
-    const sizeOf = (owner: string, id: string, at: Fragment) =>
-      sql`(SELECT coalesce(sum(size), 0) FROM ${tasks} WHERE owner = ${owner} AND id <> ${id} AND expires > ${at})`
-
-    /** In PostgreSQL the next creation of this owner, on any node, waits: it counts this task, too. */
-    const inTurn = <A, E>(owner: string, statement: Effect.Effect<A, E>) => {
-      if (!Attempt.isPg(sql)) return run("store a task", statement)
-      const lock = sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${tasks.value} ${owner}`}, 0))`
-      return transaction("store a task", Effect.zipRight(lock, statement))
-    }
-
     return {
-      create: (task) =>
-        failing(Effect.gen(function*() {
-          const text = yield* sized(task)
-          const at = yield* now
-          // The clock of this node, which has set `createdAt`, may differ from that of the database.
-          const left = Math.min(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis), MAX_TTL)
-          const [id, owner] = [keyOf(task.taskId), keyOf(task.owner)]
-          const created = yield* inTurn(
-            owner,
-            sql`
-              INSERT INTO ${tasks} (id, owner, version, task, size, expires)
-              SELECT ${id}, ${owner}, CAST(${task.version} AS bigint), ${text}, CAST(${text.length} AS bigint),
-                ${at} + CAST(${Math.ceil(left)} AS bigint)
-              WHERE (SELECT count(*) FROM ${tasks} WHERE owner = ${owner} AND expires > ${at}) < ${maxTasks}
-                AND ${sizeOf(owner, id, at)} + CAST(${text.length} AS bigint) <= ${maxOwnerSize}
-              ON CONFLICT (id) DO NOTHING RETURNING number`
-          )
-          if (created.length > 0) return
-          const [found] = yield* run(
-            "read a task",
-            sql<{ readonly taken: number | string; readonly count: number | string }>`
-              SELECT (SELECT count(*) FROM ${tasks} WHERE id = ${id}) AS taken,
-                (SELECT count(*) FROM ${tasks} WHERE owner = ${owner} AND expires > ${at}) AS count`
-          )
-          return yield* Number(found?.taken) > 0
-            ? failed("Unavailable", StoreText.taken(task.taskId))
-            : failed(
-              "Full",
-              Number(found?.count) < maxTasks
-                ? StoreText.ownerSize(maxOwnerSize)
-                : `This owner has ${maxTasks} tasks, and may have no more`
-            )
-        })),
-      get: (owner, taskId) => failing(get(owner, taskId)),
-      replace: (task) =>
-        failing(Effect.gen(function*() {
-          const text = yield* sized(task)
-          const at = yield* now
-          const { taskId, version } = task
-          const [id, owner] = [keyOf(taskId), keyOf(task.owner)]
-          const size = sql`CAST(${text.length} AS bigint)`
-          const limit = StoreText.isSmallEnd(task.status, text.length) ? Number.MAX_SAFE_INTEGER : maxOwnerSize
-          const isBefore = sql`id = ${id} AND owner = ${owner} AND version = ${version - 1} AND expires > ${at}`
-          const replaced = yield* run(
-            "replace a task",
-            sql`
-              UPDATE ${tasks} SET version = ${version}, task = ${text}, size = ${size}
-              WHERE ${isBefore} AND (size >= ${size} OR ${sizeOf(owner, id, at)} + ${size} <= ${limit})
-              RETURNING number`
-          )
-          if (replaced.length > 0) return yield* Effect.as(notify(channelOf(taskId)), true)
-          const left = yield* run("read a task", sql`SELECT number FROM ${tasks} WHERE ${isBefore}`)
-          return left.length === 0 ? false : yield* failed("Full", StoreText.ownerSize(maxOwnerSize))
-        })),
-      list: (owner, { after, limit }) =>
-        failing(Effect.gen(function*() {
-          const last = Number(after ?? 0)
-          if (!Number.isSafeInteger(last)) return yield* failed("UnknownPage", StoreText.noPage(String(after)))
-          const at = yield* now
-          // One more than the page tells whether there is another page.
-          const rows = yield* run(
-            "list tasks",
-            sql<Row>`
-              SELECT number, id, task FROM ${tasks} WHERE owner = ${
-              keyOf(owner)
-            } AND number > ${last} AND expires > ${at}
-              ORDER BY number LIMIT ${limit + 1}`
-          )
-          const page = rows.slice(0, limit)
-          const next = rows.length > limit ? String(page.at(-1)?.number ?? last) : undefined
-          return { tasks: yield* toTasks(page), next } satisfies TaskPage
-        })),
-      changes: (owner, taskId) =>
-        wakes(channelOf(taskId), "5 seconds").pipe(
-          Stream.mapEffect(() => failing(get(owner, taskId))),
-          Stream.takeWhile(Option.isSome),
-          Stream.map(({ value }) => value),
-          Stream.changesWith((one, other) => one.version === other.version)
-        )
+      create: (task) => failing(create(self, task)),
+      get: (owner, taskId) => failing(get(self, owner, taskId)),
+      replace: (task) => failing(replace(self, task)),
+      list: (owner, page) => failing(list(self, owner, page)),
+      changes: (owner, taskId) => changes(self, owner, taskId)
     }
   })
+
+const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
+  const { maxOwnerSize, maxTasks, now, sql, tasks } = self
+  const text = yield* sized(self, task)
+  const at = yield* now
+  // The clock of this node, which has set `createdAt`, may differ from that of the database.
+  const left = Math.min(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis), MAX_TTL)
+  const [id, owner] = [keyOf(task.taskId), keyOf(task.owner)]
+  const created = yield* inTurn(
+    self,
+    owner,
+    sql`
+      INSERT INTO ${tasks} (id, owner, version, task, size, expires)
+      SELECT ${id}, ${owner}, CAST(${task.version} AS bigint), ${text}, CAST(${text.length} AS bigint),
+        ${at} + CAST(${Math.ceil(left)} AS bigint)
+      WHERE (SELECT count(*) FROM ${tasks} WHERE owner = ${owner} AND expires > ${at}) < ${maxTasks}
+        AND ${sizeOf(self, owner, id, at)} + CAST(${text.length} AS bigint) <= ${maxOwnerSize}
+      ON CONFLICT (id) DO NOTHING RETURNING number`
+  )
+  if (created.length === 0) yield* whyNot(self, task, at)
+})
+
+/** Fails with the reason why a task could not be created. */
+const whyNot = Effect.fnUntraced(function*(
+  { maxOwnerSize, maxTasks, run, sql, tasks }: Self,
+  task: StoredTask,
+  at: Fragment
+) {
+  const [id, owner] = [keyOf(task.taskId), keyOf(task.owner)]
+  const [found] = yield* run(
+    "read a task",
+    sql<{ readonly taken: number | string; readonly count: number | string }>`
+      SELECT (SELECT count(*) FROM ${tasks} WHERE id = ${id}) AS taken,
+        (SELECT count(*) FROM ${tasks} WHERE owner = ${owner} AND expires > ${at}) AS count`
+  )
+  return yield* Number(found?.taken) > 0
+    ? failed("Unavailable", StoreText.taken(task.taskId))
+    : failed(
+      "Full",
+      Number(found?.count) < maxTasks
+        ? StoreText.ownerSize(maxOwnerSize)
+        : `This owner has ${maxTasks} tasks, and may have no more`
+    )
+})
+
+const get = (self: Self, owner: string | null, taskId: string) => {
+  const { now, run, sql, tasks } = self
+  return Effect.flatMap(now, (now) =>
+    run(
+      "read a task",
+      sql<Row>`
+        SELECT number, id, task FROM ${tasks}
+        WHERE id = ${keyOf(taskId)} AND owner = ${keyOf(owner)} AND expires > ${now}`
+    )).pipe(
+      Effect.flatMap((rows) => toTasks(self, rows)),
+      Effect.map(([task]) => Option.fromNullable(task))
+    )
+}
+
+const replace = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
+  const { maxOwnerSize, notify, now, run, sql, tasks } = self
+  const text = yield* sized(self, task)
+  const at = yield* now
+  const { taskId, version } = task
+  const [id, owner] = [keyOf(taskId), keyOf(task.owner)]
+  const size = sql`CAST(${text.length} AS bigint)`
+  const limit = StoreText.isSmallEnd(task.status, text.length) ? Number.MAX_SAFE_INTEGER : maxOwnerSize
+  const isBefore = sql`id = ${id} AND owner = ${owner} AND version = ${version - 1} AND expires > ${at}`
+  const replaced = yield* run(
+    "replace a task",
+    sql`
+      UPDATE ${tasks} SET version = ${version}, task = ${text}, size = ${size}
+      WHERE ${isBefore} AND (size >= ${size} OR ${sizeOf(self, owner, id, at)} + ${size} <= ${limit})
+      RETURNING number`
+  )
+  if (replaced.length > 0) return yield* Effect.as(notify(channelOf(taskId)), true)
+  const left = yield* run("read a task", sql`SELECT number FROM ${tasks} WHERE ${isBefore}`)
+  return left.length === 0 ? false : yield* failed("Full", StoreText.ownerSize(maxOwnerSize))
+})
+
+const list = Effect.fnUntraced(function*(
+  self: Self,
+  owner: string | null,
+  { after, limit }: Parameters<TaskStoreService["list"]>[1]
+) {
+  const { now, run, sql, tasks } = self
+  const last = Number(after ?? 0)
+  if (!Number.isSafeInteger(last)) return yield* failed("UnknownPage", StoreText.noPage(String(after)))
+  const at = yield* now
+  // One more than the page tells whether there is another page.
+  const rows = yield* run(
+    "list tasks",
+    sql<Row>`
+      SELECT number, id, task FROM ${tasks}
+      WHERE owner = ${keyOf(owner)} AND number > ${last} AND expires > ${at}
+      ORDER BY number LIMIT ${limit + 1}`
+  )
+  const page = rows.slice(0, limit)
+  const next = rows.length > limit ? String(page.at(-1)?.number ?? last) : undefined
+  return { tasks: yield* toTasks(self, page), next } satisfies TaskPage
+})
+
+const changes = (self: Self, owner: string | null, taskId: string): Stream.Stream<StoredTask, TaskStoreError> =>
+  self.wakes(channelOf(taskId), "5 seconds").pipe(
+    Stream.mapEffect(() => failing(get(self, owner, taskId))),
+    Stream.takeWhile(Option.isSome),
+    Stream.map(({ value }) => value),
+    Stream.changesWith((one, other) => one.version === other.version)
+  )
+
+/** The task as JSON. */
+const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, TaskStoreError> => {
+  const text = JSON.stringify(task)
+  return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
+    ? Effect.succeed(text)
+    : failed("Full", `A task may have ${maxTaskSize} characters`)
+}
+
+const toTasks = ({ report, tasks }: Self, rows: ReadonlyArray<Row>) =>
+  Effect.map(
+    Effect.forEach(rows, ({ id, task }) => Stored.orReport(Stored.task(task), report, `${id} in ${tasks.value}`)),
+    (tasks) => tasks.filter((task) => task !== undefined)
+  )
+
+/** The characters of the tasks of an owner, apart from one task. */
+const sizeOf = ({ sql, tasks }: Self, owner: string, id: string, at: Fragment) =>
+  sql`(SELECT coalesce(sum(size), 0) FROM ${tasks} WHERE owner = ${owner} AND id <> ${id} AND expires > ${at})`
+
+/** In PostgreSQL the next creation of this owner, on any node, waits: it counts this task, too. */
+const inTurn = <A, E>({ run, sql, tasks, transaction }: Self, owner: string, statement: Effect.Effect<A, E>) => {
+  if (!Attempt.isPg(sql)) return run("store a task", statement)
+  const lock = sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${tasks.value} ${owner}`}, 0))`
+  return transaction("store a task", Effect.zipRight(lock, statement))
+}
 
 /**
  * `layer` with options.
