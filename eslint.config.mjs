@@ -104,7 +104,6 @@ export const mayBeLong = [
       "packages/redis/src/RedisInbox.ts",
       "packages/redis/src/RedisSessionDirectory.ts",
       "packages/redis/src/RedisTaskStore.ts",
-      "packages/sql/src/connection/StreamRows.ts",
       "packages/sql/src/connection/StreamWrites.ts"
     ]
   }
