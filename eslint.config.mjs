@@ -103,8 +103,7 @@ export const mayBeLong = [
       "packages/redis/src/RedisEventStore.ts",
       "packages/redis/src/RedisInbox.ts",
       "packages/redis/src/RedisSessionDirectory.ts",
-      "packages/redis/src/RedisTaskStore.ts",
-      "packages/sql/src/connection/StreamWrites.ts"
+      "packages/redis/src/RedisTaskStore.ts"
     ]
   }
 ]

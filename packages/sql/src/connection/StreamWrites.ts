@@ -4,7 +4,7 @@
  *
  * A stream that has expired counts as removed before its rows are; when it begins again, "dropped" says that they are gone.
  */
-import type { Fragment } from "@effect/sql/Statement"
+import type { Fragment, Identifier } from "@effect/sql/Statement"
 import type { StoredEvent, StreamKey } from "@effect-mcp/core/EventStore"
 import * as Effect from "effect/Effect"
 import type { SqlConnectionService } from "../SqlConnection.js"
@@ -82,136 +82,159 @@ interface Grown {
 /** The time at which a stream expires is rounded up to this, in milliseconds: few events change the index. */
 const ROUNDED = 60_000
 
+interface Self extends SqlConnectionService, Limits {
+  readonly streams: Identifier
+  readonly events: Identifier
+  readonly isPg: boolean
+  /** The function of the database that gives the greatest of its arguments. */
+  readonly greatest: Fragment
+  /** The condition of a statement that holds for every row. */
+  readonly everywhere: Fragment
+  readonly epochsOf: ReturnType<typeof Epochs.make>
+}
+
 /** Gives `false` for each operation whose epoch is over. */
-export const make = (connection: SqlConnectionService, { maxEvents, retention, ttl }: Limits) => {
-  const { now, run, sql, table, transaction } = connection
-  const [streams, events] = [table("streams"), table("events")]
+export const make = (connection: SqlConnectionService, limits: Limits) => {
+  const { sql, table } = connection
   const isPg = Attempt.isPg(sql)
-  const greatest = sql.literal(isPg ? "greatest" : "max")
-  const epochsOf = Epochs.make(connection)
-  const until = (now: Fragment, millis: number) =>
-    sql`CAST((${now} + ${Math.ceil(millis) + ROUNDED - 1}) / ${ROUNDED} AS bigint) * ${ROUNDED}`
-  const isStream = ({ session, stream }: StreamKey) => sql`session = ${session} AND stream = ${stream}`
-
-  const addStreams = ({ rows }: Batch, now: Fragment, where: Fragment) =>
-    sql<Grown>`
-      INSERT INTO ${streams}
-        (session, stream, epoch, requests, finished, events, latest, dropped, missing, expires)
-      SELECT session, stream, epoch, requests, finished, events, latest, 0, missing,
-        CASE WHEN finished = 1 THEN ${until(now, retention)} ELSE ${until(now, ttl)} END
-      FROM ${Rows.make(sql, ROW, rows)} WHERE ${where}
-      ON CONFLICT (session, stream) DO UPDATE SET
-        epoch = ${greatest}(${streams}.epoch, excluded.epoch),
-        requests = CASE WHEN excluded.requests = '' THEN ${streams}.requests ELSE excluded.requests END,
-        finished = CASE WHEN excluded.finished = 1 OR excluded.requests <> '' THEN excluded.finished
-          ELSE ${streams}.finished END,
-        events = CASE WHEN ${streams}.expires <= ${now} THEN 0 ELSE ${streams}.events END + excluded.events,
-        latest = ${greatest}(${streams}.latest, excluded.latest),
-        dropped = CASE WHEN ${streams}.expires <= ${now} THEN ${streams}.latest ELSE ${streams}.dropped END,
-        missing = ${greatest}(${streams}.missing, excluded.missing),
-        expires = excluded.expires
-      RETURNING session, stream, events`
-
-  const addEvents = (added: Batch["events"], where: Fragment) =>
-    sql`
-      INSERT INTO ${events} (session, stream, position, data)
-      SELECT session, stream, position, data FROM ${Rows.make(sql, EVENT, added)} WHERE ${where}
-      ON CONFLICT DO NOTHING`
-
-  const finish = ({ finished }: Batch, now: Fragment, where: Fragment) =>
-    sql`
-      UPDATE ${streams} SET finished = 1, expires = ${until(now, retention)}
-      WHERE expires > ${now} AND (session, stream) IN (
-        SELECT session, stream FROM ${Rows.make(sql, KEY, finished)} WHERE ${where}
-      )`
-
-  /** Drops the oldest events of streams that have too many. */
-  const drop = (grown: ReadonlyArray<Grown>) =>
-    Effect.forEach(grown, (key) =>
-      Effect.gen(function*() {
-        const surplus = Number(key.events) - maxEvents
-        if (surplus <= 0) return
-        const [last] = yield* sql<{ readonly position: Number64 }>`
-          SELECT position FROM ${events} WHERE ${isStream(key)}
-            AND position > (SELECT dropped FROM ${streams} WHERE ${isStream(key)})
-          ORDER BY position LIMIT 1 OFFSET ${surplus - 1}`
-        if (last === undefined) return
-        yield* sql`DELETE FROM ${events} WHERE ${isStream(key)} AND position <= ${last.position}`
-        yield* sql`
-          UPDATE ${streams} SET dropped = ${last.position}, events = events - ${surplus} WHERE ${isStream(key)}`
-      }), { discard: true })
-
-  const everywhere = sql`true`
-  const inSqlite = (items: ReadonlyArray<Item>, at: Fragment): Effect.Effect<Epochs.Epochs, SqlStoreError> =>
-    transaction(
-      "store events",
-      Effect.gen(function*() {
-        const own = Epochs.ofItems(items)
-        const epochs = own.size === 0 ? own : Epochs.ofRows(yield* epochsOf(own))
-        const batch = batchOf(items, epochs)
-        if (batch.rows.length > 0) {
-          const grown = yield* addStreams(batch, at, everywhere)
-          if (batch.events.length > 0) yield* addEvents(batch.events, everywhere)
-          yield* drop(grown)
-        }
-        if (batch.finished.length > 0) yield* finish(batch, at, everywhere)
-        return epochs
-      })
-    )
-
-  // All parts see the tables as they were before the statement; none of them changes a row that another one changes.
-  const statement = (items: ReadonlyArray<Item>, at: Fragment) => {
-    const own = Epochs.ofItems(items)
-    const batch = batchOf(items, own)
-    const isFenced = own.size > 0
-    const where = isFenced
-      ? sql`(items.epoch = 0 OR items.epoch >= (SELECT epoch FROM epochs WHERE epochs.session = items.session))`
-      : everywhere
-    const parts = [
-      ...(isFenced ? [sql`epochs AS (${epochsOf(own)})`] : []),
-      // In one order on all nodes, so that no two nodes wait for each other's rows.
-      sql`changed AS (${addStreams(batch, at, sql`${where} ORDER BY session, stream`)})`,
-      ...(batch.events.length === 0 ? [] : [
-        sql`added AS (${addEvents(batch.events, sql`(session, stream) IN (SELECT session, stream FROM changed)`)})`
-      ]),
-      ...(batch.finished.length === 0 ? [] : [sql`finished AS (${finish(batch, at, where)})`])
-    ]
-    return sql<Grown & { readonly epoch: Number64 | null }>`
-      WITH ${sql.csv(parts)}
-      ${isFenced ? sql`SELECT session, '' AS stream, 0 AS events, epoch FROM epochs UNION ALL` : sql``}
-      SELECT session, stream, events, NULL AS epoch FROM changed WHERE events > ${maxEvents}`
+  const self: Self = {
+    ...connection,
+    ...limits,
+    streams: table("streams"),
+    events: table("events"),
+    isPg,
+    greatest: sql.literal(isPg ? "greatest" : "max"),
+    everywhere: sql`true`,
+    epochsOf: Epochs.make(connection)
   }
-
-  const inPg = (items: ReadonlyArray<Item>, at: Fragment): Effect.Effect<Epochs.Epochs, SqlStoreError> =>
-    Effect.gen(function*() {
-      const found = yield* run("store events", statement(items, at))
-      const grown = found.filter(({ epoch }) => epoch === null)
-      if (grown.length > 0) {
-        // The events are stored; the next one of the stream drops what this could not.
-        yield* Effect.catchAll(
-          transaction("drop events", drop(grown)),
-          ({ message }) => Effect.logWarning(message)
-        )
-      }
-      return Epochs.ofRows(found)
-    })
-
-  const writeAll = (items: ReadonlyArray<Item>) =>
-    Effect.map(
-      Effect.flatMap(now, (at) => isPg ? inPg(items, at) : inSqlite(items, at)),
-      (epochs) => items.map(({ key }) => !Epochs.isOver(key, epochs))
-    )
-  const writeAlone = (item: Item) =>
-    Effect.catchAll(writeAll([item]), ({ message }) => Effect.as(Effect.logError(message), [true]))
-
   return (items: ReadonlyArray<Item>): Effect.Effect<ReadonlyArray<boolean>, SqlStoreError> =>
     Effect.catchIf(
-      writeAll(items),
+      writeAll(self, items),
       ({ code }) => items.length > 1 && code?.startsWith("22") === true,
       // PostgreSQL refuses one of the names: the others have no part in it.
-      () => Effect.map(Effect.forEach(items, writeAlone), (results) => results.flat())
+      () => Effect.map(Effect.forEach(items, (item) => writeAlone(self, item)), (results) => results.flat())
     )
 }
+
+const writeAll = (self: Self, items: ReadonlyArray<Item>) =>
+  Effect.map(
+    Effect.flatMap(self.now, (at) => self.isPg ? inPg(self, items, at) : inSqlite(self, items, at)),
+    (epochs) => items.map(({ key }) => !Epochs.isOver(key, epochs))
+  )
+
+const writeAlone = (self: Self, item: Item) =>
+  Effect.catchAll(writeAll(self, [item]), ({ message }) => Effect.as(Effect.logError(message), [true]))
+
+const inSqlite = (self: Self, items: ReadonlyArray<Item>, at: Fragment): Effect.Effect<Epochs.Epochs, SqlStoreError> =>
+  self.transaction("store events", storing(self, items, at))
+
+const storing = Effect.fnUntraced(function*(self: Self, items: ReadonlyArray<Item>, at: Fragment) {
+  const { epochsOf, everywhere } = self
+  const own = Epochs.ofItems(items)
+  const epochs = own.size === 0 ? own : Epochs.ofRows(yield* epochsOf(own))
+  const batch = batchOf(items, epochs)
+  if (batch.rows.length > 0) {
+    const grown = yield* addStreams(self, batch, at, everywhere)
+    if (batch.events.length > 0) yield* addEvents(self, batch.events, everywhere)
+    yield* drop(self, grown)
+  }
+  if (batch.finished.length > 0) yield* finish(self, batch, at, everywhere)
+  return epochs
+})
+
+const inPg = Effect.fnUntraced(function*(self: Self, items: ReadonlyArray<Item>, at: Fragment) {
+  const { run, transaction } = self
+  const found = yield* run("store events", statement(self, items, at))
+  const grown = found.filter(({ epoch }) => epoch === null)
+  if (grown.length > 0) {
+    // The events are stored; the next one of the stream drops what this could not.
+    yield* Effect.catchAll(
+      transaction("drop events", drop(self, grown)),
+      ({ message }) => Effect.logWarning(message)
+    )
+  }
+  return Epochs.ofRows(found)
+})
+
+// All parts see the tables as they were before the statement; none of them changes a row that another one changes.
+const statement = (self: Self, items: ReadonlyArray<Item>, at: Fragment) => {
+  const { epochsOf, everywhere, maxEvents, sql } = self
+  const own = Epochs.ofItems(items)
+  const batch = batchOf(items, own)
+  const isFenced = own.size > 0
+  const where = isFenced
+    ? sql`(items.epoch = 0 OR items.epoch >= (SELECT epoch FROM epochs WHERE epochs.session = items.session))`
+    : everywhere
+  const isChanged = sql`(session, stream) IN (SELECT session, stream FROM changed)`
+  const parts = [
+    ...(isFenced ? [sql`epochs AS (${epochsOf(own)})`] : []),
+    // In one order on all nodes, so that no two nodes wait for each other's rows.
+    sql`changed AS (${addStreams(self, batch, at, sql`${where} ORDER BY session, stream`)})`,
+    ...(batch.events.length === 0 ? [] : [sql`added AS (${addEvents(self, batch.events, isChanged)})`]),
+    ...(batch.finished.length === 0 ? [] : [sql`finished AS (${finish(self, batch, at, where)})`])
+  ]
+  return sql<Grown & { readonly epoch: Number64 | null }>`
+    WITH ${sql.csv(parts)}
+    ${isFenced ? sql`SELECT session, '' AS stream, 0 AS events, epoch FROM epochs UNION ALL` : sql``}
+    SELECT session, stream, events, NULL AS epoch FROM changed WHERE events > ${maxEvents}`
+}
+
+const until = ({ sql }: Self, now: Fragment, millis: number) =>
+  sql`CAST((${now} + ${Math.ceil(millis) + ROUNDED - 1}) / ${ROUNDED} AS bigint) * ${ROUNDED}`
+
+const addStreams = (self: Self, { rows }: Batch, now: Fragment, where: Fragment) => {
+  const { greatest, retention, sql, streams, ttl } = self
+  return sql<Grown>`
+    INSERT INTO ${streams}
+      (session, stream, epoch, requests, finished, events, latest, dropped, missing, expires)
+    SELECT session, stream, epoch, requests, finished, events, latest, 0, missing,
+      CASE WHEN finished = 1 THEN ${until(self, now, retention)} ELSE ${until(self, now, ttl)} END
+    FROM ${Rows.make(sql, ROW, rows)} WHERE ${where}
+    ON CONFLICT (session, stream) DO UPDATE SET
+      epoch = ${greatest}(${streams}.epoch, excluded.epoch),
+      requests = CASE WHEN excluded.requests = '' THEN ${streams}.requests ELSE excluded.requests END,
+      finished = CASE WHEN excluded.finished = 1 OR excluded.requests <> '' THEN excluded.finished
+        ELSE ${streams}.finished END,
+      events = CASE WHEN ${streams}.expires <= ${now} THEN 0 ELSE ${streams}.events END + excluded.events,
+      latest = ${greatest}(${streams}.latest, excluded.latest),
+      dropped = CASE WHEN ${streams}.expires <= ${now} THEN ${streams}.latest ELSE ${streams}.dropped END,
+      missing = ${greatest}(${streams}.missing, excluded.missing),
+      expires = excluded.expires
+    RETURNING session, stream, events`
+}
+
+const addEvents = ({ events, sql }: Self, added: Batch["events"], where: Fragment) =>
+  sql`
+    INSERT INTO ${events} (session, stream, position, data)
+    SELECT session, stream, position, data FROM ${Rows.make(sql, EVENT, added)} WHERE ${where}
+    ON CONFLICT DO NOTHING`
+
+const finish = (self: Self, { finished }: Batch, now: Fragment, where: Fragment) => {
+  const { retention, sql, streams } = self
+  return sql`
+    UPDATE ${streams} SET finished = 1, expires = ${until(self, now, retention)}
+    WHERE expires > ${now} AND (session, stream) IN (
+      SELECT session, stream FROM ${Rows.make(sql, KEY, finished)} WHERE ${where}
+    )`
+}
+
+/** Drops the oldest events of streams that have too many. */
+const drop = (self: Self, grown: ReadonlyArray<Grown>) =>
+  Effect.forEach(grown, (stream) => dropSurplus(self, stream), { discard: true })
+
+const dropSurplus = Effect.fnUntraced(function*({ events, maxEvents, sql, streams }: Self, stream: Grown) {
+  const surplus = Number(stream.events) - maxEvents
+  if (surplus <= 0) return
+  const isStream = sql`session = ${stream.session} AND stream = ${stream.stream}`
+  const [last] = yield* sql<{ readonly position: Number64 }>`
+    SELECT position FROM ${events} WHERE ${isStream}
+      AND position > (SELECT dropped FROM ${streams} WHERE ${isStream})
+    ORDER BY position LIMIT 1 OFFSET ${surplus - 1}`
+  if (last === undefined) return
+  yield* sql`DELETE FROM ${events} WHERE ${isStream} AND position <= ${last.position}`
+  yield* sql`
+    UPDATE ${streams} SET dropped = ${last.position}, events = events - ${surplus} WHERE ${isStream}`
+})
 
 /** One row for each stream, of the operations whose epoch is not over. */
 const batchOf = (items: ReadonlyArray<Item>, epochs: Epochs.Epochs): Batch => {
