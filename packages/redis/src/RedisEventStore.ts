@@ -14,7 +14,8 @@ import * as Option from "effect/Option"
 import * as Entries from "./connection/Entries.js"
 import * as Keys from "./connection/Keys.js"
 import type { Script } from "./RedisCommand.js"
-import { RedisConnection } from "./RedisConnection.js"
+import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
+import type { RedisError } from "./RedisError.js"
 
 /** @category models */
 export interface Options {
@@ -135,122 +136,167 @@ const FORGOTTEN = 500
 /** For how many streams a node remembers its last event. */
 const MAX_STREAMS = 100_000
 
+interface Self extends RedisConnectionService {
+  readonly maxEvents: number
+  /** Milliseconds. */
+  readonly retention: number
+  /** Milliseconds. */
+  readonly ttl: number
+  /**
+   * The position of the last event of each unfinished stream that this node has sent to Redis, by the key of its events. `append` adds
+   * positions; `append`, `finish` and `forget` remove them.
+   */
+  readonly sent: Map<string, number>
+}
+
 /** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<EventStoreService, never, RedisConnection> =>
-  Effect.map(RedisConnection, ({ command, prefix, run }) => {
-    const maxEvents = Math.max(1, options.maxEvents ?? 1000)
-    const retention = Duration.toMillis(options.retention ?? "5 minutes")
-    const ttl = Duration.toMillis(options.ttl ?? "1 hour")
-    // The position of the last event of each unfinished stream that this node has sent to Redis, by the key of its events.
-    const sent = new Map<string, number>()
-    const remember = (events: string, position: number) => {
-      sent.delete(events)
-      const [oldest] = sent.size >= MAX_STREAMS ? sent.keys() : []
-      if (oldest !== undefined) sent.delete(oldest)
-      sent.set(events, position)
-    }
-    const keys = ({ session, stream }: StreamKey) => ({
-      events: Keys.events(prefix, session, stream),
-      about: Keys.about(prefix, session, stream),
-      streams: Keys.streams(prefix, session)
-    })
-    /** Runs a script that begins with `FENCE`; `false` when the epoch is over. */
-    const fenced = (
-      script: Script,
-      { epoch, session }: Pick<StreamKey, "epoch" | "session">,
-      more: ReadonlyArray<string>,
-      ...args: ReadonlyArray<string | number>
-    ) => {
-      const key = Keys.session(prefix, session)
-      return Effect.map(
-        run(script, key, `${key}:epoch`, ...more, epoch ?? "", ttl, ...args),
-        (reply) => reply === 1
-      )
+  Effect.map(RedisConnection, (connection) => {
+    const self: Self = {
+      ...connection,
+      maxEvents: Math.max(1, options.maxEvents ?? 1000),
+      retention: Duration.toMillis(options.retention ?? "5 minutes"),
+      ttl: Duration.toMillis(options.ttl ?? "1 hour"),
+      sent: new Map()
     }
     return EventDatabase.toStore({
-      open: (key, requests, missing) => {
-        const { about, streams } = keys(key)
-        return fenced(opening, key, [about, streams], requests, key.stream, missing ?? "")
-      },
-      unfinished: (key) =>
-        Effect.map(command("HMGET", keys(key).about, "requests", "finished"), (reply) => {
-          const [requests, finished] = reply as ReadonlyArray<string | null>
-          return typeof requests !== "string" || finished === "1" ? undefined : requests
-        }),
-      append: (key, all, isLast, missing) => {
-        const { about, events, streams } = keys(key)
-        const stored = fenced(
-          appending,
-          key,
-          [events, about, streams],
-          key.stream,
-          retention,
-          sent.get(events) ?? missing ?? "",
-          isLast ? 1 : 0,
-          maxEvents,
-          ...all.flatMap(({ data, position }) => [position, data])
-        )
-        return Effect.onExit(stored, (exit) =>
-          Effect.sync(() => {
-            const isOver = exit._tag === "Success" && (isLast || !exit.value)
-            if (isOver) sent.delete(events)
-            else remember(events, all.at(-1)!.position)
-          }))
-      },
-      after: (key, position) => {
-        const { about, events } = keys(key)
-        const before = sent.get(events)
-        const isLost = Effect.map(
-          Effect.all([
-            command("EXISTS", events, about),
-            command("HMGET", about, "dropped", "missing"),
-            before === undefined ? Effect.succeed("") : Entries.lastId(command, events)
-          ], { concurrency: "unbounded" }),
-          ([known, fields, last]) => {
-            const [dropped, missing] = fields as ReadonlyArray<string | null>
-            const isBehind = before !== undefined && positionOf(last) < before
-            const lost = Math.max(positionOf(dropped), Number(missing), isBehind ? before : 0)
-            return known === 0 || (position >= 0 && position < lost)
-          }
-        )
-        return Effect.gen(function*() {
-          // Before, so that a refusal reads no events.
-          if (yield* isLost) return Option.none()
-          const reply = yield* command("XRANGE", events, position < 0 ? "-" : `(${position}-1`, "+")
-          // Events may have been dropped meanwhile.
-          if (yield* isLost) return Option.none()
-          return Option.some(
-            // No node has stored an entry without data.
-            Entries.ofReply(reply).flatMap(({ fields: { data }, id }): ReadonlyArray<StoredEvent> =>
-              data === undefined ? [] : [{ position: positionOf(id), data }]
-            )
-          )
-        })
-      },
-      finish: (key, missing) => {
-        const { about, events, streams } = keys(key)
-        const before = sent.get(events) ?? missing ?? ""
-        return Effect.tap(
-          fenced(finishing, key, [events, about, streams], key.stream, retention, before),
-          () => sent.delete(events)
-        )
-      },
-      forget: (session, epoch) =>
-        Effect.gen(function*() {
-          const streams = Keys.streams(prefix, session)
-          const names = (yield* command("ZRANGE", streams, 0, -1)) as ReadonlyArray<string>
-          const own = names.flatMap((stream) => [
-            Keys.events(prefix, session, stream),
-            Keys.about(prefix, session, stream)
-          ])
-          for (const key of own) sent.delete(key)
-          // The index is the last: what has failed before it is found again.
-          for (const some of Arr.chunksOf([...own, streams], FORGOTTEN)) {
-            yield* fenced(forgetting, { session, epoch }, [], ...some)
-          }
-        })
+      open: (key, requests, missing) => open(self, key, requests, missing),
+      unfinished: (key) => unfinished(self, key),
+      append: (key, all, isLast, missing) => append(self, key, all, isLast, missing),
+      after: (key, position) => after(self, key, position),
+      finish: (key, missing) => finish(self, key, missing),
+      forget: (session, epoch) => forget(self, session, epoch)
     }, ({ report }) => report)
   })
+
+const keysOf = ({ prefix }: Self, { session, stream }: StreamKey) => ({
+  events: Keys.events(prefix, session, stream),
+  about: Keys.about(prefix, session, stream),
+  streams: Keys.streams(prefix, session)
+})
+
+/** Runs a script that begins with `FENCE`; `false` when the epoch is over. */
+const fenced = (
+  { prefix, run, ttl }: Self,
+  script: Script,
+  { epoch, session }: Pick<StreamKey, "epoch" | "session">,
+  more: ReadonlyArray<string>,
+  ...args: ReadonlyArray<string | number>
+): Effect.Effect<boolean, RedisError> => {
+  const key = Keys.session(prefix, session)
+  return Effect.map(
+    run(script, key, `${key}:epoch`, ...more, epoch ?? "", ttl, ...args),
+    (reply) => reply === 1
+  )
+}
+
+const open = (self: Self, key: StreamKey, requests: string, missing: number | undefined) => {
+  const { about, streams } = keysOf(self, key)
+  return fenced(self, opening, key, [about, streams], requests, key.stream, missing ?? "")
+}
+
+const unfinished = (self: Self, key: StreamKey) =>
+  Effect.map(self.command("HMGET", keysOf(self, key).about, "requests", "finished"), (reply) => {
+    const [requests, finished] = reply as ReadonlyArray<string | null>
+    return typeof requests !== "string" || finished === "1" ? undefined : requests
+  })
+
+const append = (
+  self: Self,
+  key: StreamKey,
+  all: ReadonlyArray<StoredEvent>,
+  isLast: boolean,
+  missing: number | undefined
+) => {
+  const { maxEvents, retention, sent } = self
+  const { about, events, streams } = keysOf(self, key)
+  const stored = fenced(
+    self,
+    appending,
+    key,
+    [events, about, streams],
+    key.stream,
+    retention,
+    sent.get(events) ?? missing ?? "",
+    isLast ? 1 : 0,
+    maxEvents,
+    ...all.flatMap(({ data, position }) => [position, data])
+  )
+  return Effect.onExit(stored, (exit) =>
+    Effect.sync(() => {
+      const isOver = exit._tag === "Success" && (isLast || !exit.value)
+      if (isOver) sent.delete(events)
+      else remember(sent, events, all.at(-1)!.position)
+    }))
+}
+
+/** Remembers the positions of the streams that got an event last, of `MAX_STREAMS` at most. */
+const remember = (sent: Self["sent"], events: string, position: number): void => {
+  sent.delete(events)
+  const [oldest] = sent.size >= MAX_STREAMS ? sent.keys() : []
+  if (oldest !== undefined) sent.delete(oldest)
+  sent.set(events, position)
+}
+
+const after = Effect.fnUntraced(function*(self: Self, key: StreamKey, position: number) {
+  const { events } = keysOf(self, key)
+  const isLost = hasLost(self, key, position, self.sent.get(events))
+  // Before, so that a refusal reads no events.
+  if (yield* isLost) return Option.none()
+  const reply = yield* self.command("XRANGE", events, position < 0 ? "-" : `(${position}-1`, "+")
+  // Events may have been dropped meanwhile.
+  if (yield* isLost) return Option.none()
+  return Option.some(
+    // No node has stored an entry without data.
+    Entries.ofReply(reply).flatMap(({ fields: { data }, id }): ReadonlyArray<StoredEvent> =>
+      data === undefined ? [] : [{ position: positionOf(id), data }]
+    )
+  )
+})
+
+/** Whether Redis has no stream, or has lost events after the position. `sent` is the last position that this node has sent. */
+const hasLost = (self: Self, key: StreamKey, position: number, sent: number | undefined) => {
+  const { command } = self
+  const { about, events } = keysOf(self, key)
+  return Effect.map(
+    Effect.all([
+      command("EXISTS", events, about),
+      command("HMGET", about, "dropped", "missing"),
+      sent === undefined ? Effect.succeed("") : Entries.lastId(command, events)
+    ], { concurrency: "unbounded" }),
+    ([known, fields, last]) => {
+      const [dropped, missing] = fields as ReadonlyArray<string | null>
+      const isBehind = sent !== undefined && positionOf(last) < sent
+      const lost = Math.max(positionOf(dropped), Number(missing), isBehind ? sent : 0)
+      return known === 0 || (position >= 0 && position < lost)
+    }
+  )
+}
+
+const finish = (self: Self, key: StreamKey, missing: number | undefined) => {
+  const { retention, sent } = self
+  const { about, events, streams } = keysOf(self, key)
+  const before = sent.get(events) ?? missing ?? ""
+  return Effect.tap(
+    fenced(self, finishing, key, [events, about, streams], key.stream, retention, before),
+    () => sent.delete(events)
+  )
+}
+
+const forget = Effect.fnUntraced(function*(self: Self, session: string, epoch: number | undefined) {
+  const { command, prefix, sent } = self
+  const streams = Keys.streams(prefix, session)
+  const names = (yield* command("ZRANGE", streams, 0, -1)) as ReadonlyArray<string>
+  const own = names.flatMap((stream) => [
+    Keys.events(prefix, session, stream),
+    Keys.about(prefix, session, stream)
+  ])
+  for (const key of own) sent.delete(key)
+  // The index is the last: what has failed before it is found again.
+  for (const some of Arr.chunksOf([...own, streams], FORGOTTEN)) {
+    yield* fenced(self, forgetting, { session, epoch }, [], ...some)
+  }
+})
 
 /**
  * `layer` with options.
