@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Entries from "./connection/Entries.js"
 import type { Script } from "./RedisCommand.js"
-import { RedisConnection } from "./RedisConnection.js"
+import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
 /** @category models */
@@ -31,7 +31,7 @@ export interface Options {
 const MAX_LEFT = 64
 
 /** KEYS: stream, size of what waits. ARGV: text, greatest size. The key of the size is there while the inbox is open. */
-const send: Script = {
+const sending: Script = {
   keys: 2,
   types: ["stream", "string"],
   lua: `
@@ -46,7 +46,7 @@ const send: Script = {
 }
 
 /** KEYS: stream, size. ARGV: the id of the last entry that was read. Removes all up to it. */
-const remove: Script = {
+const removing: Script = {
   keys: 2,
   types: ["stream", "string"],
   lua: `
@@ -60,76 +60,133 @@ const remove: Script = {
     return size`
 }
 
+interface Self extends RedisConnectionService {
+  readonly maxSize: number
+  /** The limit of characters that were read and are not removed. */
+  readonly maxSizeLeft: number
+  /** Milliseconds. */
+  readonly lease: number
+  /** Logs an entry that cannot be read. */
+  readonly report: (key: string) => Effect.Effect<void>
+}
+
+/** The inbox of this node while it is read. */
+interface Reader extends Self {
+  readonly stream: string
+  /** The key of the size of what waits. */
+  readonly size: string
+  /** The id of the last entry that was read: `take` writes it, and `look` when the stream has begun anew. */
+  last: string
+  /** What was read since the last removal: `take` counts entries and their characters, `removeRead` begins anew. */
+  entriesLeft: number
+  sizeLeft: number
+}
+
 /** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<InboxService, never, RedisConnection> =>
-  Effect.map(RedisConnection, ({ blocking, prefix, run, upkeep: { command, run: keep } }) => {
-    const report = Stored.reporter()
+  Effect.map(RedisConnection, (connection) => {
     const maxSize = options.maxSize ?? 64 * 1024 * 1024
-    const maxSizeLeft = Math.min(maxSize / 16, 256 * 1024)
-    const lease = Duration.toMillis(options.lease ?? "10 seconds")
-    const keys = (node: string) => [`${prefix}{inbox:${node}}`, `${prefix}{inbox:${node}}:size`] as const
-    const mailbox: Mailbox["send"] = (node, text) =>
-      Effect.flatMap(Effect.mapError(run(send, ...keys(node), text, maxSize), unavailable), (reply) =>
-        reply === "sent"
-          ? Effect.void
-          : Effect.fail(
-            reply === "gone"
-              ? new InboxError({ reason: "Gone", message: StoreText.gone(node) })
-              : new InboxError({ reason: "Full", message: StoreText.full(node, `${maxSize} bytes`) })
-          ))
-    const open = (node: string) =>
-      Effect.gen(function*() {
-        const [stream, size] = keys(node)
-        const lost = yield* Lease.hold({
-          length: lease,
-          take: command("SET", size, 0, "PX", lease),
-          // A node that comes too late stays gone: what was sent to it since is lost.
-          renew: Effect.map(command("PEXPIRE", size, lease), (renewed) => renewed === 1),
-          release: command("DEL", stream, size)
-        })
-        let last = "0-0"
-        // What was read since the last removal.
-        let entriesLeft = 0
-        let sizeLeft = 0
-        const removed = Effect.suspend(() => {
-          entriesLeft = sizeLeft = 0
-          return Effect.ignore(keep(remove, stream, size, last))
-        })
-        const found = (entries: ReadonlyArray<Entries.Entry>) => {
-          last = entries.at(-1)?.id ?? last
-          entriesLeft += entries.length
-          return Effect.map(
-            Effect.forEach(entries, ({ fields: { text }, id }) => {
-              sizeLeft += text?.length ?? 0
-              return Stored.orReport(text, report, `${id} of ${stream}`)
-            }),
-            (texts) => texts.filter((text) => text !== undefined)
-          )
-        }
-        // What is sent to a stream that has expired may have lower ids. A stream that has lost its end is given up: what this node
-        // has read of it cannot be told from what it has not.
-        const looked = Effect.flatMap(Entries.end(keep, stream), (end) => {
-          if (end.last === "0-0") last = end.last
-          return Entries.isBefore(end.last, last)
-            ? Effect.as(command("DEL", stream, size), undefined)
-            : Effect.succeed<ReadonlyArray<string>>([])
-        })
-        const read = Entries.reading<ReadonlyArray<string> | undefined>(
-          yield* blocking,
-          stream,
-          () => last,
-          found,
-          looked
+    const self: Self = {
+      ...connection,
+      maxSize,
+      maxSizeLeft: Math.min(maxSize / 16, 256 * 1024),
+      lease: Duration.toMillis(options.lease ?? "10 seconds"),
+      report: Stored.reporter()
+    }
+    return { open: (node) => Effect.mapError(open(self, node), unavailable) }
+  })
+
+const open = Effect.fnUntraced(function*(self: Self, node: string) {
+  const [stream, size] = keysOf(self, node)
+  const lost = yield* hold(self, node)
+  const reader: Reader = { ...self, stream, size, last: "0-0", entriesLeft: 0, sizeLeft: 0 }
+  const received = yield* texts(reader)
+  return {
+    send: (node, text) => send(self, node, text),
+    received: Stream.interruptWhen(received, lost)
+  } satisfies Mailbox
+})
+
+const keysOf = ({ prefix }: Self, node: string) =>
+  [`${prefix}{inbox:${node}}`, `${prefix}{inbox:${node}}:size`] as const
+
+const send = (self: Self, node: string, text: string): Effect.Effect<void, InboxError> => {
+  const { maxSize, run } = self
+  return Effect.flatMap(
+    Effect.mapError(run(sending, ...keysOf(self, node), text, maxSize), unavailable),
+    (reply) =>
+      reply === "sent"
+        ? Effect.void
+        : Effect.fail(
+          reply === "gone"
+            ? new InboxError({ reason: "Gone", message: StoreText.gone(node) })
+            : new InboxError({ reason: "Full", message: StoreText.full(node, `${maxSize} bytes`) })
         )
-        const received = Stream.repeatEffectChunkOption(Effect.flatMap(read, (texts) => {
-          if (texts === undefined) return Effect.fail(Option.none())
-          const isIdle = texts.length === 0 && entriesLeft > 0
-          const isDue = isIdle || entriesLeft >= MAX_LEFT || sizeLeft >= maxSizeLeft
-          return Effect.as(isDue ? removed : Effect.void, Chunk.fromIterable(texts))
-        }))
-        return { send: mailbox, received: Stream.interruptWhen(received, lost) } satisfies Mailbox
-      })
-    return { open: (node) => Effect.mapError(open(node), unavailable) }
+  )
+}
+
+/** Opens the inbox of a node, and keeps it open until the scope closes. */
+const hold = (self: Self, node: string) => {
+  const { lease, upkeep: { command } } = self
+  const [stream, size] = keysOf(self, node)
+  return Lease.hold({
+    length: lease,
+    take: command("SET", size, 0, "PX", lease),
+    // A node that comes too late stays gone: what was sent to it since is lost.
+    renew: Effect.map(command("PEXPIRE", size, lease), (renewed) => renewed === 1),
+    release: command("DEL", stream, size)
+  })
+}
+
+/** The texts of the inbox, in their order. The stream ends when the inbox is given up. */
+const texts = Effect.fnUntraced(function*(reader: Reader) {
+  const { blocking, maxSizeLeft, stream } = reader
+  const read = Entries.reading<ReadonlyArray<string> | undefined>(
+    yield* blocking,
+    stream,
+    () => reader.last,
+    (entries) => take(reader, entries),
+    look(reader)
+  )
+  return Stream.repeatEffectChunkOption(Effect.flatMap(read, (texts) => {
+    if (texts === undefined) return Effect.fail(Option.none())
+    const isIdle = texts.length === 0 && reader.entriesLeft > 0
+    const isDue = isIdle || reader.entriesLeft >= MAX_LEFT || reader.sizeLeft >= maxSizeLeft
+    return Effect.as(isDue ? removeRead(reader) : Effect.void, Chunk.fromIterable(texts))
+  }))
+})
+
+const take = (reader: Reader, entries: ReadonlyArray<Entries.Entry>): Effect.Effect<ReadonlyArray<string>> => {
+  reader.last = entries.at(-1)?.id ?? reader.last
+  reader.entriesLeft += entries.length
+  return Effect.map(
+    Effect.forEach(entries, ({ fields: { text }, id }) => {
+      reader.sizeLeft += text?.length ?? 0
+      return Stored.orReport(text, reader.report, `${id} of ${reader.stream}`)
+    }),
+    (texts) => texts.filter((text) => text !== undefined)
+  )
+}
+
+/**
+ * What is sent to a stream that has expired may have lower ids. A stream that has lost its end is given up, and the effect gives
+ * `undefined`: what this node has read of the stream cannot be told from what it has not.
+ */
+const look = (reader: Reader): Effect.Effect<ReadonlyArray<string> | undefined, RedisError> => {
+  const { size, stream, upkeep: { command, run } } = reader
+  return Effect.flatMap(Entries.end(run, stream), (end) => {
+    if (end.last === "0-0") reader.last = end.last
+    return Entries.isBefore(end.last, reader.last)
+      ? Effect.as(command("DEL", stream, size), undefined)
+      : Effect.succeed<ReadonlyArray<string>>([])
+  })
+}
+
+const removeRead = (reader: Reader): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { last, size, stream, upkeep: { run } } = reader
+    reader.entriesLeft = reader.sizeLeft = 0
+    return Effect.ignore(run(removing, stream, size, last))
   })
 
 /**
