@@ -100,7 +100,6 @@ export const mayBeLong = [
       "packages/core/src/server/runtime/Authentication.ts",
       "packages/extensions/src/skills/SkillsClient.ts",
       "packages/extensions/src/skills/server/SkillFiles.ts",
-      "packages/redis/src/RedisSessionDirectory.ts",
       "packages/redis/src/RedisTaskStore.ts"
     ]
   }

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import {
   type Membership,
   SessionDirectory,
@@ -20,7 +21,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Keys from "./connection/Keys.js"
 import type { Script } from "./RedisCommand.js"
-import { RedisConnection } from "./RedisConnection.js"
+import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
 /** @category models */
@@ -44,7 +45,7 @@ export interface Options {
 const PORTION = 200
 
 /** KEYS: session. ARGV: epoch, milliseconds to live, then fields and values to set. */
-const change: Script = {
+const changing: Script = {
   keys: 1,
   types: ["hash"],
   lua: `
@@ -58,7 +59,7 @@ const change: Script = {
  * KEYS: session. ARGV: epoch, milliseconds to live, node, the next epoch. Gives the facts as they are then: the node before may have
  * changed them since they were read. From now on it cannot.
  */
-const claim: Script = {
+const claiming: Script = {
   keys: 1,
   types: ["hash"],
   lua: `
@@ -69,7 +70,7 @@ const claim: Script = {
 }
 
 /** KEYS: session. ARGV: node, facts, milliseconds to live. */
-const create: Script = {
+const creating: Script = {
   keys: 1,
   types: ["hash"],
   lua: `
@@ -78,7 +79,7 @@ const create: Script = {
 }
 
 /** KEYS: session. ARGV: epoch. */
-const remove: Script = {
+const removing: Script = {
   keys: 1,
   types: ["hash"],
   lua: `
@@ -86,69 +87,100 @@ const remove: Script = {
     return redis.call("DEL", KEYS[1])`
 }
 
+interface Self extends RedisConnectionService {
+  /** Milliseconds. */
+  readonly lease: number
+  readonly renewal: Duration.DurationInput | undefined
+  /** Milliseconds. */
+  readonly ttl: number
+}
+
 /** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<SessionDirectoryService, never, RedisConnection> =>
-  Effect.map(RedisConnection, ({ command, each, prefix, run, upkeep }) => {
-    const lease = Duration.toMillis(options.lease ?? "3 seconds")
-    const ttl = Duration.toMillis(options.ttl ?? "1 hour")
-    const keyOf = (session: string) => Keys.session(prefix, session)
-    const leaseOf = (node: string) => `${prefix}node:${node}`
-    // A key without an end is no lease.
-    const isAlive = (node: string) => Effect.map(upkeep.command("PTTL", leaseOf(node)), (left) => Number(left) >= 0)
-    const find = (id: string) =>
-      Effect.gen(function*() {
-        const reply = yield* command("HMGET", keyOf(id), "node", "epoch", "facts", "released")
-        const [node, epoch, facts, released] = reply as ReadonlyArray<string | null>
-        if (typeof node !== "string" || !/^[1-9]\d{0,14}$/.test(epoch ?? "")) return Option.none<SessionEntry>()
-        return Option.some<SessionEntry>({
-          id,
-          node,
-          epoch: Number(epoch),
-          facts: Stored.facts(facts),
-          isServed: released === "" && (yield* isAlive(node))
-        })
-      })
-    const join = (node: string) =>
-      Effect.gen(function*() {
-        const lost = yield* Lease.hold({
-          length: lease,
-          renewal: options.renewal,
-          take: upkeep.command("SET", leaseOf(node), "", "PX", lease),
-          renew: Effect.map(
-            Effect.suspend(() => upkeep.command("PEXPIRE", leaseOf(node), lease)),
-            (renewed) => renewed === 1
-          ),
-          release: upkeep.command("DEL", leaseOf(node))
-        })
-        const set = (id: string, epoch: number, ...fields: ReadonlyArray<string>) =>
-          Effect.map(run(change, keyOf(id), epoch, ttl, ...fields), (changed) => changed === 1)
-        return {
-          create: (id, facts) => failing(Effect.asVoid(run(create, keyOf(id), node, JSON.stringify(facts), ttl))),
-          find: (id) => failing(find(id)),
-          claim: (id, epoch) =>
-            failing(Effect.gen(function*() {
-              const found = yield* find(id)
-              if (Option.isNone(found) || found.value.isServed || found.value.epoch !== epoch) return Option.none()
-              const facts = yield* run(claim, keyOf(id), epoch, ttl, node, epoch + 1)
-              return typeof facts === "string"
-                ? Option.some({ id, node, epoch: epoch + 1, facts: Stored.facts(facts), isServed: true })
-                : Option.none()
-            })),
-          update: (id, epoch, facts) => failing(set(id, epoch, "facts", JSON.stringify(facts))),
-          touch: (ids) =>
-            failing(Effect.forEach(
-              Chunk.chunksOf(Chunk.fromIterable(ids), PORTION),
-              (portion) => each("PEXPIRE", Chunk.toReadonlyArray(portion).map((id) => [keyOf(id), ttl])),
-              { discard: true }
-            )),
-          release: (id, epoch) => failing(Effect.asVoid(set(id, epoch, "released", "1"))),
-          remove: (id, epoch) => failing(Effect.map(run(remove, keyOf(id), epoch), (removed) => removed === 1)),
-          isAlive: (other) => failing(isAlive(other)),
-          lost
-        } satisfies Membership
-      })
-    return { join: (node) => failing(join(node)) }
+  Effect.map(RedisConnection, (connection) => {
+    const self: Self = {
+      ...connection,
+      lease: Duration.toMillis(options.lease ?? "3 seconds"),
+      renewal: options.renewal,
+      ttl: Duration.toMillis(options.ttl ?? "1 hour")
+    }
+    return { join: (node) => failing(join(self, node)) }
   })
+
+const join = Effect.fnUntraced(function*(self: Self, node: string) {
+  const lost = yield* hold(self, node)
+  return {
+    create: (id, facts) => failing(create(self, node, id, facts)),
+    find: (id) => failing(find(self, id)),
+    claim: (id, epoch) => failing(claim(self, node, id, epoch)),
+    update: (id, epoch, facts) => failing(change(self, id, epoch, "facts", JSON.stringify(facts))),
+    touch: (ids) => failing(touch(self, ids)),
+    release: (id, epoch) => failing(Effect.asVoid(change(self, id, epoch, "released", "1"))),
+    remove: (id, epoch) => failing(remove(self, id, epoch)),
+    isAlive: (other) => failing(isAlive(self, other)),
+    lost
+  } satisfies Membership
+})
+
+const keyOf = ({ prefix }: Self, session: string): string => Keys.session(prefix, session)
+
+const leaseOf = ({ prefix }: Self, node: string): string => `${prefix}node:${node}`
+
+/** Holds the lease of a node until the scope closes. */
+const hold = (self: Self, node: string) => {
+  const { lease, renewal, upkeep: { command } } = self
+  const key = leaseOf(self, node)
+  return Lease.hold({
+    length: lease,
+    renewal,
+    take: command("SET", key, "", "PX", lease),
+    renew: Effect.map(Effect.suspend(() => command("PEXPIRE", key, lease)), (renewed) => renewed === 1),
+    release: command("DEL", key)
+  })
+}
+
+// A key without an end is no lease.
+const isAlive = (self: Self, node: string) =>
+  Effect.map(self.upkeep.command("PTTL", leaseOf(self, node)), (left) => Number(left) >= 0)
+
+const create = (self: Self, node: string, id: string, facts: JsonObject) =>
+  Effect.asVoid(self.run(creating, keyOf(self, id), node, JSON.stringify(facts), self.ttl))
+
+const find = Effect.fnUntraced(function*(self: Self, id: string) {
+  const reply = yield* self.command("HMGET", keyOf(self, id), "node", "epoch", "facts", "released")
+  const [node, epoch, facts, released] = reply as ReadonlyArray<string | null>
+  if (typeof node !== "string" || !/^[1-9]\d{0,14}$/.test(epoch ?? "")) return Option.none<SessionEntry>()
+  return Option.some<SessionEntry>({
+    id,
+    node,
+    epoch: Number(epoch),
+    facts: Stored.facts(facts),
+    isServed: released === "" && (yield* isAlive(self, node))
+  })
+})
+
+const claim = Effect.fnUntraced(function*(self: Self, node: string, id: string, epoch: number) {
+  const found = yield* find(self, id)
+  if (Option.isNone(found) || found.value.isServed || found.value.epoch !== epoch) return Option.none<SessionEntry>()
+  const facts = yield* self.run(claiming, keyOf(self, id), epoch, self.ttl, node, epoch + 1)
+  return typeof facts === "string"
+    ? Option.some<SessionEntry>({ id, node, epoch: epoch + 1, facts: Stored.facts(facts), isServed: true })
+    : Option.none<SessionEntry>()
+})
+
+/** Sets fields of a session in this epoch; `false` when the session has another epoch. */
+const change = (self: Self, id: string, epoch: number, ...fields: ReadonlyArray<string>) =>
+  Effect.map(self.run(changing, keyOf(self, id), epoch, self.ttl, ...fields), (changed) => changed === 1)
+
+const touch = (self: Self, ids: ReadonlyArray<string>) =>
+  Effect.forEach(
+    Chunk.chunksOf(Chunk.fromIterable(ids), PORTION),
+    (portion) => self.each("PEXPIRE", Chunk.toReadonlyArray(portion).map((id) => [keyOf(self, id), self.ttl])),
+    { discard: true }
+  )
+
+const remove = (self: Self, id: string, epoch: number) =>
+  Effect.map(self.run(removing, keyOf(self, id), epoch), (removed) => removed === 1)
 
 /**
  * `layer` with options.
