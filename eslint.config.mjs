@@ -99,8 +99,7 @@ export const mayBeLong = [
       "packages/core/src/server/nodes/KeyRing.ts",
       "packages/core/src/server/runtime/Authentication.ts",
       "packages/extensions/src/skills/SkillsClient.ts",
-      "packages/extensions/src/skills/server/SkillFiles.ts",
-      "packages/redis/src/RedisTaskStore.ts"
+      "packages/extensions/src/skills/server/SkillFiles.ts"
     ]
   }
 ]

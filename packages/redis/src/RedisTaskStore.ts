@@ -23,7 +23,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type { Reply, Script } from "./RedisCommand.js"
-import { RedisConnection } from "./RedisConnection.js"
+import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
 
 /** @category models */
@@ -37,7 +37,7 @@ export interface Options {
 }
 
 /** KEYS: task. ARGV: owner, version, task, milliseconds to live. */
-const create: Script = {
+const creating: Script = {
   keys: 1,
   types: ["hash"],
   lua: `
@@ -48,7 +48,7 @@ const create: Script = {
 }
 
 /** KEYS: task. ARGV: owner, the version before, version, task, channel. */
-const replace: Script = {
+const replacing: Script = {
   keys: 1,
   types: ["hash"],
   lua: `
@@ -79,7 +79,7 @@ const SUM = `
  * milliseconds to live, the limit of tasks, the most expired tasks that one call removes, the size of the task, the limit of all sizes.
  * The keys live as long as their last task.
  */
-const enlist: Script = {
+const enlisting: Script = {
   keys: 3,
   types: ["zset", "zset", "hash"],
   lua: `${SUM}
@@ -107,7 +107,7 @@ const enlist: Script = {
  * KEYS: the tasks of an owner by the time of Redis at which each expires, the sizes of the tasks. ARGV: task, its size, the limit of all
  * sizes.
  */
-const resize: Script = {
+const resizing: Script = {
   keys: 2,
   types: ["zset", "hash"],
   lua: `${SUM}
@@ -127,114 +127,152 @@ const known = (taskId: string) => new TaskStoreError({ reason: "Unavailable", me
 /** How often one that waits for a task looks without having been woken, in milliseconds. */
 const LOOK = 5000
 
+interface Self extends RedisConnectionService {
+  readonly maxTasks: number
+  readonly maxTaskSize: number
+  readonly maxOwnerSize: number
+  /** Logs a task that cannot be read. */
+  readonly report: (key: string) => Effect.Effect<void>
+}
+
 /** @category constructors */
 export const make = (options: Options = {}): Effect.Effect<TaskStoreService, never, RedisConnection> =>
-  Effect.map(RedisConnection, ({ command, prefix, run, subscribe }) => {
-    const { maxOwnerSize = 16 * 1024 * 1024, maxTaskSize = 4 * 1024 * 1024, maxTasks = 1000 } = options
-    const report = Stored.reporter()
-    const taskOf = (taskId: string) => `${prefix}task:${taskId}`
-    const tasksOf = (owner: string | null) => `${prefix}{tasks:${ownerOf(owner)}}`
-    const untilOf = (owner: string | null) => `${tasksOf(owner)}:until`
-    const sizesOf = (owner: string | null) => `${tasksOf(owner)}:sizes`
-
-    /** The tasks of the ids that are there, and belong to the owner. */
-    const read = (owner: string | null, ids: ReadonlyArray<string>) =>
-      Effect.forEach(ids, (id) =>
-        Effect.flatMap(command("HMGET", taskOf(id), "owner", "task"), (reply) => {
-          const [found, text] = reply as ReadonlyArray<string | null>
-          if (found !== ownerOf(owner)) return Effect.succeedNone
-          return Effect.map(Stored.orReport(Stored.task(text), report, taskOf(id)), Option.fromNullable)
-        }), { concurrency: 32 })
-
-    const get = (owner: string | null, taskId: string) => Effect.map(read(owner, [taskId]), ([task]) => task!)
-
-    const sized = (task: StoredTask): Effect.Effect<string, TaskStoreError> => {
-      const text = JSON.stringify(task)
-      return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
-        ? Effect.succeed(text)
-        : Effect.fail(full(`A task may have ${maxTaskSize} characters`))
+  Effect.map(RedisConnection, (connection) => {
+    const self: Self = {
+      ...connection,
+      maxTasks: options.maxTasks ?? 1000,
+      maxTaskSize: options.maxTaskSize ?? 4 * 1024 * 1024,
+      maxOwnerSize: options.maxOwnerSize ?? 16 * 1024 * 1024,
+      report: Stored.reporter()
     }
-
     return {
-      create: (task) =>
-        failing(Effect.gen(function*() {
-          const text = yield* sized(task)
-          // By the clock of this node alone, which has set `createdAt`.
-          const left = Math.ceil(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis))
-          if (left <= 0) return
-          const lists = [tasksOf(task.owner), untilOf(task.owner)] as const
-          const sizes = sizesOf(task.owner)
-          const args = [task.taskId, left, maxTasks, PORTION, text.length, maxOwnerSize]
-          const enlisted = yield* run(enlist, ...lists, sizes, ...args)
-          if (enlisted === "many") return yield* full(`This owner has ${maxTasks} tasks, and may have no more`)
-          if (enlisted === "large") return yield* large(maxOwnerSize)
-          if (enlisted === "known") return yield* known(task.taskId)
-          const stored = Effect.filterOrFail(
-            run(create, taskOf(task.taskId), ownerOf(task.owner), task.version, text, left),
-            (reply) => reply === 1,
-            () => known(task.taskId)
-          )
-          // Without it, the name leaves the lists when the task would have expired.
-          const delisted = Effect.all([
-            ...lists.map((list) => command("ZREM", list, task.taskId)),
-            command("HDEL", sizes, task.taskId)
-          ], { concurrency: "unbounded" })
-          yield* Effect.onError(stored, () => Effect.ignore(delisted))
-        })),
-      get: (owner, taskId) => failing(get(owner, taskId)),
-      replace: (task) =>
-        failing(Effect.gen(function*() {
-          const text = yield* sized(task)
-          const { owner, taskId, version } = task
-          const limit = StoreText.isSmallEnd(task.status, text.length) ? Number.MAX_SAFE_INTEGER : maxOwnerSize
-          const found = yield* command("HMGET", taskOf(taskId), "owner", "version")
-          const [foundOwner, foundVersion] = texts(found)
-          if (foundOwner !== ownerOf(owner) || foundVersion !== String(version - 1)) return false
-          const resized = yield* run(resize, untilOf(owner), sizesOf(owner), taskId, text.length, limit)
-          if (resized === "large") return yield* large(maxOwnerSize)
-          const channel = `${prefix}task:${taskId}`
-          return (yield* run(replace, taskOf(taskId), ownerOf(owner), version - 1, version, text, channel)) === 1
-        })),
-      list: (owner, { after, limit }) =>
-        failing(Effect.gen(function*() {
-          let last = Number(after ?? 0)
-          if (!Number.isSafeInteger(last)) {
-            return yield* new TaskStoreError({ reason: "UnknownPage", message: StoreText.noPage(String(after)) })
-          }
-          const tasks: Array<StoredTask> = []
-          // One more than the page tells whether there is another page.
-          while (tasks.length <= limit) {
-            const page = texts(
-              yield* command("ZRANGEBYSCORE", tasksOf(owner), `(${last}`, "+inf", "WITHSCORES", "LIMIT", 0, limit + 1)
-            )
-            if (page.length === 0) return { tasks, next: undefined } satisfies TaskPage
-            const ids = page.filter((_, n) => n % 2 === 0)
-            const found = yield* read(owner, ids)
-            for (const [n, task] of found.entries()) {
-              if (Option.isSome(task)) {
-                if (tasks.length === limit) return { tasks, next: String(last) } satisfies TaskPage
-                tasks.push(task.value)
-              }
-              last = Number(page[2 * n + 1])
-            }
-          }
-          return { tasks, next: undefined } satisfies TaskPage
-        })),
-      changes: (owner, taskId) =>
-        Stream.unwrapScoped(failing(Effect.gen(function*() {
-          const woken = yield* Queue.sliding<void>(1)
-          // Before the first look, so that no change falls between the two.
-          yield* subscribe(`task:${taskId}`, () => void Queue.unsafeOffer(woken, undefined))
-          const looks = Stream.repeatEffect(TimeLimit.call(Queue.take(woken), LOOK, () => Effect.void))
-          return Stream.concat(Stream.void, looks).pipe(
-            Stream.mapEffect(() => failing(get(owner, taskId))),
-            Stream.takeWhile(Option.isSome),
-            Stream.map(({ value }) => value),
-            Stream.changesWith((one, other) => one.version === other.version)
-          )
-        })))
+      create: (task) => failing(create(self, task)),
+      get: (owner, taskId) => failing(get(self, owner, taskId)),
+      replace: (task) => failing(replace(self, task)),
+      list: (owner, page) => failing(list(self, owner, page)),
+      changes: (owner, taskId) => changes(self, owner, taskId)
     }
   })
+
+const taskOf = ({ prefix }: Self, taskId: string): string => `${prefix}task:${taskId}`
+
+/** The keys of the lists of an owner: the tasks in their order, the tasks by the time at which each expires, and their sizes. */
+const listsOf = ({ prefix }: Self, owner: string | null) => {
+  const tasks = `${prefix}{tasks:${ownerOf(owner)}}`
+  return { tasks, until: `${tasks}:until`, sizes: `${tasks}:sizes` }
+}
+
+const create = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
+  const { maxOwnerSize, maxTasks, run } = self
+  const text = yield* sized(self, task)
+  // By the clock of this node alone, which has set `createdAt`.
+  const left = Math.ceil(task.createdAt + task.ttl - (yield* Clock.currentTimeMillis))
+  if (left <= 0) return
+  const { sizes, tasks, until } = listsOf(self, task.owner)
+  const args = [task.taskId, left, maxTasks, PORTION, text.length, maxOwnerSize]
+  const enlisted = yield* run(enlisting, tasks, until, sizes, ...args)
+  if (enlisted === "many") return yield* full(`This owner has ${maxTasks} tasks, and may have no more`)
+  if (enlisted === "large") return yield* large(maxOwnerSize)
+  if (enlisted === "known") return yield* known(task.taskId)
+  const stored = Effect.filterOrFail(
+    run(creating, taskOf(self, task.taskId), ownerOf(task.owner), task.version, text, left),
+    (reply) => reply === 1,
+    () => known(task.taskId)
+  )
+  yield* Effect.onError(stored, () => Effect.ignore(delist(self, task)))
+})
+
+/** Removes a task from the lists of its owner. Otherwise its name leaves them when the task would have expired. */
+const delist = (self: Self, { owner, taskId }: StoredTask) => {
+  const { sizes, tasks, until } = listsOf(self, owner)
+  return Effect.all([
+    self.command("ZREM", tasks, taskId),
+    self.command("ZREM", until, taskId),
+    self.command("HDEL", sizes, taskId)
+  ], { concurrency: "unbounded" })
+}
+
+const get = (self: Self, owner: string | null, taskId: string) =>
+  Effect.map(read(self, owner, [taskId]), ([task]) => task!)
+
+/** The tasks of the ids that are there, and belong to the owner. */
+const read = (self: Self, owner: string | null, ids: ReadonlyArray<string>) =>
+  Effect.forEach(ids, (id) => {
+    const key = taskOf(self, id)
+    return Effect.flatMap(self.command("HMGET", key, "owner", "task"), (reply) => {
+      const [found, text] = reply as ReadonlyArray<string | null>
+      if (found !== ownerOf(owner)) return Effect.succeedNone
+      return Effect.map(Stored.orReport(Stored.task(text), self.report, key), Option.fromNullable)
+    })
+  }, { concurrency: 32 })
+
+const replace = Effect.fnUntraced(function*(self: Self, task: StoredTask) {
+  const { command, maxOwnerSize, run } = self
+  const text = yield* sized(self, task)
+  const { owner, taskId, version } = task
+  const limit = StoreText.isSmallEnd(task.status, text.length) ? Number.MAX_SAFE_INTEGER : maxOwnerSize
+  const key = taskOf(self, taskId)
+  const found = yield* command("HMGET", key, "owner", "version")
+  const [foundOwner, foundVersion] = texts(found)
+  if (foundOwner !== ownerOf(owner) || foundVersion !== String(version - 1)) return false
+  const { sizes, until } = listsOf(self, owner)
+  const resized = yield* run(resizing, until, sizes, taskId, text.length, limit)
+  if (resized === "large") return yield* large(maxOwnerSize)
+  const channel = `${self.prefix}task:${taskId}`
+  return (yield* run(replacing, key, ownerOf(owner), version - 1, version, text, channel)) === 1
+})
+
+const list = Effect.fnUntraced(function*(
+  self: Self,
+  owner: string | null,
+  { after, limit }: Parameters<TaskStoreService["list"]>[1]
+) {
+  const { tasks: key } = listsOf(self, owner)
+  let last = Number(after ?? 0)
+  if (!Number.isSafeInteger(last)) {
+    return yield* new TaskStoreError({ reason: "UnknownPage", message: StoreText.noPage(String(after)) })
+  }
+  const tasks: Array<StoredTask> = []
+  // One more than the page tells whether there is another page.
+  while (tasks.length <= limit) {
+    const page = texts(
+      yield* self.command("ZRANGEBYSCORE", key, `(${last}`, "+inf", "WITHSCORES", "LIMIT", 0, limit + 1)
+    )
+    if (page.length === 0) return { tasks, next: undefined } satisfies TaskPage
+    const ids = page.filter((_, n) => n % 2 === 0)
+    const found = yield* read(self, owner, ids)
+    for (const [n, task] of found.entries()) {
+      if (Option.isSome(task)) {
+        if (tasks.length === limit) return { tasks, next: String(last) } satisfies TaskPage
+        tasks.push(task.value)
+      }
+      last = Number(page[2 * n + 1])
+    }
+  }
+  return { tasks, next: undefined } satisfies TaskPage
+})
+
+const changes = (self: Self, owner: string | null, taskId: string): Stream.Stream<StoredTask, TaskStoreError> =>
+  Stream.unwrapScoped(failing(Effect.gen(function*() {
+    const woken = yield* Queue.sliding<void>(1)
+    // Before the first look, so that no change falls between the two.
+    yield* self.subscribe(`task:${taskId}`, () => void Queue.unsafeOffer(woken, undefined))
+    const looks = Stream.repeatEffect(TimeLimit.call(Queue.take(woken), LOOK, () => Effect.void))
+    return Stream.concat(Stream.void, looks).pipe(
+      Stream.mapEffect(() => failing(get(self, owner, taskId))),
+      Stream.takeWhile(Option.isSome),
+      Stream.map(({ value }) => value),
+      Stream.changesWith((one, other) => one.version === other.version)
+    )
+  })))
+
+/** The task as JSON. */
+const sized = ({ maxTaskSize }: Self, task: StoredTask): Effect.Effect<string, TaskStoreError> => {
+  const text = JSON.stringify(task)
+  return text.length <= maxTaskSize || StoreText.isSmallEnd(task.status, text.length)
+    ? Effect.succeed(text)
+    : Effect.fail(full(`A task may have ${maxTaskSize} characters`))
+}
 
 /**
  * `layer` with options.
