@@ -94,6 +94,25 @@ export interface MemoryOptions {
   readonly ttl?: Duration.DurationInput | undefined
 }
 
+/** A session. `claim`, `update`, `touch` and `release` write its fields. */
+interface Stored {
+  readonly id: string
+  node: string
+  epoch: number
+  facts: JsonObject
+  isReleased: boolean
+  until: number
+}
+
+interface Self {
+  /** Milliseconds. */
+  readonly ttl: number
+  /** The nodes whose scope is open; `join` writes them. */
+  readonly nodes: Set<string>
+  /** By their ids; `create`, `remove` and `find` write them. */
+  readonly sessions: Map<string, Stored>
+}
+
 /**
  * A directory for the endpoints of one process that share this layer. The lease of a node ends with its scope.
  *
@@ -101,72 +120,87 @@ export interface MemoryOptions {
  */
 export const memory = (options: MemoryOptions = {}): Effect.Effect<SessionDirectoryService> =>
   Effect.sync(() => {
-    const ttl = Duration.toMillis(options.ttl ?? "1 hour")
-    const nodes = new Set<string>()
-    const sessions = new Map<string, Stored>()
-    const at = <A>(f: (now: number) => A): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, f)
-    const find = (id: string, now: number): Stored | undefined => {
-      const session = sessions.get(id)
-      if (session === undefined || session.until > now) return session
-      sessions.delete(id)
-      return undefined
+    const self: Self = {
+      ttl: Duration.toMillis(options.ttl ?? "1 hour"),
+      nodes: new Set(),
+      sessions: new Map()
     }
-    /** The session in this epoch. */
-    const owned = (id: string, epoch: number, now: number): Stored | undefined => {
-      const session = find(id, now)
-      return session?.epoch === epoch ? session : undefined
-    }
-    const isServed = ({ isReleased, node }: Stored) => !isReleased && nodes.has(node)
-    const entry = (session: Stored): SessionEntry => ({
-      id: session.id,
-      node: session.node,
-      epoch: session.epoch,
-      facts: session.facts,
-      isServed: isServed(session)
-    })
-    return {
-      join: (node) =>
-        Effect.as(
-          Effect.acquireRelease(Effect.sync(() => nodes.add(node)), () => Effect.sync(() => nodes.delete(node))),
-          {
-            create: (id, facts) =>
-              at((now) => {
-                sessions.set(id, { id, node, epoch: 1, facts, isReleased: false, until: now + ttl })
-              }),
-            find: (id) => at((now) => Option.map(Option.fromNullable(find(id, now)), entry)),
-            claim: (id, epoch) =>
-              at((now) => {
-                const session = owned(id, epoch, now)
-                if (session === undefined || isServed(session)) return Option.none()
-                Object.assign(session, { node, epoch: epoch + 1, isReleased: false, until: now + ttl })
-                return Option.some(entry(session))
-              }),
-            update: (id, epoch, facts) =>
-              at((now) => {
-                const session = owned(id, epoch, now)
-                if (session === undefined) return false
-                Object.assign(session, { facts, until: now + ttl })
-                return true
-              }),
-            touch: (ids) =>
-              at((now) => {
-                for (const id of ids) {
-                  const session = find(id, now)
-                  if (session?.node === node) session.until = now + ttl
-                }
-              }),
-            release: (id, epoch) =>
-              at((now) => {
-                const session = owned(id, epoch, now)
-                if (session !== undefined) session.isReleased = true
-              }),
-            remove: (id, epoch) => at((now) => owned(id, epoch, now) !== undefined && sessions.delete(id)),
-            isAlive: (other) => Effect.sync(() => nodes.has(other)),
-            lost: Effect.never
-          } satisfies Membership
-        )
-    }
+    return { join: (node) => join(self, node) }
   })
+
+const join = (self: Self, node: string): Effect.Effect<Membership, never, Scope.Scope> => {
+  const { nodes } = self
+  return Effect.as(
+    Effect.acquireRelease(Effect.sync(() => nodes.add(node)), () => Effect.sync(() => nodes.delete(node))),
+    {
+      create: (id, facts) => at((now) => create(self, node, id, facts, now)),
+      find: (id) => at((now) => Option.map(Option.fromNullable(find(self, id, now)), (found) => entry(self, found))),
+      claim: (id, epoch) => at((now) => claim(self, node, id, epoch, now)),
+      update: (id, epoch, facts) => at((now) => update(self, id, epoch, facts, now)),
+      touch: (ids) => at((now) => touch(self, node, ids, now)),
+      release: (id, epoch) => at((now) => release(self, id, epoch, now)),
+      remove: (id, epoch) => at((now) => owned(self, id, epoch, now) !== undefined && self.sessions.delete(id)),
+      isAlive: (other) => Effect.sync(() => nodes.has(other)),
+      lost: Effect.never
+    }
+  )
+}
+
+const at = <A>(f: (now: number) => A): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, f)
+
+const create = ({ sessions, ttl }: Self, node: string, id: string, facts: JsonObject, now: number): void => {
+  sessions.set(id, { id, node, epoch: 1, facts, isReleased: false, until: now + ttl })
+}
+
+/** A session that has not expired; one that has expired is removed. */
+const find = ({ sessions }: Self, id: string, now: number): Stored | undefined => {
+  const session = sessions.get(id)
+  if (session === undefined || session.until > now) return session
+  sessions.delete(id)
+  return undefined
+}
+
+/** The session in this epoch. */
+const owned = (self: Self, id: string, epoch: number, now: number): Stored | undefined => {
+  const session = find(self, id, now)
+  return session?.epoch === epoch ? session : undefined
+}
+
+const isServed = ({ nodes }: Self, { isReleased, node }: Stored): boolean => !isReleased && nodes.has(node)
+
+const entry = (self: Self, session: Stored): SessionEntry => ({
+  id: session.id,
+  node: session.node,
+  epoch: session.epoch,
+  facts: session.facts,
+  isServed: isServed(self, session)
+})
+
+const claim = (self: Self, node: string, id: string, epoch: number, now: number): Option.Option<SessionEntry> => {
+  const session = owned(self, id, epoch, now)
+  if (session === undefined || isServed(self, session)) return Option.none()
+  Object.assign(session, { node, epoch: epoch + 1, isReleased: false, until: now + self.ttl })
+  return Option.some(entry(self, session))
+}
+
+const update = (self: Self, id: string, epoch: number, facts: JsonObject, now: number): boolean => {
+  const session = owned(self, id, epoch, now)
+  if (session === undefined) return false
+  Object.assign(session, { facts, until: now + self.ttl })
+  return true
+}
+
+const touch = (self: Self, node: string, ids: ReadonlyArray<string>, now: number): void => {
+  for (const id of ids) {
+    const session = find(self, id, now)
+    if (session?.node === node) session.until = now + self.ttl
+  }
+}
+
+const release = (self: Self, id: string, epoch: number, now: number): void => {
+  const session = owned(self, id, epoch, now)
+  if (session !== undefined) session.isReleased = true
+}
 
 /**
  * `layerMemory` with options.
@@ -178,12 +212,3 @@ export const layerMemoryWith = (options?: MemoryOptions): Layer.Layer<SessionDir
 
 /** @category layers */
 export const layerMemory: Layer.Layer<SessionDirectory> = layerMemoryWith()
-
-interface Stored {
-  readonly id: string
-  node: string
-  epoch: number
-  facts: JsonObject
-  isReleased: boolean
-  until: number
-}
