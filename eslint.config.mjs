@@ -91,7 +91,6 @@ export const mayBeLong = [
       "packages/core/src/client/session/RemoteTasks.ts",
       "packages/core/src/protocol/tasks/TaskPoll.ts",
       "packages/core/src/server/features/TaskCall.ts",
-      "packages/core/src/server/http/Health.ts",
       "packages/core/src/server/legacy/Serve.ts",
       "packages/core/src/server/legacy/Sse.ts",
       "packages/core/src/server/legacy/Stateless.ts",

@@ -2,12 +2,13 @@
  * Answers the probes of a supervisor and of a load balancer: whether the process lives, and whether it is ready for requests.
  * `dispatch/Endpoint` passes every GET and HEAD here first. An answer has a status and one word, nothing about the server.
  *
- * Fields of a probe: `waiting` has the requests that one run answers together; `until` is how long the last answer is used
- * again. So no number of probes runs a check more often, or twice at a time.
+ * Requests that arrive while a check runs get its answer, and the last answer is used again for a while. So no number of requests runs
+ * a check more often, or twice at a time.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -34,6 +35,34 @@ export interface Given {
   } | undefined
 }
 
+interface Self {
+  readonly sweeper: Pick<Deadlines, "now">
+  /** Runs a check; after the scope has closed, nothing runs. */
+  readonly run: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
+  /** Milliseconds by which the event loop may be late. */
+  readonly maxLag: number
+  /** The checks of the layers of this process. */
+  readonly checks: ReadonlyArray<Effect.Effect<string | undefined>>
+  /** Whether `drain` has begun; `drain` writes it. */
+  isDraining: boolean
+  /** What the checks have said last; `isReady` writes it. */
+  wasReady: boolean
+}
+
+/** What one of the paths answers. */
+interface Probe {
+  readonly check: Effect.Effect<boolean>
+  /** How long an answer is used again, in milliseconds. */
+  readonly maxAge: number
+  /** Whether the check may pass now. */
+  readonly mayPass: () => boolean
+  /** The requests that the run answers; `receive` adds requests, `answerAll` takes them. */
+  readonly waiting: Array<HttpExchange>
+  /** The last answer, and until when it is used again; `checked` writes both. */
+  last: boolean
+  until: number
+}
+
 /** `isServing` says whether the endpoint can serve now, apart from the checks of layers. */
 export const make = (
   { health }: Given,
@@ -42,73 +71,89 @@ export const make = (
 ): Effect.Effect<Health | undefined, never, Scope.Scope> =>
   Effect.gen(function*() {
     if (health === undefined || health === false) return undefined
-    const options = health === true ? {} : health
-    const { grace = 0, maxAge = "1 second" } = options
-    const [maxLag, timeout] = [options.maxLag ?? "1 second", options.timeout ?? "1 second"]
-    const run = yield* FiberSet.makeRuntime<never>()
-    const checks = (yield* Readiness.current).map((check) => attempt(check, timeout))
-    let isDraining = false
-    let wasReady = true
-
-    const turn = Effect.suspend(() => {
-      const began = sweeper.now()
-      return Effect.map(Effect.sleep(TICK), () => sweeper.now() - began - TICK <= Duration.toMillis(maxLag))
-    })
-    const reached = Effect.flatMap(Effect.all(checks, { concurrency: "unbounded" }), (problems) => {
-      const found = problems.filter((problem) => problem !== undefined)
-      const isReady = found.length === 0
-      if (isReady === wasReady) return Effect.succeed(isReady)
-      wasReady = isReady
-      return Effect.as(isReady ? Effect.logInfo("This process is ready again") : Effect.logWarning(...found), isReady)
-    })
-    const live = probe(turn, 0, () => true)
-    const ready = probe(
-      checks.length === 0 ? Effect.succeed(true) : reached,
-      Duration.toMillis(maxAge),
-      () => !isDraining && isServing()
-    )
-    const probes = new Map([["/livez", live], ["/readyz", ready]])
-
-    function probe(
-      check: Effect.Effect<boolean>,
-      maxAge: number,
-      mayPass: () => boolean
-    ): (exchange: HttpExchange) => void {
-      const waiting: Array<HttpExchange> = []
-      let [last, until] = [false, -Infinity]
-      const answer = (exchange: HttpExchange) => {
-        const [status, text] = last && mayPass() ? [200, "ok"] as const : [503, "unavailable"] as const
-        exchange.reply(status, HEADERS, exchange.method === "HEAD" ? "" : text)
-      }
-      const checked = Effect.ensuring(
-        Effect.map(check, (passes) => {
-          last = passes
-          until = sweeper.now() + maxAge
-        }),
-        Effect.sync(() => waiting.splice(0).forEach(answer))
-      )
-      return (exchange) => {
-        if (!mayPass() || sweeper.now() < until) return answer(exchange)
-        waiting.push(exchange)
-        if (waiting.length > 1) return
-        const fiber = run(Effect.interruptible(checked))
-        // After the scope has closed, nothing runs.
-        if (Edition.exitOf(fiber) !== undefined) waiting.splice(0).forEach(answer)
-      }
+    const { grace = 0, maxAge = "1 second", maxLag = "1 second", timeout = "1 second" } = health === true ? {} : health
+    const self: Self = {
+      sweeper,
+      run: yield* FiberSet.makeRuntime<never, void, never>(),
+      maxLag: Duration.toMillis(maxLag),
+      checks: (yield* Readiness.current).map((check) => attempt(check, timeout)),
+      isDraining: false,
+      wasReady: true
     }
-
+    const probes = new Map([
+      ["/livez", probeOf(isPrompt(self), 0, () => true)],
+      ["/readyz", probeOf(isReady(self), Duration.toMillis(maxAge), () => !self.isDraining && isServing())]
+    ])
     return {
       answers: (exchange) => {
         const found = probes.get(exchange.path)
-        found?.(exchange)
+        if (found !== undefined) receive(self, found, exchange)
         return found !== undefined
       },
-      drain: yield* Effect.cached(Effect.suspend(() => {
-        isDraining = true
-        return Duration.toMillis(grace) > 0 ? Effect.sleep(grace) : Effect.void
-      }))
+      drain: yield* Effect.cached(drain(self, grace))
     }
   })
+
+const drain = (self: Self, grace: Duration.DurationInput): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    self.isDraining = true
+    return Duration.toMillis(grace) > 0 ? Effect.sleep(grace) : Effect.void
+  })
+
+/** Whether the event loop turns soon enough. */
+const isPrompt = ({ maxLag, sweeper }: Self): Effect.Effect<boolean> =>
+  Effect.suspend(() => {
+    const began = sweeper.now()
+    return Effect.map(Effect.sleep(TICK), () => sweeper.now() - began - TICK <= maxLag)
+  })
+
+/** Whether all checks of layers pass. Logs each change. */
+const isReady = (self: Self): Effect.Effect<boolean> =>
+  self.checks.length === 0
+    ? Effect.succeed(true)
+    : Effect.flatMap(Effect.all(self.checks, { concurrency: "unbounded" }), (problems) => {
+      const found = problems.filter((problem) => problem !== undefined)
+      const isReady = found.length === 0
+      if (isReady === self.wasReady) return Effect.succeed(isReady)
+      self.wasReady = isReady
+      return Effect.as(isReady ? Effect.logInfo("This process is ready again") : Effect.logWarning(...found), isReady)
+    })
+
+const probeOf = (check: Effect.Effect<boolean>, maxAge: number, mayPass: () => boolean): Probe => ({
+  check,
+  maxAge,
+  mayPass,
+  waiting: [],
+  last: false,
+  until: -Infinity
+})
+
+/** Answers a request with the last answer, or with that of a run of the check, which may run already. */
+const receive = (self: Self, probe: Probe, exchange: HttpExchange): void => {
+  const { mayPass, until, waiting } = probe
+  if (!mayPass() || self.sweeper.now() < until) return answer(probe, exchange)
+  waiting.push(exchange)
+  if (waiting.length > 1) return
+  const fiber = self.run(Effect.interruptible(checked(self, probe)))
+  // After the scope has closed, nothing runs.
+  if (Edition.exitOf(fiber) !== undefined) answerAll(probe)
+}
+
+const checked = ({ sweeper }: Self, probe: Probe): Effect.Effect<void> =>
+  Effect.ensuring(
+    Effect.map(probe.check, (passes) => {
+      probe.last = passes
+      probe.until = sweeper.now() + probe.maxAge
+    }),
+    Effect.sync(() => answerAll(probe))
+  )
+
+const answerAll = (probe: Probe): void => probe.waiting.splice(0).forEach((exchange) => answer(probe, exchange))
+
+const answer = ({ last, mayPass }: Probe, exchange: HttpExchange): void => {
+  const [status, text] = last && mayPass() ? [200, "ok"] as const : [503, "unavailable"] as const
+  exchange.reply(status, HEADERS, exchange.method === "HEAD" ? "" : text)
+}
 
 /** Milliseconds of the timer that measures how late the event loop is. */
 const TICK = 1
