@@ -94,7 +94,6 @@ export const mayBeLong = [
       "packages/core/src/server/legacy/Serve.ts",
       "packages/core/src/server/legacy/Sse.ts",
       "packages/core/src/server/legacy/Stateless.ts",
-      "packages/core/src/server/nodes/KeyRing.ts",
       "packages/core/src/server/runtime/Authentication.ts",
       "packages/extensions/src/skills/SkillsClient.ts",
       "packages/extensions/src/skills/server/SkillFiles.ts"

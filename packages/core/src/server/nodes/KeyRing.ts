@@ -28,71 +28,110 @@ const MAX_OTHERS = 10
 
 const none = [[], []] as const
 
+/** What this node knows of the store. All times are milliseconds; those of the store are milliseconds since 1970. */
+interface Self extends Ring {
+  readonly every: number
+  readonly keep: number
+  /** Logs that the text of the store cannot be read. */
+  readonly report: (key: string) => Effect.Effect<void>
+  /** The newest first, as this node has read them last. `readRing` writes the fields from here to `ahead`. */
+  known: ReadonlyArray<Stored.Key>
+  /** What another version of this library may have written, and can read. */
+  others: ReadonlyArray<unknown>
+  /** By how much the clock of the store is ahead of that of this process, which nobody sets. */
+  ahead: number | undefined
+  /** How many reads unknown ids may cause now, and when they were counted; `mayRead` writes both. */
+  reads: number
+  readAt: number
+}
+
 export const make = (ring: Ring, rotation: Rotation): SealKeysService => {
-  const every = Duration.toMillis(rotation.every ?? "1 day")
-  const keep = Duration.toMillis(rotation.keep ?? "1 hour")
-  // The newest first, as this node has read them last.
-  let known: ReadonlyArray<Stored.Key> = []
-  // What another version of this library may have written, and can read.
-  let others: ReadonlyArray<unknown> = []
-  let reads = READS
-  let readAt = 0
-  // By how much the clock of the store is ahead of that of this process, which nobody sets.
-  let ahead: number | undefined
-  const report = Stored.reporter()
-  const opens = ({ from }: Stored.Key, now: number) => now < from + every + keep
-  const uptime = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
-  const read = Effect.flatMap(Effect.zip(ring.read, uptime), ([{ text, time }, at]) => {
-    ahead = time - at
-    const keys = text === "" ? none : Stored.keys(text)
-    ;[others, known] = keys ?? none
-    return Effect.as(Stored.orReport(others.length > 0 ? undefined : keys, report, "the keys that seal"), text)
+  const self: Self = {
+    ...ring,
+    every: Duration.toMillis(rotation.every ?? "1 day"),
+    keep: Duration.toMillis(rotation.keep ?? "1 hour"),
+    report: Stored.reporter(),
+    known: [],
+    others: [],
+    ahead: undefined,
+    reads: READS,
+    readAt: 0
+  }
+  return { now: now(self), current: current(self), find: (id) => find(self, id) }
+}
+
+const current = (self: Self): Effect.Effect<SealKey, SealKeysError> =>
+  Effect.flatMap(now(self), (at) => {
+    const current = sealing(self, at)
+    return Effect.map(
+      current === undefined ? Effect.mapError(rotate(self), unavailable) : Effect.succeed(current),
+      toKey
+    )
   })
-  /** The time of the store. It is read once, and with the keys. */
-  const now = Effect.suspend(() =>
+
+const find = (self: Self, id: string): Effect.Effect<Option.Option<SealKey>, SealKeysError> =>
+  Effect.flatMap(now(self), (at) => {
+    const found = opening(self, id, at)
+    if (found !== undefined) return Effect.succeed(Option.some(toKey(found)))
+    if (!mayRead(self, at)) return Effect.succeed(Option.none())
+    return Effect.map(
+      Effect.mapError(readRing(self), unavailable),
+      () => Option.map(Option.fromNullable(opening(self, id, at)), toKey)
+    )
+  })
+
+const uptime = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+
+/** The time of the store. It is read once, and with the keys. */
+const now = (self: Self): Effect.Effect<number, SealKeysError> =>
+  Effect.suspend(() =>
     Effect.zipRight(
-      ahead === undefined ? Effect.mapError(read, unavailable) : Effect.void,
-      Effect.map(uptime, (at) => at + ahead!)
+      self.ahead === undefined ? Effect.mapError(readRing(self), unavailable) : Effect.void,
+      Effect.map(uptime, (at) => at + self.ahead!)
     )
   )
-  const seals = (now: number) => known.find(({ from }) => now < from + every)
-  const rotate: Effect.Effect<Stored.Key, { readonly message: string }> = Effect.gen(function*() {
-    const before = yield* read
-    const at = yield* now
-    const current = seals(at)
+
+/** Reads the keys and the time of the store, and gives the text. */
+const readRing = (self: Self): Effect.Effect<string, { readonly message: string }> =>
+  Effect.flatMap(Effect.zip(self.read, uptime), ([{ text, time }, at]) => {
+    self.ahead = time - at
+    const keys = text === "" ? none : Stored.keys(text)
+    ;[self.others, self.known] = keys ?? none
+    const readable = self.others.length > 0 ? undefined : keys
+    return Effect.as(Stored.orReport(readable, self.report, "the keys that seal"), text)
+  })
+
+/** Replaces the key that is due, unless another node was faster. Gives the key that seals then. */
+const rotate = Effect.fnUntraced(function*(self: Self) {
+  while (true) {
+    const before = yield* readRing(self)
+    const at = yield* now(self)
+    const current = sealing(self, at)
     if (current !== undefined) return current
     const { id, secret } = yield* generate
     const next: Stored.Key = { id, secret: Encoding.encodeBase64(Redacted.value(secret)), from: at }
-    const all = JSON.stringify([next, ...known.filter((key) => opens(key, at)), ...others.slice(0, MAX_OTHERS)])
-    yield* ring.swap(before, all, Math.ceil(every + keep))
+    const known = self.known.filter((key) => opens(self, key, at))
+    const all = JSON.stringify([next, ...known, ...self.others.slice(0, MAX_OTHERS)])
+    yield* self.swap(before, all, Math.ceil(self.every + self.keep))
     // Another node may have been faster.
-    return yield* rotate
-  })
-  const find = (id: string, now: number) => known.find((key) => key.id === id && opens(key, now))
-  const mayRead = (now: number) => {
-    reads = Math.min(READS, reads + Math.max(0, now - readAt) / 1000)
-    readAt = now
-    if (reads < 1) return false
-    reads--
-    return true
   }
-  return {
-    now,
-    current: Effect.flatMap(now, (at) => {
-      const current = seals(at)
-      return Effect.map(current === undefined ? Effect.mapError(rotate, unavailable) : Effect.succeed(current), toKey)
-    }),
-    find: (id) =>
-      Effect.flatMap(now, (at) => {
-        const found = find(id, at)
-        if (found !== undefined) return Effect.succeed(Option.some(toKey(found)))
-        if (!mayRead(at)) return Effect.succeed(Option.none())
-        return Effect.map(
-          Effect.mapError(read, unavailable),
-          () => Option.map(Option.fromNullable(find(id, at)), toKey)
-        )
-      })
-  }
+})
+
+/** The key that seals at a time of the store. */
+const sealing = ({ every, known }: Self, now: number) => known.find(({ from }) => now < from + every)
+
+/** The key with this id, if it opens at a time of the store. */
+const opening = (self: Self, id: string, now: number) =>
+  self.known.find((key) => key.id === id && opens(self, key, now))
+
+const opens = ({ every, keep }: Self, { from }: Stored.Key, now: number): boolean => now < from + every + keep
+
+const mayRead = (self: Self, now: number): boolean => {
+  self.reads = Math.min(READS, self.reads + Math.max(0, now - self.readAt) / 1000)
+  self.readAt = now
+  if (self.reads < 1) return false
+  self.reads--
+  return true
 }
 
 const toKey = ({ id, secret }: Stored.Key): SealKey => ({
