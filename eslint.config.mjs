@@ -95,7 +95,6 @@ export const mayBeLong = [
       "packages/core/src/server/legacy/Sse.ts",
       "packages/core/src/server/legacy/Stateless.ts",
       "packages/core/src/server/runtime/Authentication.ts",
-      "packages/extensions/src/skills/SkillsClient.ts",
       "packages/extensions/src/skills/server/SkillFiles.ts"
     ]
   }

@@ -126,6 +126,13 @@ export const contentId = ({ resources, uri }: Protocol.Skill): Effect.Effect<Opt
       new TextEncoder().encode(JSON.stringify([uri, resources.map(({ digest, uri }) => [uri, digest]).sort()]))
     ))
 
+interface Self {
+  readonly session: ClientSessionService
+  readonly limits: SkillCheck.Limits
+  readonly maxFrontMatter: number
+  readonly allowDynamic: boolean
+}
+
 /**
  * The skills of the server of a session. The client must have been given `extension`.
  *
@@ -150,148 +157,200 @@ export const contentId = ({ resources, uri }: Protocol.Skill): Effect.Effect<Opt
  * @category constructors
  */
 export const make = (session: ClientSessionService, options: Options = {}): SkillsService => {
-  const limits = {
-    maxFiles: options.maxFiles ?? Protocol.limits.files,
-    maxBytes: options.maxBytes ?? Protocol.limits.bytes
+  const self: Self = {
+    session,
+    limits: {
+      maxFiles: options.maxFiles ?? Protocol.limits.files,
+      maxBytes: options.maxBytes ?? Protocol.limits.bytes
+    },
+    maxFrontMatter: options.maxFrontMatter ?? FrontMatter.MAX_LENGTH,
+    allowDynamic: options.allowDynamic === true
   }
-  const { get, list, readDirectory } = extension.requests
-  const entryOf = (uri: string, given: unknown): Either.Either<Protocol.Skill, SkillRefused> =>
-    Either.match(decodeEntry(given), {
-      onLeft: () =>
-        Either.left(
-          new SkillRefused({
-            reason: "Entry",
-            uri,
-            problem: "its entry is not valid: it needs uri, frontmatter and resources"
-          })
-        ),
-      onRight: (entry) => {
-        const refused = SkillCheck.refusal(entry, limits)
-        return refused === undefined ? Either.right(entry) : Either.left(refused)
-      }
-    })
-
-  const page = (cursor: string | undefined) =>
-    Effect.flatMap(
-      // Requested by the name of the method, without a schema, so that one entry that is not valid does not spoil the page.
-      session.request(list.name, cursor === undefined ? {} : { cursor }),
-      ({ nextCursor, skills }): Effect.Effect<Page, ClientError> =>
-        Array.isArray(skills) && (nextCursor === undefined || typeof nextCursor === "string")
-          ? Effect.succeed({ skills, nextCursor })
-          : Effect.fail(invalid(list.name))
-    )
-
-  const read = (uri: string, max: number, call: CallOptions | undefined) =>
-    Effect.flatMap(session.readResource(uri, call), (result) => SkillCheck.content(uri, result, max))
-
-  const verified = ({ digest, size, uri }: Protocol.SkillResource, call: CallOptions | undefined) =>
-    Effect.gen(function*() {
-      const content = yield* read(uri, size, call)
-      if (content.bytes.length !== size) return yield* differs("Size", uri)
-      if ((yield* Content.sha256(content.bytes)) !== digest) return yield* differs("Digest", uri)
-      return content
-    })
-
   return {
-    list: ListPages.stream(list.name, page, ({ skills }) => skills).pipe(
-      Stream.mapEffect((given) =>
-        Either.match(entryOf(uriOf(given), given), {
-          onLeft: ({ message }) =>
-            Effect.as(Effect.logWarning(`A skill of the server is left out: ${message}`), undefined),
-          onRight: Effect.succeed
+    list: list(self),
+    get: (uri, call) => get(self, uri, call),
+    load: (entry, call) => load(self, entry, call),
+    readDirectory: (uri) => readDirectory(self, uri)
+  }
+}
+
+const methods = extension.requests
+
+const list = (self: Self): Stream.Stream<Protocol.Skill, ClientError> =>
+  ListPages.stream(methods.list.name, (cursor) => page(self, cursor), ({ skills }) => skills).pipe(
+    Stream.mapEffect((given) =>
+      Either.match(entryOf(self, uriOf(given), given), {
+        onLeft: ({ message }) =>
+          Effect.as(Effect.logWarning(`A skill of the server is left out: ${message}`), undefined),
+        onRight: Effect.succeed
+      })
+    ),
+    Stream.filter((entry) => entry !== undefined)
+  )
+
+const page = ({ session }: Self, cursor: string | undefined) =>
+  Effect.flatMap(
+    // Requested by the name of the method, without a schema, so that one entry that is not valid does not spoil the page.
+    session.request(methods.list.name, cursor === undefined ? {} : { cursor }),
+    ({ nextCursor, skills }): Effect.Effect<Page, ClientError> =>
+      Array.isArray(skills) && (nextCursor === undefined || typeof nextCursor === "string")
+        ? Effect.succeed({ skills, nextCursor })
+        : Effect.fail(invalid(methods.list.name))
+  )
+
+const get = (self: Self, uri: string, call: CallOptions | undefined) =>
+  Effect.flatMap(self.session.request(methods.get.name, { uri }, call), ({ skill }) =>
+    Effect.filterOrFail(
+      entryOf(self, uri, skill),
+      (entry) => entry.uri === uri,
+      () => new SkillRefused({ reason: "Entry", uri, problem: "the server answered with the entry of another skill" })
+    ))
+
+const entryOf = ({ limits }: Self, uri: string, given: unknown): Either.Either<Protocol.Skill, SkillRefused> =>
+  Either.match(decodeEntry(given), {
+    onLeft: () =>
+      Either.left(
+        new SkillRefused({
+          reason: "Entry",
+          uri,
+          problem: "its entry is not valid: it needs uri, frontmatter and resources"
         })
       ),
-      Stream.filter((entry) => entry !== undefined)
-    ),
-    get: (uri, call) =>
-      Effect.flatMap(session.request(get.name, { uri }, call), ({ skill }) =>
-        Effect.filterOrFail(
-          entryOf(uri, skill),
-          (entry) => entry.uri === uri,
-          () =>
-            new SkillRefused({ reason: "Entry", uri, problem: "the server answered with the entry of another skill" })
-        )),
-    load: (entry, call) =>
-      Effect.gen(function*() {
-        const { frontmatter, resources, uri } = entry
-        const refused = SkillCheck.refusal(entry, limits)
-        if (refused !== undefined) return yield* refused
-        const root = SkillUri.root(uri)!
-        const remaining = yield* Ref.make(limits.maxBytes)
-        if (resources === "dynamic" && options.allowDynamic !== true) {
-          const problem =
-            "its content is generated and cannot be verified: to load the skill anyway, set the option allowDynamic"
-          return yield* new SkillRefused({ reason: "Dynamic", uri, problem })
-        }
-        /** Reads a file without a digest. The bytes of all such files count against `maxBytes`. */
-        const unverified = (uri: string, call: CallOptions | undefined) =>
-          Effect.flatMap(Ref.get(remaining), (max) =>
-            Effect.tap(read(uri, max, call), ({ bytes }) => Ref.update(remaining, (left) => left - bytes.length)))
-        const byUri = new Map(resources === "dynamic" ? [] : resources.map((one) => [one.uri, one]))
-        const readFile = (uri: string, call: CallOptions | undefined) =>
-          resources === "dynamic" ? unverified(uri, call) : verified(byUri.get(uri)!, call)
-        const main = yield* readFile(uri, call)
-        const text = yield* Effect.mapError(
-          Content.text(main.bytes),
-          () =>
-            new SkillRefused({ reason: "FrontMatter", uri, problem: "the file is not UTF-8 text" })
-        )
-        const { body, fields } = yield* Effect.mapError(
-          FrontMatter.read(text, options.maxFrontMatter ?? FrontMatter.MAX_LENGTH),
-          ({ line, problem }) => new SkillRefused({ reason: "FrontMatter", uri, problem: `line ${line}: ${problem}` })
-        )
-        if (!FrontMatter.isEqual(fields, frontmatter)) {
-          const problem = "its front matter differs from its entry: discard the entry, and get it again"
-          return yield* new SkillRefused({ reason: "FrontMatter", uri, problem })
-        }
-        const files = Array.from(byUri.values(), ({ size, uri }) => ({ path: SkillUri.within(root, uri)!, uri, size }))
-        const byPath = new Map(files.map(({ path, uri }) => [path, uri]))
-        return {
-          entry,
-          instructions: body,
-          files,
-          read: (path, call) =>
-            Effect.gen(function*() {
-              const below = path.startsWith("./") ? path.slice(2) : path
-              const uri = resources === "dynamic" ? uriBelow(root, below) : byPath.get(below)
-              if (uri === undefined) {
-                const problem =
-                  "the entry of the skill has no such file: give a path in the skill, as in forms/large.md"
-                return yield* new SkillRefused({ reason: "Unlisted", uri: path, problem })
-              }
-              const { bytes, mimeType } = yield* readFile(uri, call)
-              return { uri, mimeType, bytes, text: Either.getRight(Content.text(bytes)) }
-            })
-        }
-      }),
-    readDirectory: (uri) =>
-      Stream.unwrap(Effect.map(session.extension(extension), (settings) => {
-        if (Option.isSome(settings) && settings.value.server.directoryRead !== true) {
-          return Stream.fail(
-            new NotNegotiated({
-              method: readDirectory.name,
-              version: session.version,
-              capability: `extensions.${extension.id}.directoryRead`,
-              declaredBy: "server"
-            })
-          )
-        }
-        return ListPages.stream(
-          readDirectory.name,
-          (cursor) => session.request(readDirectory, cursor === undefined ? { uri } : { uri, cursor }),
-          ({ resources }) => resources
-        ).pipe(Stream.mapEffect((child) => {
-          const path = SkillUri.within(uri, child.uri)
-          return path === undefined || path.includes("/")
-            ? new SkillRefused({
-              reason: "Directory",
-              uri,
-              problem: "the server listed a resource that is not in the directory"
-            })
-            : Effect.succeed(child)
-        }))
-      }))
+    onRight: (entry) => {
+      const refused = SkillCheck.refusal(entry, limits)
+      return refused === undefined ? Either.right(entry) : Either.left(refused)
+    }
+  })
+
+/** A skill while its files can be read. */
+interface Loaded extends Self {
+  readonly root: string
+  /** The files of the entry, by their URIs; `undefined` when the content is generated. */
+  readonly byUri: ReadonlyMap<string, Protocol.SkillResource> | undefined
+  /** How many bytes of generated content may still be read. */
+  readonly remaining: Ref.Ref<number>
+}
+
+const load = Effect.fnUntraced(function*(self: Self, entry: Protocol.Skill, call: CallOptions | undefined) {
+  const { resources, uri } = entry
+  const refused = SkillCheck.refusal(entry, self.limits)
+  if (refused !== undefined) return yield* refused
+  if (resources === "dynamic" && !self.allowDynamic) {
+    const problem =
+      "its content is generated and cannot be verified: to load the skill anyway, set the option allowDynamic"
+    return yield* new SkillRefused({ reason: "Dynamic", uri, problem })
   }
+  const skill: Loaded = {
+    ...self,
+    root: SkillUri.root(uri)!,
+    byUri: resources === "dynamic" ? undefined : new Map(resources.map((one) => [one.uri, one])),
+    remaining: yield* Ref.make(self.limits.maxBytes)
+  }
+  const instructions = yield* instructionsOf(skill, entry, call)
+  const files = filesOf(skill)
+  const byPath = new Map(files.map(({ path, uri }) => [path, uri]))
+  return {
+    entry,
+    instructions,
+    files,
+    read: (path, call) => readPath(skill, byPath, path, call)
+  } satisfies LoadedSkill
+})
+
+/** Reads `SKILL.md`, compares its front matter with the entry, and gives the rest. */
+const instructionsOf = Effect.fnUntraced(function*(
+  skill: Loaded,
+  { frontmatter, uri }: Protocol.Skill,
+  call: CallOptions | undefined
+) {
+  const refused = (problem: string) => new SkillRefused({ reason: "FrontMatter", uri, problem })
+  const main = yield* readFile(skill, uri, call)
+  const text = yield* Effect.mapError(Content.text(main.bytes), () => refused("the file is not UTF-8 text"))
+  const { body, fields } = yield* Effect.mapError(
+    FrontMatter.read(text, skill.maxFrontMatter),
+    ({ line, problem }) => refused(`line ${line}: ${problem}`)
+  )
+  if (!FrontMatter.isEqual(fields, frontmatter)) {
+    return yield* refused("its front matter differs from its entry: discard the entry, and get it again")
+  }
+  return body
+})
+
+const filesOf = ({ byUri, root }: Loaded): ReadonlyArray<SkillFile> =>
+  Array.from(byUri?.values() ?? [], ({ size, uri }) => ({ path: SkillUri.within(root, uri)!, uri, size }))
+
+const readPath = Effect.fnUntraced(function*(
+  skill: Loaded,
+  byPath: ReadonlyMap<string, string>,
+  path: string,
+  call: CallOptions | undefined
+) {
+  const below = path.startsWith("./") ? path.slice(2) : path
+  const uri = skill.byUri === undefined ? uriBelow(skill.root, below) : byPath.get(below)
+  if (uri === undefined) {
+    const problem = "the entry of the skill has no such file: give a path in the skill, as in forms/large.md"
+    return yield* new SkillRefused({ reason: "Unlisted", uri: path, problem })
+  }
+  const { bytes, mimeType } = yield* readFile(skill, uri, call)
+  return { uri, mimeType, bytes, text: Either.getRight(Content.text(bytes)) }
+})
+
+const readFile = (skill: Loaded, uri: string, call: CallOptions | undefined) =>
+  skill.byUri === undefined ? unverified(skill, uri, call) : verified(skill, skill.byUri.get(uri)!, call)
+
+/** Reads a file without a digest. The bytes of all such files count against `maxBytes`. */
+const unverified = (skill: Loaded, uri: string, call: CallOptions | undefined) =>
+  Effect.flatMap(Ref.get(skill.remaining), (max) =>
+    Effect.tap(
+      read(skill, uri, max, call),
+      ({ bytes }) => Ref.update(skill.remaining, (left) => left - bytes.length)
+    ))
+
+const verified = Effect.fnUntraced(function*(
+  self: Self,
+  { digest, size, uri }: Protocol.SkillResource,
+  call: CallOptions | undefined
+) {
+  const content = yield* read(self, uri, size, call)
+  if (content.bytes.length !== size) return yield* differs("Size", uri)
+  if ((yield* Content.sha256(content.bytes)) !== digest) return yield* differs("Digest", uri)
+  return content
+})
+
+const read = ({ session }: Self, uri: string, max: number, call: CallOptions | undefined) =>
+  Effect.flatMap(session.readResource(uri, call), (result) => SkillCheck.content(uri, result, max))
+
+const readDirectory = (
+  { session }: Self,
+  uri: string
+): Stream.Stream<Resources.Resource, ClientError | SkillRefused> =>
+  Stream.unwrap(Effect.map(session.extension(extension), (settings) => {
+    if (Option.isSome(settings) && settings.value.server.directoryRead !== true) {
+      return Stream.fail(
+        new NotNegotiated({
+          method: methods.readDirectory.name,
+          version: session.version,
+          capability: `extensions.${extension.id}.directoryRead`,
+          declaredBy: "server"
+        })
+      )
+    }
+    return ListPages.stream(
+      methods.readDirectory.name,
+      (cursor) => session.request(methods.readDirectory, cursor === undefined ? { uri } : { uri, cursor }),
+      ({ resources }) => resources
+    ).pipe(Stream.mapEffect((child) => childOf(uri, child)))
+  }))
+
+const childOf = (uri: string, child: Resources.Resource): Effect.Effect<Resources.Resource, SkillRefused> => {
+  const path = SkillUri.within(uri, child.uri)
+  return path === undefined || path.includes("/")
+    ? new SkillRefused({
+      reason: "Directory",
+      uri,
+      problem: "the server listed a resource that is not in the directory"
+    })
+    : Effect.succeed(child)
 }
 
 interface Page {
