@@ -94,8 +94,7 @@ export const mayBeLong = [
       "packages/core/src/server/legacy/Serve.ts",
       "packages/core/src/server/legacy/Sse.ts",
       "packages/core/src/server/legacy/Stateless.ts",
-      "packages/core/src/server/runtime/Authentication.ts",
-      "packages/extensions/src/skills/server/SkillFiles.ts"
+      "packages/core/src/server/runtime/Authentication.ts"
     ]
   }
 ]

@@ -35,6 +35,18 @@ export interface Limits {
   readonly maxSkills: number
 }
 
+interface Self<R> {
+  readonly sources: ReadonlyMap<string, Source<R>>
+  readonly limits: Limits
+  /** The directories of skills. */
+  readonly roots: ReadonlySet<string>
+  /**
+   * For each directory: how many files it has with those below, and how many bytes of these files have been read. `countFiles` counts
+   * the files, `load` the bytes.
+   */
+  readonly counts: Map<string, { files: number; bytes: number }>
+}
+
 /** The skills among files, given by their paths. `directories` may contain no file, and then are empty directories of skills. */
 export const build = <R = never>(
   sources: ReadonlyMap<string, Source<R>>,
@@ -49,61 +61,88 @@ export const build = <R = never>(
       )
     }
     const paths = [...sources.keys()].sort()
-    const roots = new Set(
-      paths.flatMap((path) => path.endsWith(`/${Skills.FILE}`) ? SkillUri.directories(path).slice(0, 1) : [])
-    )
-    const [first] = roots
-    if (roots.size > limits.maxSkills) {
-      const problem =
-        `there are ${roots.size} skills, more than ${limits.maxSkills}: raise the limit with the option maxSkills`
-      return yield* refuse(first!, problem)
-    }
-    /** For each directory: how many files it has with those below, and how many bytes of these files have been read. */
-    const counts = new Map<string, { files: number; bytes: number }>()
+    const self: Self<R> = { sources, limits, roots: rootsOf(paths), counts: new Map() }
+    yield* checkNumber(self)
+    yield* countFiles(self, paths)
+    const empty = directories.filter((directory) => !self.counts.has(directory))
+    return yield* Effect.forEach(filesOf(self, paths), ([root, files]) =>
+      skillOf(self, root, files, empty.filter((directory) => rootOf(self, directory) === root)))
+  })
+
+const rootsOf = (paths: ReadonlyArray<string>): ReadonlySet<string> =>
+  new Set(paths.flatMap((path) => path.endsWith(`/${Skills.FILE}`) ? SkillUri.directories(path).slice(0, 1) : []))
+
+/** The directory of the skill that a path belongs to. */
+const rootOf = <R>({ roots }: Self<R>, path: string): string | undefined =>
+  SkillUri.directories(path).find((directory) => roots.has(directory))
+
+/** The paths of the files of each skill, by the directory of the skill. */
+const filesOf = <R>(self: Self<R>, paths: ReadonlyArray<string>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const files = new Map(Array.from(self.roots, (root) => [root, [] as Array<string>]))
+  for (const path of paths) files.get(rootOf(self, path) ?? "")?.push(path)
+  return files
+}
+
+const checkNumber = <R>({ limits: { maxSkills }, roots }: Self<R>): Effect.Effect<void, SkillError> => {
+  const [first] = roots
+  const problem = `there are ${roots.size} skills, more than ${maxSkills}: raise the limit with the option maxSkills`
+  return roots.size > maxSkills ? refuse(first!, problem) : Effect.void
+}
+
+/** Fails as soon as a skill has too many files. */
+const countFiles = <R>(self: Self<R>, paths: ReadonlyArray<string>): Effect.Effect<void, SkillError> =>
+  Effect.suspend(() => {
+    const { counts, limits: { maxFiles }, roots } = self
     for (const path of paths) {
       for (const directory of SkillUri.directories(path)) {
-        const count = counts.get(directory)
-        if (count === undefined) counts.set(directory, { files: 1, bytes: 0 })
-        else count.files++
-        if (roots.has(directory) && counts.get(directory)!.files > limits.maxFiles) {
-          return yield* refuse(directory, `the skill has more than ${limits.maxFiles} files: ${advice("maxFiles")}`)
+        const { bytes, files } = counts.get(directory) ?? { files: 0, bytes: 0 }
+        counts.set(directory, { files: files + 1, bytes })
+        if (roots.has(directory) && files + 1 > maxFiles) {
+          return refuse(directory, `the skill has more than ${maxFiles} files: ${advice("maxFiles")}`)
         }
       }
     }
-    const load = (path: string): Effect.Effect<Uint8Array, SkillError> =>
-      Effect.tap(sources.get(path)!.load, ({ length }) => {
-        for (const directory of SkillUri.directories(path)) {
-          const count = counts.get(directory)!
-          count.bytes += length
-          if (roots.has(directory) && count.bytes > limits.maxBytes) {
-            return refuse(directory, `the skill has more than ${limits.maxBytes} bytes: ${advice("maxBytes")}`)
-          }
-        }
-        return Effect.void
-      })
-    const own = new Map(Array.from(roots, (root) => [root, [] as Array<string>]))
-    const rootOf = (path: string) => SkillUri.directories(path).find((directory) => roots.has(directory))
-    for (const path of paths) own.get(rootOf(path) ?? "")?.push(path)
-    const empty = directories.filter((directory) => !counts.has(directory))
-    return yield* Effect.forEach(own, ([root, files]) =>
-      Effect.gen(function*() {
-        const main = `${root}/${Skills.FILE}`
-        const text = yield* load(main)
-        const frontmatter = yield* readFrontMatter(sources.get(main)!.label, text, SkillUri.nameOf(root))
-        const others = files.filter((path) => path !== main)
-        return {
-          uri: yield* uriOf(main),
-          frontmatter,
-          files: [
-            yield* fileOf(main, sources.get(main)!, text),
-            ...yield* Effect.forEach(
-              others,
-              (path) => Effect.flatMap(load(path), (bytes) => fileOf(path, sources.get(path)!, bytes))
-            )
-          ],
-          emptyDirectories: yield* Effect.forEach(empty.filter((directory) => rootOf(directory) === root), uriOf)
-        }
-      }))
+    return Effect.void
+  })
+
+/** Reads a file, and fails when its skill has too many bytes. */
+const load = <R>(self: Self<R>, path: string): Effect.Effect<Uint8Array, SkillError> =>
+  Effect.tap(self.sources.get(path)!.load, ({ length }) => {
+    const { counts, limits: { maxBytes }, roots } = self
+    for (const directory of SkillUri.directories(path)) {
+      const count = counts.get(directory)!
+      count.bytes += length
+      if (roots.has(directory) && count.bytes > maxBytes) {
+        return refuse(directory, `the skill has more than ${maxBytes} bytes: ${advice("maxBytes")}`)
+      }
+    }
+    return Effect.void
+  })
+
+const skillOf = <R>(
+  self: Self<R>,
+  root: string,
+  files: ReadonlyArray<string>,
+  empty: ReadonlyArray<string>
+): Effect.Effect<Skill<R>, SkillError> =>
+  Effect.gen(function*() {
+    const { sources } = self
+    const main = `${root}/${Skills.FILE}`
+    const text = yield* load(self, main)
+    const frontmatter = yield* readFrontMatter(sources.get(main)!.label, text, SkillUri.nameOf(root))
+    const others = files.filter((path) => path !== main)
+    return {
+      uri: yield* uriOf(main),
+      frontmatter,
+      files: [
+        yield* fileOf(main, sources.get(main)!, text),
+        ...yield* Effect.forEach(
+          others,
+          (path) => Effect.flatMap(load(self, path), (bytes) => fileOf(path, sources.get(path)!, bytes))
+        )
+      ],
+      emptyDirectories: yield* Effect.forEach(empty, uriOf)
+    }
   })
 
 const advice = (option: string): string =>
