@@ -75,7 +75,6 @@ export const mayBeLong = [
       "packages/auth/src/flow/ServerTokens.ts",
       "packages/auth/src/flow/TokenRequests.ts",
       "packages/auth/src/flow/TokenState.ts",
-      "packages/auth/src/resource/Refreshed.ts",
       "packages/core/src/client/group/CurrentEntries.ts",
       "packages/core/src/client/legacy/Connect.ts",
       "packages/core/src/client/legacy/Http.ts",

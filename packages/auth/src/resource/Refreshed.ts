@@ -2,7 +2,10 @@
  * A value of an authorization server that is requested when it is needed, kept, and requested again when it is old. While it
  * cannot be requested the old value serves on, for a bounded time. One request is under way at most.
  *
- * `since` is when `current` was requested last; `attempted` is when the last request began, successful or not.
+ * Three fields change, and only the request that is under way writes them:
+ * - `current`: the value, and when it was requested last.
+ * - `problem`: why the last request failed, and when; a request that succeeds removes it.
+ * - `attempted`: when the last request began, successful or not.
  */
 import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
@@ -41,70 +44,91 @@ export interface Options<A> {
 const RETRY = 5000
 
 export const make = <A>(options: Options<A>, scope: Scope.Scope): Refreshed<A> => {
-  const { interval, maxAge, staleFor } = options
-  const flight = SingleFlight.make<A, AuthorizationError>(scope)
-  let current: { readonly value: A; readonly since: number } | undefined
-  let problem: { readonly error: AuthorizationError; readonly at: number } | undefined
-  let attempted = -Infinity
+  const self: Self<A> = {
+    options,
+    scope,
+    flight: SingleFlight.make<A, AuthorizationError>(scope),
+    current: undefined,
+    problem: undefined,
+    attempted: -Infinity
+  }
+  return {
+    get: get(self),
+    newer: (seen) => newer(self, seen),
+    isFresh: (value, millis) => self.current?.value === value && millis - self.current.since < options.maxAge
+  }
+}
 
-  const request = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    attempted = now
-    return options.request.pipe(
-      TimeLimit.call(
-        options.timeout,
-        () =>
-          Effect.fail(failure(
-            "Unreachable",
-            `There was no answer in time for ${options.what}; the option \`requestTimeout\` has the limit`
-          ))
-      ),
-      Effect.matchEffect({
-        onFailure: (error) =>
-          Effect.flatMap(Clock.currentTimeMillis, (at) => {
-            problem = { error, at }
-            return Effect.zipRight(
-              Effect.logWarning(`The server has not got ${options.what}: ${error.message}`),
-              Effect.fail(error)
-            )
-          }),
-        onSuccess: (after) =>
-          Effect.sync(() => {
-            const value = current !== undefined && options.isSame(current.value, after) ? current.value : after
-            problem = undefined
-            current = { value, since: now }
-            return value
-          })
-      })
-    )
-  })
+/** What the functions of this module share. */
+interface Self<A> {
+  readonly options: Options<A>
+  readonly scope: Scope.Scope
+  readonly flight: SingleFlight.SingleFlight<A, AuthorizationError>
+  current: { readonly value: A; readonly since: number } | undefined
+  problem: { readonly error: AuthorizationError; readonly at: number } | undefined
+  attempted: number
+}
 
-  const join = flight.join(request)
-
-  const get = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+const get = <A>(self: Self<A>): Effect.Effect<A, AuthorizationError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const { current, flight, options: { maxAge, staleFor }, problem, scope } = self
     const age = current === undefined ? Infinity : now - current.since
     if (current !== undefined && age < maxAge) return Effect.succeed(current.value)
     const failed = problem !== undefined && now - problem.at < RETRY && !flight.isRunning() ? problem : undefined
     if (current === undefined || age >= maxAge + staleFor) {
-      return failed === undefined
-        ? join
-        : Effect.fail(failed.error)
+      return failed === undefined ? join(self) : Effect.fail(failed.error)
     }
     const { value } = current
     return failed !== undefined || flight.isRunning()
       ? Effect.succeed(value)
-      : Effect.as(Effect.forkIn(Effect.ignore(join), scope), value)
+      : Effect.as(Effect.forkIn(Effect.ignore(join(self)), scope), value)
   })
 
-  return {
-    get,
-    newer: (seen) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        if (current !== undefined && current.value !== seen) return Effect.succeed(current.value)
-        if (flight.isRunning() || now - attempted >= interval) {
-          return Effect.map(join, (value) => value === seen ? undefined : value)
-        }
-        return problem === undefined ? Effect.succeed(undefined) : Effect.fail(problem.error)
-      }),
-    isFresh: (value, millis) => current?.value === value && millis - current.since < maxAge
-  }
-}
+const newer = <A>(self: Self<A>, seen: A): Effect.Effect<A | undefined, AuthorizationError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const { attempted, current, flight, options: { interval }, problem } = self
+    if (current !== undefined && current.value !== seen) return Effect.succeed(current.value)
+    if (flight.isRunning() || now - attempted >= interval) {
+      return Effect.map(join(self), (value) => value === seen ? undefined : value)
+    }
+    return problem === undefined ? Effect.succeed(undefined) : Effect.fail(problem.error)
+  })
+
+const join = <A>(self: Self<A>): Effect.Effect<A, AuthorizationError> => self.flight.join(request(self))
+
+const request = <A>(self: Self<A>): Effect.Effect<A, AuthorizationError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const { options } = self
+    self.attempted = now
+    return options.request.pipe(
+      TimeLimit.call(options.timeout, () => Effect.fail(noAnswer(options.what))),
+      Effect.matchEffect({
+        onFailure: (error) => failed(self, error),
+        onSuccess: (after) => succeeded(self, after, now)
+      })
+    )
+  })
+
+const succeeded = <A>(self: Self<A>, after: A, now: number): Effect.Effect<A> =>
+  Effect.sync(() => {
+    const { current, options } = self
+    const value = current !== undefined && options.isSame(current.value, after) ? current.value : after
+    self.problem = undefined
+    self.current = { value, since: now }
+    return value
+  })
+
+const failed = <A>(self: Self<A>, error: AuthorizationError): Effect.Effect<never, AuthorizationError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (at) => {
+    self.problem = { error, at }
+    return Effect.zipRight(
+      Effect.logWarning(`The server has not got ${self.options.what}: ${error.message}`),
+      Effect.fail(error)
+    )
+  })
+
+const noAnswer = (what: string): AuthorizationError =>
+  failure(
+    "Unreachable",
+    `There was no answer in time for ${what}; the option \`requestTimeout\` has the limit`
+  )
