@@ -10,6 +10,8 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import type * as Scope from "effect/Scope"
 import type { AuthorizationError } from "./AuthorizationError.js"
 import type { Client } from "./ClientIdentity.js"
 import * as Documents from "./discovery/Documents.js"
@@ -49,79 +51,102 @@ export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
       )
     }
     const documents = yield* Documents.ofIssuer(yield* HttpClient.HttpClient, issuer, options)
-    const cacheFor = Duration.toMillis(options.cacheFor ?? "30 seconds")
-    const { maxConcurrent = 64 } = options
-    const metadata = Refreshed.make({
-      what: `the metadata of ${Text.shorten(issuer)}`,
-      request: ServerMetadata.document(documents, issuer),
-      isSame: () => false,
-      timeout: documents.timeout,
-      maxAge: Duration.toMillis("1 hour"),
-      staleFor: Infinity,
-      interval: QUIET
-    }, yield* Effect.scope)
-    let running = 0
-    let reported = -Infinity
-
-    const request = Effect.fnUntraced(function*(token: string) {
-      const known = options.endpoint === undefined || options.client.authMethod === undefined ? yield* metadata.get : {}
-      const endpoint = options.endpoint ?? known["introspection_endpoint"]
-      if (typeof endpoint !== "string") {
-        return yield* failed(`The metadata of ${Text.shorten(issuer)} names no introspection endpoint`)
-      }
-      const methods = known["introspection_endpoint_auth_methods_supported"] ??
-        known["token_endpoint_auth_methods_supported"]
-      const { json, status } = yield* TokenEndpoint.postForm(
-        Documents.at(documents, options.endpoint),
-        { issuer, authMethods: ServerMetadata.strings(methods) ?? [] },
-        "the introspection endpoint",
-        endpoint,
-        options.client,
-        { token, token_type_hint: "access_token" }
-      )
-      return status === 200 && json !== undefined
-        ? json
-        : yield* failed(`The introspection endpoint of ${Text.shorten(issuer)} answered ${status}`)
-    })
-
-    const limited = (token: string) =>
-      Effect.acquireUseRelease(
-        Effect.suspend(() =>
-          running < maxConcurrent
-            ? Effect.succeed(running++)
-            : failed(`${maxConcurrent} requests to the introspection endpoint are running`)
-        ),
-        () => request(token),
-        () => Effect.sync(() => running--)
-      )
-
-    const report = (error: AuthorizationError) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        if (now - reported < QUIET) return Effect.void
-        reported = now
-        return Effect.logWarning(`The server could not introspect an access token: ${error.message}`)
-      })
-
-    return Effect.fnUntraced(function*(token) {
-      const began = yield* Clock.currentTimeMillis
-      const claims = yield* limited(Redacted.value(token)).pipe(
-        Effect.tapError(report),
-        Effect.catchAll(() => Verifier.unavailable)
-      )
-      const { active, iss, token_type: type } = claims
-      if (active !== true) return yield* Verifier.invalid("The access token is not active")
-      if (iss !== undefined && iss !== issuer) {
-        return yield* Verifier.invalid("The access token is from an issuer that this server does not trust")
-      }
-      // Some servers introspect refresh tokens, too.
-      if (type !== undefined && !(typeof type === "string" && /^(bearer|dpop)$/i.test(type))) {
-        return yield* Verifier.invalid("The token is no access token")
-      }
-      return { issuer, claims, isCurrent: (millis) => millis < began + cacheFor }
-    })
+    const self: Self = {
+      options,
+      issuer,
+      documents,
+      metadata: metadataOf(documents, issuer, yield* Effect.scope),
+      running: yield* Ref.make(0),
+      reported: yield* Ref.make(-Infinity)
+    }
+    return (token) => verify(self, token)
   }))
 
 /** How long the log says nothing more after a failure. */
 const QUIET = Duration.toMillis("30 seconds")
+
+/** What the functions of this module share. */
+interface Self {
+  readonly options: Options
+  readonly issuer: string
+  readonly documents: Documents.Documents
+  readonly metadata: Refreshed.Refreshed<Claims>
+  /** How many requests to the introspection endpoint are under way. */
+  readonly running: Ref.Ref<number>
+  /** When the log has last said why a token could not be verified. */
+  readonly reported: Ref.Ref<number>
+}
+
+type Claims = Readonly<Record<string, unknown>>
+
+const metadataOf = (documents: Documents.Documents, issuer: string, scope: Scope.Scope): Refreshed.Refreshed<Claims> =>
+  Refreshed.make({
+    what: `the metadata of ${Text.shorten(issuer)}`,
+    request: ServerMetadata.document(documents, issuer),
+    isSame: () => false,
+    timeout: documents.timeout,
+    maxAge: Duration.toMillis("1 hour"),
+    staleFor: Infinity,
+    interval: QUIET
+  }, scope)
+
+const verify = Effect.fnUntraced(function*(self: Self, token: Redacted.Redacted<string>) {
+  const { issuer, options: { cacheFor = "30 seconds" } } = self
+  const began = yield* Clock.currentTimeMillis
+  const claims = yield* limited(self, Redacted.value(token)).pipe(
+    Effect.tapError((error) => report(self, error)),
+    Effect.catchAll(() => Verifier.unavailable)
+  )
+  const { active, iss, token_type: type } = claims
+  if (active !== true) return yield* Verifier.invalid("The access token is not active")
+  if (iss !== undefined && iss !== issuer) {
+    return yield* Verifier.invalid("The access token is from an issuer that this server does not trust")
+  }
+  // Some servers introspect refresh tokens, too.
+  if (type !== undefined && !(typeof type === "string" && /^(bearer|dpop)$/i.test(type))) {
+    return yield* Verifier.invalid("The token is no access token")
+  }
+  const until = began + Duration.toMillis(cacheFor)
+  return { issuer, claims, isCurrent: (millis: number) => millis < until }
+})
+
+const limited = (self: Self, token: string): Effect.Effect<Claims, AuthorizationError> => {
+  const { options: { maxConcurrent = 64 }, running } = self
+  const begun = Ref.modify(running, (count) => count < maxConcurrent ? [true, count + 1] : [false, count])
+  const tooMany = failed(`${maxConcurrent} requests to the introspection endpoint are running`)
+  return Effect.acquireUseRelease(
+    Effect.flatMap(begun, (isAllowed) => isAllowed ? Effect.void : tooMany),
+    () => request(self, token),
+    () => Ref.update(running, (count) => count - 1)
+  )
+}
+
+const request = Effect.fnUntraced(function*({ documents, issuer, metadata, options }: Self, token: string) {
+  const known = options.endpoint === undefined || options.client.authMethod === undefined ? yield* metadata.get : {}
+  const endpoint = options.endpoint ?? known["introspection_endpoint"]
+  if (typeof endpoint !== "string") {
+    return yield* failed(`The metadata of ${Text.shorten(issuer)} names no introspection endpoint`)
+  }
+  const methods = known["introspection_endpoint_auth_methods_supported"] ??
+    known["token_endpoint_auth_methods_supported"]
+  const { json, status } = yield* TokenEndpoint.postForm(
+    Documents.at(documents, options.endpoint),
+    { issuer, authMethods: ServerMetadata.strings(methods) ?? [] },
+    "the introspection endpoint",
+    endpoint,
+    options.client,
+    { token, token_type_hint: "access_token" }
+  )
+  return status === 200 && json !== undefined
+    ? json
+    : yield* failed(`The introspection endpoint of ${Text.shorten(issuer)} answered ${status}`)
+})
+
+const report = Effect.fnUntraced(function*({ reported }: Self, error: AuthorizationError) {
+  const now = yield* Clock.currentTimeMillis
+  if (now - (yield* Ref.get(reported)) < QUIET) return
+  yield* Ref.set(reported, now)
+  yield* Effect.logWarning(`The server could not introspect an access token: ${error.message}`)
+})
 
 const failed = (message: string) => failure("Unreachable", message)
