@@ -15,9 +15,9 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "./AuthorizationError.js"
 import type { AuthorizationServer } from "./AuthorizationServer.js"
-import { Browser } from "./Browser.js"
+import { Browser, type Login } from "./Browser.js"
 import type { Client, ClientIdentity } from "./ClientIdentity.js"
-import { CredentialStore } from "./CredentialStore.js"
+import { CredentialStore, type Registration } from "./CredentialStore.js"
 import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
 import * as Text from "./discovery/Text.js"
@@ -57,70 +57,109 @@ export interface Options extends ClientIdentity {
  * @category constructors
  */
 export const make = (options: Options): Grant<Browser | CredentialStore> => {
-  const logins = Semaphore.make()
-  const { loginTimeout = "10 minutes", offlineAccess = true } = options
-  const clientFor = (context: GrantContext, redirectUri: string | undefined) =>
-    Effect.flatMap(CredentialStore, (store) => Identities.choose(options, context, store, redirectUri))
-
-  const login = (context: GrantContext) =>
-    Effect.gen(function*() {
-      const { resource, server, token } = context
-      const store = yield* CredentialStore
-      const endpoint = yield* authorizationEndpoint(context)
-      const registered = yield* store.registrations.get(server.issuer)
-      const session = yield* Effect.flatMap(Browser, (browser) => browser.login(registered?.redirectUris ?? []))
-      yield* Policies.browsable("the redirect URI of this program", session.redirectUri)
-      const state = yield* random
-      const verifier = yield* random
-      const scopes = offlineAccess ? Scopes.withOfflineAccess(context.scopes, server) : context.scopes
-      const challenge = yield* Sha256.base64Url(Redacted.value(verifier))
-      const urlFor = ({ clientId }: Client): URL => {
-        const url = new URL(endpoint)
-        const parameters: Record<string, string> = {
-          ...(scopes?.includes(Scopes.OFFLINE) === true ? CONSENT : undefined),
-          ...options.parameters,
-          response_type: "code",
-          client_id: clientId,
-          redirect_uri: session.redirectUri,
-          code_challenge: challenge,
-          code_challenge_method: "S256",
-          state: Redacted.value(state),
-          resource,
-          ...(scopes === undefined ? undefined : { scope: scopes.join(" ") })
-        }
-        for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-        return url
-      }
-      const retire = Registered.retire(store, server.issuer, registered?.clientId)
-      const isStored = ({ clientId }: Client) => clientId === registered?.clientId
-      const known = yield* clientFor(context, session.redirectUri)
-      const isForgotten = isStored(known) && (yield* isUnknown(context, urlFor(known)))
-      const client = isForgotten ? yield* Effect.zipRight(retire, clientFor(context, session.redirectUri)) : known
-      const late = failure("Browser", "The user did not log in in time; the option `loginTimeout` has the limit")
-      const code = yield* session.open(urlFor(client), Redacted.value(state)).pipe(
-        TimeLimit.call(loginTimeout, () => Effect.fail(late)),
-        Effect.flatMap((response) => codeOf(response, server, state)),
-        // The server may have forgotten a registration, and tell the user alone.
-        Effect.onError((cause) => {
-          const error = Option.getOrUndefined(Cause.failureOption(cause))
-          const isDoubtful = error === undefined || error === late || isClientError(error.error)
-          return isStored(client) && isDoubtful ? Effect.ignore(retire) : Effect.void
-        })
-      )
-      return yield* token(client, {
-        grant_type: "authorization_code",
-        code: Redacted.value(code),
-        redirect_uri: session.redirectUri,
-        code_verifier: Redacted.value(verifier)
-      })
-    })
-
+  const self: Self = { options, logins: Semaphore.make() }
   return {
     isInteractive: true,
     isRegistered: (issuer) => options.preRegistered?.some((client) => client.issuer === issuer) === true,
-    client: (context) => clientFor(context, undefined),
-    obtain: (context) => logins.run(Effect.scoped(login(context)))
+    client: (context) => clientFor(self, context, undefined),
+    obtain: (context) => self.logins.run(Effect.scoped(login(self, context)))
   }
+}
+
+/** What the functions of this module share. */
+interface Self {
+  readonly options: Options
+  /** Lets one login run at a time. */
+  readonly logins: Semaphore.Semaphore
+}
+
+/** One login of the user. */
+interface Attempt {
+  readonly context: GrantContext
+  /** The authorization endpoint. */
+  readonly endpoint: URL
+  /** What the store had for this authorization server when the login began. */
+  readonly registered: Registration | undefined
+  /** Opens the browser, and receives the response. */
+  readonly session: Login
+  readonly state: Redacted.Redacted<string>
+  readonly challenge: string
+}
+
+const login = Effect.fnUntraced(function*(self: Self, context: GrantContext) {
+  const { server, token } = context
+  const store = yield* CredentialStore
+  const endpoint = yield* authorizationEndpoint(context)
+  const registered = yield* store.registrations.get(server.issuer)
+  const session = yield* Effect.flatMap(Browser, (browser) => browser.login(registered?.redirectUris ?? []))
+  yield* Policies.browsable("the redirect URI of this program", session.redirectUri)
+  const state = yield* random
+  const verifier = yield* random
+  const challenge = yield* Sha256.base64Url(Redacted.value(verifier))
+  const attempt: Attempt = { context, endpoint, registered, session, state, challenge }
+  const client = yield* clientOf(self, attempt)
+  const code = yield* ask(self, attempt, client)
+  return yield* token(client, {
+    grant_type: "authorization_code",
+    code: Redacted.value(code),
+    redirect_uri: session.redirectUri,
+    code_verifier: Redacted.value(verifier)
+  })
+})
+
+/** The client that logs in: another registration where the authorization server has forgotten the stored one. */
+const clientOf = Effect.fnUntraced(function*(self: Self, attempt: Attempt) {
+  const { context, session: { redirectUri } } = attempt
+  const known = yield* clientFor(self, context, redirectUri)
+  const isForgotten = isStored(attempt, known) && (yield* isUnknown(context, urlFor(self, attempt, known)))
+  return isForgotten ? yield* Effect.zipRight(retire(attempt), clientFor(self, context, redirectUri)) : known
+})
+
+const clientFor = ({ options }: Self, context: GrantContext, redirectUri: string | undefined) =>
+  Effect.flatMap(CredentialStore, (store) => Identities.choose(options, context, store, redirectUri))
+
+const isStored = ({ registered }: Attempt, { clientId }: Client): boolean => clientId === registered?.clientId
+
+const retire = ({ context: { server }, registered }: Attempt) =>
+  Effect.flatMap(CredentialStore, (store) => Registered.retire(store, server.issuer, registered?.clientId))
+
+/** Opens the browser, and waits for the code. */
+const ask = (self: Self, attempt: Attempt, client: Client) => {
+  const { context: { server }, session, state } = attempt
+  const { loginTimeout = "10 minutes" } = self.options
+  const late = failure("Browser", "The user did not log in in time; the option `loginTimeout` has the limit")
+  return session.open(urlFor(self, attempt, client), Redacted.value(state)).pipe(
+    TimeLimit.call(loginTimeout, () => Effect.fail(late)),
+    Effect.flatMap((response) => codeOf(response, server, state)),
+    // The server may have forgotten a registration, and tell the user alone.
+    Effect.onError((cause) => {
+      const error = Option.getOrUndefined(Cause.failureOption(cause))
+      const isDoubtful = error === undefined || error === late || isClientError(error.error)
+      return isStored(attempt, client) && isDoubtful ? Effect.ignore(retire(attempt)) : Effect.void
+    })
+  )
+}
+
+/** What the browser opens. */
+const urlFor = ({ options }: Self, attempt: Attempt, { clientId }: Client): URL => {
+  const { challenge, context, endpoint, session, state } = attempt
+  const { offlineAccess = true } = options
+  const scopes = offlineAccess ? Scopes.withOfflineAccess(context.scopes, context.server) : context.scopes
+  const url = new URL(endpoint)
+  const parameters: Record<string, string> = {
+    ...(scopes?.includes(Scopes.OFFLINE) === true ? CONSENT : undefined),
+    ...options.parameters,
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: session.redirectUri,
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+    state: Redacted.value(state),
+    resource: context.resource,
+    ...(scopes === undefined ? undefined : { scope: scopes.join(" ") })
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url
 }
 
 /** MUST contain `consent` with the scope for refresh tokens, or the server ignores that scope (OpenID Connect Core 1.0, section 11). */
