@@ -69,7 +69,6 @@ export const mayBeLong = [
   {
     why: "a constructor: its functions share what it captures",
     files: [
-      "packages/auth/src/ResourceServer.ts",
       "packages/auth/src/flow/ServerTokens.ts",
       "packages/auth/src/flow/TokenRequests.ts",
       "packages/auth/src/flow/TokenState.ts",

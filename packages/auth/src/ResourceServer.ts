@@ -222,9 +222,9 @@ const metadataPaths = ({ pathname }: URL): readonly [string, ...Array<string>] =
 const listedScopes = (scopes: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(scopes)].filter((scope) => scope !== "offline_access")
 
-const settingsOf = (options: Options<any, any, any, any, any, any, any>): Effect.Effect<Settings> =>
+const settingsOf = (options: AnyOptions): Effect.Effect<Settings> =>
   Effect.suspend(() => {
-    const { audience, dpop, resource } = options
+    const { dpop, resource } = options
     const url = URL.canParse(resource) ? new URL(resource) : undefined
     if (url === undefined || !/^https?:$/.test(url.protocol) || resource.includes("#")) {
       return Effect.dieMessage(
@@ -237,31 +237,13 @@ const settingsOf = (options: Options<any, any, any, any, any, any, any>): Effect
     const proofs = dpop === undefined
       ? undefined
       : { required: dpop.required === true, algorithms: DpopProofs.ALGORITHMS }
-    const document: JsonObject = {
-      ...options.metadata,
-      resource,
-      authorization_servers: [...options.authorizationServers],
-      ...(scopes.length === 0 ? undefined : { scopes_supported: [...scopes] }),
-      bearer_methods_supported: ["header"],
-      ...(proofs === undefined ? undefined : {
-        dpop_signing_alg_values_supported: [...proofs.algorithms],
-        dpop_bound_access_tokens_required: proofs.required
-      })
-    }
+    const document = documentOf(options, scopes, proofs)
     return Effect.succeed({
       documents: Object.fromEntries(paths.map((path) => [path, document])),
       origin: url.origin,
       resourceUrl: DpopProofs.normalized(resource),
       requires,
-      rules: {
-        issuers: options.authorizationServers,
-        audiences: audience === undefined
-          ? TokenRules.audiencesOf(resource)
-          : typeof audience === "string"
-          ? [audience]
-          : audience,
-        clockTolerance: Duration.toMillis(options.clockTolerance ?? "30 seconds")
-      },
+      rules: rulesOf(options),
       challenges: Challenges.make({
         resourceMetadata: `${url.origin}${paths[0]}`,
         scopes: requires.length > 0 ? requires : scopes,
@@ -270,26 +252,84 @@ const settingsOf = (options: Options<any, any, any, any, any, any, any>): Effect
     })
   })
 
+type AnyOptions = Options<any, any, any, any, any, any, any>
+
+/** The metadata document (RFC 9728). */
+const documentOf = (
+  { authorizationServers, metadata, resource }: AnyOptions,
+  scopes: ReadonlyArray<string>,
+  proofs: Challenges.Options["dpop"]
+): JsonObject => ({
+  ...metadata,
+  resource,
+  authorization_servers: [...authorizationServers],
+  ...(scopes.length === 0 ? undefined : { scopes_supported: [...scopes] }),
+  bearer_methods_supported: ["header"],
+  ...(proofs === undefined ? undefined : {
+    dpop_signing_alg_values_supported: [...proofs.algorithms],
+    dpop_bound_access_tokens_required: proofs.required
+  })
+})
+
+const rulesOf = ({ audience, authorizationServers, clockTolerance, resource }: AnyOptions): TokenRules.Rules => ({
+  issuers: authorizationServers,
+  audiences: audience === undefined
+    ? TokenRules.audiencesOf(resource)
+    : typeof audience === "string"
+    ? [audience]
+    : audience,
+  clockTolerance: Duration.toMillis(clockTolerance ?? "30 seconds")
+})
+
 const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
   options: Options<Claims, S, VR, CR, UR, R2, R3>,
-  { challenges, documents, origin, requires, resourceUrl, rules }: Settings
+  settings: Settings
 ): Effect.Effect<Authenticator.Options<S, UR, R2, R3>, never, VR | CR | Scope.Scope> =>
   Effect.gen(function*() {
-    const { authorizationServers, covers = has, dpop, maxTokenLength = 8192, resource, user } = options
+    const { concurrency = 1024, dpop = {}, maxCachedTokens = 10_000 } = options
+    const scope = yield* Effect.scope
+    const shared = Option.getOrUndefined(yield* Effect.serviceOption(SharedLimits))
+    const self: Self<Claims, S, UR> = {
+      options,
+      settings,
+      verified: yield* verifierOf(options, settings),
+      cache: TokenCache.make<Known<Claims>, TokenError>(maxCachedTokens, scope, concurrency, BUSY),
+      proofs: DpopProofs.make(dpop, settings.rules.clockTolerance, shared)
+    }
+    return {
+      id: ({ id }) => id,
+      documents: settings.documents,
+      http: (request) => http(self, request),
+      stdio: options.stdio,
+      inProcess: options.inProcess,
+      permit: (user, more) => permit(self, user, more),
+      timeout: options.timeout,
+      concurrency: 2 * concurrency
+    }
+  })
+
+/** What the functions of this module share. */
+interface Self<Claims, S, UR> {
+  readonly options: Pick<Options<Claims, S, any, any, UR, any, any>, "covers" | "dpop" | "maxTokenLength" | "user">
+  readonly settings: Settings
+  /** Verifies a token that is not in the cache, and decodes its claims. */
+  readonly verified: (
+    secret: Redacted.Redacted<string>
+  ) => Effect.Effect<TokenCache.Entry<Known<Claims>>, TokenError>
+  readonly cache: TokenCache.TokenCache<Known<Claims>, TokenError>
+  readonly proofs: DpopProofs.DpopProofs
+}
+
+const verifierOf = <Claims, VR, CR>(
+  options: Options<Claims, any, VR, CR, any, any, any>,
+  { rules }: Settings
+): Effect.Effect<Self<Claims, unknown, unknown>["verified"], never, VR | CR | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { authorizationServers, claims: schema, resource } = options
     const verify = yield* options.verify.start({ resource, issuers: authorizationServers })
     const context = yield* Effect.context<VR | CR>()
-    const { concurrency = 1024 } = options
-    const cache = TokenCache.make<Known<Claims>, TokenError>(
-      options.maxCachedTokens ?? 10_000,
-      yield* Effect.scope,
-      concurrency,
-      BUSY
-    )
-    const shared = Option.getOrUndefined(yield* Effect.serviceOption(SharedLimits))
-    const proofs = DpopProofs.make(dpop ?? {}, rules.clockTolerance, shared)
-    const decode = options.claims === undefined ? undefined : Schema.decodeUnknown(options.claims)
-
-    const accepted = (secret: Redacted.Redacted<string>) =>
+    const decode = schema === undefined ? undefined : Schema.decodeUnknown(schema)
+    return (secret) =>
       Effect.gen(function*() {
         const verified = yield* verify(secret)
         const found = yield* TokenRules.accept(verified, rules)
@@ -299,79 +339,78 @@ const start = <Claims, S extends Granted, VR, CR, UR, R2, R3>(
         const value: Known<Claims> = { ...found, token: { ...found.token, claims } }
         return { value, isCurrent: verified.isCurrent ?? never }
       }).pipe(Effect.provide(context))
-
-    const userOf = (
-      { headers, isForwarded, method, url }: Authenticator.HttpRequest,
-      { scheme, token }: Challenges.Token,
-      { isCurrent, value: known }: TokenCache.Entry<Known<Claims>>,
-      millis: number
-    ): Effect.Effect<S, Refuses, UR> => {
-      const problem = TokenRules.problemAt(known, rules, millis)
-      if (problem !== undefined) {
-        cache.remove(token)
-        return Effect.fail(challenges.invalidToken(problem))
-      }
-      const found = Effect.zipRight(
-        Authenticator.validFor(TokenRules.lifeAt(known, rules, millis), recheckAfter(isCurrent, millis)),
-        // Without the option the type of the user is that of the token.
-        user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, Redacted.make(token))
-      )
-      if (known.jkt === undefined) {
-        return scheme === "bearer" && dpop?.required !== true
-          ? found
-          : Effect.fail(challenges.invalidToken("The access token is not bound to a key"))
-      }
-      if (scheme !== "dpop") return Effect.fail(challenges.invalidToken("The access token needs a proof of DPoP"))
-      // A proof is accepted once, and this request has had its proof accepted.
-      if (isForwarded === true) return found
-      const path = url.split("?", 1)[0]!
-      return Effect.zipRight(
-        Effect.mapError(
-          proofs.check({
-            proof: headers["dpop"],
-            method,
-            urls: [resourceUrl, DpopProofs.normalized(`${origin}${path}`)],
-            token,
-            jkt: known.jkt,
-            millis
-          }),
-          challenges.proof
-        ),
-        found
-      )
-    }
-
-    const refused = (error: TokenError): HttpRefusal.HttpRefusal =>
-      error.reason === "Unavailable" ? Challenges.unavailable(error.message) : challenges.invalidToken(error.message)
-
-    return {
-      id: ({ id }) => id,
-      documents,
-      http: (request) => {
-        const credentials = Challenges.credentialsOf(request, maxTokenLength)
-        if (credentials._tag === "None") return Effect.fail(challenges.missing)
-        if (credentials._tag === "Malformed") return Effect.fail(challenges.malformed(credentials.message))
-        const { token } = credentials
-        return Effect.flatMap(Clock.currentTimeMillis, (millis) => {
-          const known = cache.get(token, millis)
-          return known !== undefined
-            ? userOf(request, credentials, known, millis)
-            : Effect.flatMap(
-              Effect.mapError(cache.verify(token, accepted(Redacted.make(token))), refused),
-              (known) => userOf(request, credentials, known, millis)
-            )
-        })
-      },
-      stdio: options.stdio,
-      inProcess: options.inProcess,
-      permit: (user, more) => {
-        const needed = [...new Set([...requires, ...more])]
-        return needed.every((scope) => covers(user.scopes, scope)) ? undefined : challenges.insufficientScope(needed)
-      },
-      timeout: options.timeout,
-      concurrency: 2 * concurrency
-    }
   })
+
+const http = <Claims, S, UR>(
+  self: Self<Claims, S, UR>,
+  request: Authenticator.HttpRequest
+): Effect.Effect<S, Refuses, UR> => {
+  const { cache, options: { maxTokenLength = 8192 }, settings: { challenges }, verified } = self
+  const credentials = Challenges.credentialsOf(request, maxTokenLength)
+  if (credentials._tag === "None") return Effect.fail(challenges.missing)
+  if (credentials._tag === "Malformed") return Effect.fail(challenges.malformed(credentials.message))
+  const { token } = credentials
+  return Effect.flatMap(Clock.currentTimeMillis, (millis) => {
+    const known = cache.get(token, millis)
+    return known !== undefined
+      ? userOf(self, request, credentials, known, millis)
+      : Effect.flatMap(
+        Effect.mapError(cache.verify(token, verified(Redacted.make(token))), (error) => refused(challenges, error)),
+        (known) => userOf(self, request, credentials, known, millis)
+      )
+  })
+}
+
+const refused = (challenges: Challenges.Challenges, error: TokenError): HttpRefusal.HttpRefusal =>
+  error.reason === "Unavailable" ? Challenges.unavailable(error.message) : challenges.invalidToken(error.message)
+
+const userOf = <Claims, S, UR>(
+  self: Self<Claims, S, UR>,
+  request: Authenticator.HttpRequest,
+  { scheme, token }: Challenges.Token,
+  { isCurrent, value: known }: TokenCache.Entry<Known<Claims>>,
+  millis: number
+): Effect.Effect<S, Refuses, UR> => {
+  const { cache, options: { dpop, user }, settings: { challenges, rules } } = self
+  const problem = TokenRules.problemAt(known, rules, millis)
+  if (problem !== undefined) {
+    cache.remove(token)
+    return Effect.fail(challenges.invalidToken(problem))
+  }
+  const found = Effect.zipRight(
+    Authenticator.validFor(TokenRules.lifeAt(known, rules, millis), recheckAfter(isCurrent, millis)),
+    // Without the option the type of the user is that of the token.
+    user === undefined ? Effect.succeed(known.token as unknown as S) : user(known.token, Redacted.make(token))
+  )
+  const { jkt } = known
+  if (jkt === undefined) {
+    return scheme === "bearer" && dpop?.required !== true
+      ? found
+      : Effect.fail(challenges.invalidToken("The access token is not bound to a key"))
+  }
+  if (scheme !== "dpop") return Effect.fail(challenges.invalidToken("The access token needs a proof of DPoP"))
+  // A proof is accepted once, and this request has had its proof accepted.
+  return request.isForwarded === true ? found : Effect.zipRight(proven(self, request, { token, jkt, millis }), found)
+}
+
+const proven = (
+  { proofs, settings: { challenges, origin, resourceUrl } }: Self<any, any, any>,
+  { headers, method, url }: Authenticator.HttpRequest,
+  bound: Pick<DpopProofs.Request, "jkt" | "millis" | "token">
+) => {
+  const path = url.split("?", 1)[0]!
+  const urls = [resourceUrl, DpopProofs.normalized(`${origin}${path}`)]
+  return Effect.mapError(proofs.check({ ...bound, proof: headers["dpop"], method, urls }), challenges.proof)
+}
+
+const permit = (
+  { options: { covers = has }, settings: { challenges, requires } }: Self<any, any, any>,
+  user: Granted,
+  more: ReadonlyArray<string>
+) => {
+  const needed = [...new Set([...requires, ...more])]
+  return needed.every((scope) => covers(user.scopes, scope)) ? undefined : challenges.insufficientScope(needed)
+}
 
 /** A token that was verified. */
 type Known<Claims> = Omit<Accepted, "token"> & { readonly token: AccessToken<Claims> }
