@@ -71,7 +71,6 @@ export const mayBeLong = [
     files: [
       "packages/auth/src/flow/ServerTokens.ts",
       "packages/auth/src/flow/TokenRequests.ts",
-      "packages/auth/src/flow/TokenState.ts",
       "packages/core/src/client/group/CurrentEntries.ts",
       "packages/core/src/client/legacy/Connect.ts",
       "packages/core/src/client/legacy/Http.ts",

@@ -9,6 +9,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Binding, CredentialStoreService } from "../CredentialStore.js"
 import type { Discovered } from "../discovery/Discovery.js"
@@ -67,74 +68,96 @@ export const make = (
   store: CredentialStoreService,
   dpop: Dpop | undefined
 ): TokenState => {
-  const url = server.href
-  let state: State | undefined
-
-  const read = Effect.gen(function*() {
-    const binding = yield* store.bindings.get(url)
-    if (binding === undefined) return nothing
-    const tokens = yield* store.tokens.get(binding.issuer, binding.resource)
-    const prover = binding.key === undefined || dpop === undefined ? undefined : yield* dpop.prover(binding.key)
-    const isUsable = tokens?.type !== "DPoP" || prover !== undefined
-    return { ...nothing, binding, tokens: isUsable ? tokens : undefined, prover } satisfies State
-  })
-
-  // Another fiber may have read it meanwhile.
-  const get = Effect.suspend(() =>
-    state !== undefined ? Effect.succeed(state) : Effect.map(read, (found) => state ??= found)
-  )
-
+  const self: Self = { server, store, dpop, state: Ref.unsafeMake<State | undefined>(undefined) }
   return {
-    get,
-    keep: (next) =>
-      Effect.gen(function*() {
-        const before = state
-        state = next
-        const { binding, tokens } = next
-        const { issuer, resource } = binding
-        const old = before?.binding
-        const storing = Effect.gen(function*() {
-          if (old !== undefined && (old.issuer !== issuer || old.resource !== resource)) {
-            yield* store.tokens.set(undefined, old.issuer, old.resource)
-          }
-          yield* store.bindings.set(binding, url)
-          yield* store.tokens.set(tokens, issuer, resource)
-        })
-        // A refresh token that was used must not stay there: sent again, it would end the login.
-        const isUsedUp = !Equal.equals(before?.tokens?.refreshToken, tokens.refreshToken)
-        yield* Effect.catchAll(storing, (error) =>
-          Effect.zipRight(
-            isUsedUp ? Effect.ignore(store.tokens.set(undefined, issuer, resource)) : Effect.void,
-            Effect.logWarning(`The tokens for ${Text.location(server)} were not stored`, error)
-          ))
-      }),
-    adopt: Effect.gen(function*() {
-      const known = yield* get
-      const { binding, tokens } = known
-      if (binding === undefined || tokens === undefined) return false
-      const stored = yield* read
-      if (stored.tokens === undefined || authorization(stored.tokens) === authorization(tokens)) return false
-      const { issuer, key } = stored.binding
-      state = {
-        ...stored,
-        discovered: issuer === binding.issuer ? known.discovered : undefined,
-        prover: Equal.equals(key, binding.key) ? known.prover : stored.prover
-      }
-      const now = yield* Clock.currentTimeMillis
-      return stored.tokens.expiresAt === undefined || stored.tokens.expiresAt > now
-    }),
+    get: get(self),
+    keep: (next) => keep(self, next),
+    adopt: adopt(self),
     exclusive: store.exclusive,
     renewAt: (millis) =>
-      Effect.sync(() => {
-        if (state?.tokens !== undefined) state = { ...state, tokens: { ...state.tokens, renewAt: millis } }
-      }),
-    forget: Effect.gen(function*() {
-      const { binding, tokens } = yield* get
-      state = nothing
-      if (binding === undefined) return
-      yield* store.tokens.set(undefined, binding.issuer, binding.resource)
-      yield* Registered.retire(store, binding.issuer, tokens?.clientId)
-      yield* store.bindings.set(undefined, url)
-    })
+      Ref.update(
+        self.state,
+        (state) => state?.tokens === undefined ? state : { ...state, tokens: { ...state.tokens, renewAt: millis } }
+      ),
+    forget: forget(self)
   }
 }
+
+/** What the functions of this module share. */
+interface Self {
+  readonly server: URL
+  readonly store: CredentialStoreService
+  readonly dpop: Dpop | undefined
+  /** `undefined` until the store was read. */
+  readonly state: Ref.Ref<State | undefined>
+}
+
+const get = (self: Self): Effect.Effect<State, AuthorizationError> =>
+  Effect.flatMap(
+    Ref.get(self.state),
+    (state) => state !== undefined ? Effect.succeed(state) : Effect.flatMap(read(self), (found) => first(self, found))
+  )
+
+/** Another fiber may have read the store meanwhile. */
+const first = ({ state }: Self, found: State): Effect.Effect<State> =>
+  Ref.modify(state, (known = found) => [known, known])
+
+const read = Effect.fnUntraced(function*({ dpop, server, store }: Self) {
+  const binding = yield* store.bindings.get(server.href)
+  if (binding === undefined) return nothing
+  const tokens = yield* store.tokens.get(binding.issuer, binding.resource)
+  const prover = binding.key === undefined || dpop === undefined ? undefined : yield* dpop.prover(binding.key)
+  const isUsable = tokens?.type !== "DPoP" || prover !== undefined
+  return { ...nothing, binding, tokens: isUsable ? tokens : undefined, prover }
+})
+
+const keep = Effect.fnUntraced(function*(self: Self, next: Bound) {
+  const before = yield* Ref.getAndSet(self.state, next)
+  const { binding: { issuer, resource }, tokens } = next
+  // A refresh token that was used must not stay there: sent again, it would end the login.
+  const isUsedUp = !Equal.equals(before?.tokens?.refreshToken, tokens.refreshToken)
+  yield* Effect.catchAll(write(self, before, next), (error) =>
+    Effect.zipRight(
+      isUsedUp ? Effect.ignore(self.store.tokens.set(undefined, issuer, resource)) : Effect.void,
+      Effect.logWarning(`The tokens for ${Text.location(self.server)} were not stored`, error)
+    ))
+})
+
+const write = Effect.fnUntraced(
+  function*({ server, store }: Self, before: State | undefined, { binding, tokens }: Bound) {
+    const { issuer, resource } = binding
+    const old = before?.binding
+    if (old !== undefined && (old.issuer !== issuer || old.resource !== resource)) {
+      yield* store.tokens.set(undefined, old.issuer, old.resource)
+    }
+    yield* store.bindings.set(binding, server.href)
+    yield* store.tokens.set(tokens, issuer, resource)
+  }
+)
+
+const adopt = Effect.fnUntraced(function*(self: Self) {
+  const known = yield* get(self)
+  const { binding, tokens } = known
+  if (binding === undefined || tokens === undefined) return false
+  const stored: State = yield* read(self)
+  if (stored.binding === undefined || stored.tokens === undefined) return false
+  if (authorization(stored.tokens) === authorization(tokens)) return false
+  const { issuer, key } = stored.binding
+  yield* Ref.set(self.state, {
+    ...stored,
+    discovered: issuer === binding.issuer ? known.discovered : undefined,
+    prover: Equal.equals(key, binding.key) ? known.prover : stored.prover
+  })
+  const now = yield* Clock.currentTimeMillis
+  return stored.tokens.expiresAt === undefined || stored.tokens.expiresAt > now
+})
+
+const forget = Effect.fnUntraced(function*(self: Self) {
+  const { server, store } = self
+  const { binding, tokens } = yield* get(self)
+  yield* Ref.set(self.state, nothing)
+  if (binding === undefined) return
+  yield* store.tokens.set(undefined, binding.issuer, binding.resource)
+  yield* Registered.retire(store, binding.issuer, tokens?.clientId)
+  yield* store.bindings.set(undefined, server.href)
+})
