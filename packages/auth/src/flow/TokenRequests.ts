@@ -23,7 +23,7 @@ import * as Registered from "../identity/Registered.js"
 import type { Tokens } from "../Tokens.js"
 import * as Scopes from "./Scopes.js"
 import * as TokenEndpoint from "./TokenEndpoint.js"
-import { nothing, type State, type TokenState } from "./TokenState.js"
+import { type Bound, nothing, type State, type TokenState } from "./TokenState.js"
 
 export interface Settings {
   readonly documents: Documents
@@ -54,219 +54,263 @@ export interface TokenRequests {
   readonly revoke: Effect.Effect<void, AuthorizationError>
 }
 
-/** Keeps tokens that were got. */
-type Keep = (tokens: Tokens) => Effect.Effect<void>
-
-export const make = (
-  { documents: given, dpop, grant, scopes: always, store }: Settings,
-  state: TokenState
-): TokenRequests => {
-  const { server: mcp } = given.policy
-
-  const contextOf = (
-    { isPublished, resource, server }: Pick<Discovered, "isPublished" | "resource" | "server">,
-    more: Pick<GrantContext, "previousIssuer" | "scopes">,
-    prover: Prover | undefined,
-    documents: Documents
-  ): GrantContext => ({
-    ...more,
-    url: mcp.href,
-    resource,
-    server,
-    isPublished,
-    // MUST name the resource in every token request (2026-07-28 basic/authorization)
-    token: (client, form) => TokenEndpoint.request(documents, server, client, { ...form, resource }, prover),
-    get: (what, url) => Posts.send(documents, what, HttpClientRequest.get(url)),
-    post: (what, url, body, { client, isConfigured = false } = {}) => {
-      const to = isConfigured ? allowingPrivate(documents) : documents
-      return "form" in body
-        // The URL may be another server's, whose metadata is not known: the client proves who it is to this URL only.
-        ? TokenEndpoint.postForm(to, { issuer: url, authMethods: [] }, what, url, client, body.form)
-        : Posts.send(to, what, HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(url), body.json))
-    }
-  })
-
-  const documentsOf = (version: string): Documents => ({ ...given, headers: { "mcp-protocol-version": version } })
-
-  /** An application that is registered at an issuer has chosen that server, whatever its address is. */
-  const trusting = (documents: Documents, issuer: string): Documents =>
-    grant.isRegistered(issuer) ? allowingPrivate(documents) : documents
-
-  /** An authorization server that has forgotten this client is to register it again. */
-  const forgetting = <A>({ clientId, server }: GrantContext, requesting: Effect.Effect<A, AuthorizationError>) =>
-    Effect.tapError(
-      requesting,
-      ({ error }) => error === "invalid_client" ? Registered.forget(store, server.issuer, clientId) : Effect.void
-    )
-
-  /** Whether others have come in place of these: from a refresh that nothing waited for, or from another process. */
-  const isReplaced = (tokens: Tokens | undefined) =>
-    Effect.flatMap(
-      state.get,
-      ({ tokens: current }) => current?.accessToken !== tokens?.accessToken ? Effect.succeed(true) : state.adopt
-    )
-
-  /** The old refresh token may be of no use once it is sent, so the new one is kept, unless a logout has forgotten both. */
-  const refresh = (
-    given: GrantContext,
-    refreshToken: Redacted.Redacted<string>,
-    { clientId, scopes }: Tokens,
-    keep: Keep
-  ): Effect.Effect<void, AuthorizationError> =>
-    Effect.gen(function*() {
-      const context = { ...given, clientId }
-      const client = yield* grant.client(context)
-      const form = { grant_type: "refresh_token", refresh_token: Redacted.value(refreshToken) }
-      const requesting = forgetting(context, context.token(client, form))
-      yield* finish(Effect.gen(function*() {
-        const next = yield* requesting
-        const { tokens: current } = yield* state.get
-        if (current?.refreshToken !== refreshToken) return
-        yield* keep({ ...next, refreshToken: next.refreshToken ?? refreshToken, scopes: next.scopes ?? scopes })
-      }))
-    })
-
-  const obtain = (context: GrantContext, keep: Keep) => Effect.flatMap(forgetting(context, grant.obtain(context)), keep)
-
-  /** Gives false when there is nothing to refresh, or the authorization server refuses to. */
-  const refreshed = (context: GrantContext, tokens: Tokens | undefined, keep: Keep) =>
-    tokens?.refreshToken === undefined ? Effect.succeed(false) : Effect.catchIf(
-      Effect.as(refresh(context, tokens.refreshToken, tokens, keep), true),
-      ({ reason }) => reason === "TokenRefused" || reason === "UnknownClient",
-      () => Effect.succeed(false)
-    )
-
-  /** To ask the authorization server that was used last. */
-  const contextBefore = Effect.fnUntraced(
-    function*({ discovered, prover }: State, { issuer, resource, scopes }: Binding) {
-      const documents = trusting(documentsOf(Version.latestLegacy), issuer)
-      const found = discovered ?? { resource, server: yield* ServerMetadata.find(documents, issuer), isPublished: true }
-      return { documents, context: contextOf(found, { scopes, previousIssuer: undefined }, prover, documents) }
-    }
-  )
-
-  const revokeTokens = Effect.fnUntraced(function*(known: State, binding: Binding, tokens: Tokens) {
-    const { context, documents } = yield* contextBefore(known, binding)
-    const { server } = context
-    const { revocationEndpoint: url } = server
-    // Nothing needs the client then, and `ask` may ask the user for it.
-    if (url === undefined) return
-    const client = yield* grant.client({ ...context, clientId: tokens.clientId })
-    const [errors] = yield* Effect.partition(
-      [{ token: tokens.refreshToken, hint: "refresh_token" }, { token: tokens.accessToken, hint: "access_token" }],
-      ({ hint, token }) =>
-        token === undefined ? Effect.void : TokenEndpoint.postForm(
-          documents,
-          server,
-          "the revocation endpoint",
-          url,
-          client,
-          { token: Redacted.value(token), token_type_hint: hint }
-        )
-    )
-    if (errors[0] !== undefined) return yield* errors[0]
-  })
-
-  const revoking = Effect.gen(function*() {
-    const known = yield* state.get
-    const { binding, tokens } = known
-    if (binding === undefined || tokens === undefined) return
-    const revoked = yield* Effect.either(revokeTokens(known, binding, tokens))
-    const { management } = (yield* Registered.release(store, binding, tokens.clientId)) ?? {}
-    if (management !== undefined) {
-      const documents = trusting(documentsOf(Version.latestLegacy), binding.issuer)
-      const request = HttpClientRequest.bearerToken(HttpClientRequest.del(management.url), management.token)
-      yield* Posts.send(documents, "the registration of this client", request)
-    }
-    yield* revoked
-  })
-
+export const make = (settings: Settings, state: TokenState): TokenRequests => {
+  const self: Self = { settings, state }
   return {
-    obtain: ({ attempt, missing, version, wanted }) =>
-      Effect.gen(function*() {
-        const known = yield* state.get
-        yield* Policies.browsable("the MCP server to send tokens to", mcp.origin)
-        const documents = documentsOf(version)
-        const isKnown = (issuer: string) => grant.isRegistered(issuer) || issuer === known.binding?.issuer
-        const discovered = yield* Discovery.discover(documents, wanted, isKnown, trusting)
-        const { resource, server } = discovered
-        const { issuer } = server
-        // Nothing that another authorization server has given is used here.
-        const same = ({ binding }: State) => binding?.issuer === issuer && binding.resource === resource
-        const previousIssuer = known.binding?.issuer === issuer ? undefined : known.binding?.issuer
-        const asked = missing ?? Scopes.choose(wanted.scopes, discovered.scopes)
-        const supportsDpop = dpop !== undefined && server.dpopAlgorithms.length > 0
-
-        /** Gets tokens in a way that keeps them. */
-        const get = <A>(
-          before: State,
-          way: (context: GrantContext, keep: Keep) => Effect.Effect<A, AuthorizationError>,
-          isFresh: boolean
-        ) =>
-          Effect.gen(function*() {
-            const { binding: last, prover: bound, requested, tokens: old } = same(before) ? before : nothing
-            const scopes = Scopes.union(
-              Scopes.union(last?.scopes ?? old?.scopes, asked),
-              always.length === 0 ? undefined : always
-            )
-            const prover = bound ?? (supportsDpop ? yield* dpop.prover(undefined) : undefined)
-            const context = contextOf(discovered, { scopes, previousIssuer }, prover, trusting(documents, issuer))
-            const binding = { issuer, resource, scopes: last?.scopes, key: prover?.key }
-            return yield* way(context, (tokens) =>
-              state.keep({
-                discovered,
-                prover,
-                tokens,
-                isFresh,
-                // A refresh requests no scopes.
-                ...(isFresh
-                  ? {
-                    requested: Scopes.union(requested, scopes),
-                    binding: { ...binding, scopes: Scopes.granted(scopes, tokens.scopes) }
-                  }
-                  : { requested, binding })
-              }))
-          })
-
-        const refreshing = Effect.gen(function*() {
-          if (yield* isReplaced(known.tokens)) return true
-          const current = yield* state.get
-          const tokens = same(current) ? current.tokens : undefined
-          return yield* get(current, (context, keep) => refreshed(context, tokens, keep), false)
-        })
-        const canRefresh = missing === undefined && attempt === 1 && known.tokens?.refreshToken !== undefined
-        if (canRefresh && (yield* state.exclusive(refreshing, issuer, resource))) return
-        yield* get(yield* state.get, obtain, true)
-      }),
-
-    renew: Effect.gen(function*() {
-      const { binding: bound, tokens: old } = yield* state.get
-      if (bound === undefined || old === undefined) return
-      const renewing = Effect.gen(function*() {
-        if (yield* isReplaced(old)) return
-        const known = yield* state.get
-        const { binding, tokens } = known
-        if (binding === undefined || tokens === undefined) return
-        const { context } = yield* contextBefore(known, binding)
-        const { refreshToken } = tokens
-        const keep: Keep = (next) => state.keep({ ...known, binding, tokens: next, isFresh: false })
-        yield* refreshToken === undefined ? obtain(context, keep) : refresh(context, refreshToken, tokens, keep)
-      })
-      yield* state.exclusive(renewing, bound.issuer, bound.resource)
-    }),
-
-    revoke: Effect.gen(function*() {
-      const { binding: bound } = yield* state.get
-      if (bound === undefined) return
-      // A refresh that nothing waits for any more ends first.
-      yield* state.exclusive(revoking, bound.issuer, bound.resource)
-    })
+    obtain: (need) => obtain(self, need),
+    renew: renew(self),
+    revoke: revoke(self)
   }
 }
+
+/** What the functions of this module share. */
+interface Self {
+  readonly settings: Settings
+  readonly state: TokenState
+}
+
+type Result<A> = Effect.Effect<A, AuthorizationError>
+
+/** A request for tokens that is about to be made. */
+interface TokenRequest {
+  readonly context: GrantContext
+  /** What is known besides the tokens, once they have come. */
+  readonly known: Omit<Bound, "isFresh" | "tokens">
+}
+
+const obtain = Effect.fnUntraced(function*(self: Self, need: Need) {
+  const { attempt, missing } = need
+  const known = yield* self.state.get
+  const discovered = yield* discover(self, known, need)
+  const { resource, server: { issuer } } = discovered
+  const canRefresh = missing === undefined && attempt === 1 && isSame(known, discovered) &&
+    known.tokens?.refreshToken !== undefined
+  const refreshing = refreshed(self, { known, discovered }, need)
+  if (canRefresh && (yield* self.state.exclusive(refreshing, issuer, resource))) return
+  yield* grant(self, yield* requestFor(self, { known, discovered }, need, yield* self.state.get))
+})
+
+/** What was known before the authorization server was discovered. */
+interface Found {
+  readonly known: State
+  readonly discovered: Discovered
+}
+
+/** Nothing that another authorization server has given is used at this one. */
+const isSame = ({ binding }: State, { resource, server: { issuer } }: Discovered): boolean =>
+  binding?.issuer === issuer && binding.resource === resource
+
+/** Finds the authorization server of an MCP server that has refused a request. */
+const discover = ({ settings }: Self, known: State, { version, wanted }: Need): Result<Discovered> => {
+  const documents = documentsOf(settings, version)
+  const isKnown = (issuer: string) => settings.grant.isRegistered(issuer) || issuer === known.binding?.issuer
+  return Effect.zipRight(
+    Policies.browsable("the MCP server to send tokens to", documents.policy.server.origin),
+    Discovery.discover(documents, wanted, isKnown, (documents, issuer) => trusting(settings, documents, issuer))
+  )
+}
+
+/** Gives false when there is nothing to refresh, or the authorization server refuses to. */
+const refreshed = Effect.fnUntraced(function*(self: Self, found: Found, need: Need) {
+  if (yield* isReplaced(self, found.known.tokens)) return true
+  const now = yield* self.state.get
+  const tokens = isSame(now, found.discovered) ? now.tokens : undefined
+  if (tokens?.refreshToken === undefined) return false
+  return yield* Effect.catchIf(
+    Effect.as(refresh(self, yield* requestFor(self, found, need, now), tokens, tokens.refreshToken), true),
+    ({ reason }) => reason === "TokenRefused" || reason === "UnknownClient",
+    () => Effect.succeed(false)
+  )
+})
+
+/** A request for what an MCP server needs, with what is known `now`. */
+const requestFor = Effect.fnUntraced(function*(
+  { settings }: Self,
+  { discovered, known }: Found,
+  { missing, version, wanted }: Need,
+  now: State
+): Effect.fn.Return<TokenRequest, AuthorizationError> {
+  const { dpop, scopes: always } = settings
+  const { resource, server } = discovered
+  const { issuer } = server
+  const { binding: last, prover: bound, requested, tokens: old } = isSame(now, discovered) ? now : nothing
+  const before = Scopes.union(last?.scopes ?? old?.scopes, missing ?? Scopes.choose(wanted.scopes, discovered.scopes))
+  const scopes = Scopes.union(before, always.length === 0 ? undefined : always)
+  const prover = bound ??
+    (dpop !== undefined && server.dpopAlgorithms.length > 0 ? yield* dpop.prover(undefined) : undefined)
+  const previousIssuer = known.binding?.issuer === issuer ? undefined : known.binding?.issuer
+  const documents = trusting(settings, documentsOf(settings, version), issuer)
+  const binding = { issuer, resource, scopes: last?.scopes, key: prover?.key }
+  return {
+    context: contextOf(documents, discovered, { scopes, previousIssuer }, prover),
+    known: { discovered, prover, requested, binding }
+  }
+})
+
+/** A request to the authorization server that was used last, without discovery of the resource. */
+const requestAsBefore = Effect.fnUntraced(function*(
+  { settings }: Self,
+  known: State,
+  binding: Binding
+): Effect.fn.Return<TokenRequest, AuthorizationError> {
+  const { issuer, resource, scopes } = binding
+  const documents = documentsAsBefore(settings, binding)
+  const found = known.discovered ??
+    { resource, server: yield* ServerMetadata.find(documents, issuer), isPublished: true }
+  return {
+    context: contextOf(documents, found, { scopes, previousIssuer: undefined }, known.prover),
+    known: { ...known, binding }
+  }
+})
+
+const documentsAsBefore = (settings: Settings, { issuer }: Binding): Documents =>
+  trusting(settings, documentsOf(settings, Version.latestLegacy), issuer)
+
+const documentsOf = ({ documents }: Settings, version: string): Documents => ({
+  ...documents,
+  headers: { "mcp-protocol-version": version }
+})
+
+/** An application that is registered at an issuer has chosen that server, whatever its address is. */
+const trusting = ({ grant }: Settings, documents: Documents, issuer: string): Documents =>
+  grant.isRegistered(issuer) ? allowingPrivate(documents) : documents
 
 const allowingPrivate = (documents: Documents): Documents => ({
   ...documents,
   policy: { ...documents.policy, allowPrivate: true }
+})
+
+const contextOf = (
+  documents: Documents,
+  { isPublished, resource, server }: Pick<Discovered, "isPublished" | "resource" | "server">,
+  more: Pick<GrantContext, "previousIssuer" | "scopes">,
+  prover: Prover | undefined
+): GrantContext => ({
+  ...more,
+  url: documents.policy.server.href,
+  resource,
+  server,
+  isPublished,
+  // MUST name the resource in every token request (2026-07-28 basic/authorization)
+  token: (client, form) => TokenEndpoint.request(documents, server, client, { ...form, resource }, prover),
+  get: (what, url) => Posts.send(documents, what, HttpClientRequest.get(url)),
+  post: (what, url, body, { client, isConfigured = false } = {}) => {
+    const to = isConfigured ? allowingPrivate(documents) : documents
+    return "form" in body
+      // The URL may be another server's, whose metadata is not known: the client proves who it is to this URL only.
+      ? TokenEndpoint.postForm(to, { issuer: url, authMethods: [] }, what, url, client, body.form)
+      : Posts.send(to, what, HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(url), body.json))
+  }
+})
+
+/** Gets tokens by the grant. */
+const grant = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
+  Effect.flatMap(forgetting(settings, context, settings.grant.obtain(context)), (tokens) => {
+    const binding = { ...known.binding, scopes: Scopes.granted(context.scopes, tokens.scopes) }
+    const requested = Scopes.union(known.requested, context.scopes)
+    return state.keep({ ...known, binding, requested, tokens, isFresh: true })
+  })
+
+/** Gets other tokens by the grant, for the scopes that the tokens have. */
+const grantAgain = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
+  Effect.flatMap(
+    forgetting(settings, context, settings.grant.obtain(context)),
+    (tokens) => state.keep({ ...known, tokens, isFresh: false })
+  )
+
+/** The old refresh token may be of no use once it is sent, so the new one is kept, unless a logout has forgotten both. */
+const refresh = Effect.fnUntraced(function*(
+  { settings, state }: Self,
+  request: TokenRequest,
+  { clientId, scopes }: Tokens,
+  refreshToken: Redacted.Redacted<string>
+): Effect.fn.Return<void, AuthorizationError> {
+  const context = { ...request.context, clientId }
+  const client = yield* settings.grant.client(context)
+  const form = { grant_type: "refresh_token", refresh_token: Redacted.value(refreshToken) }
+  yield* finish(Effect.gen(function*() {
+    const next = yield* forgetting(settings, context, context.token(client, form))
+    const { tokens: current } = yield* state.get
+    if (current?.refreshToken !== refreshToken) return
+    const tokens = { ...next, refreshToken: next.refreshToken ?? refreshToken, scopes: next.scopes ?? scopes }
+    yield* state.keep({ ...request.known, tokens, isFresh: false })
+  }))
+})
+
+/** An authorization server that has forgotten this client is to register it again. */
+const forgetting = <A>({ store }: Settings, { clientId, server }: GrantContext, requesting: Result<A>): Result<A> =>
+  Effect.tapError(
+    requesting,
+    ({ error }) => error === "invalid_client" ? Registered.forget(store, server.issuer, clientId) : Effect.void
+  )
+
+/** Whether others have come in place of these: from a refresh that nothing waited for, or from another process. */
+const isReplaced = ({ state }: Self, tokens: Tokens | undefined): Result<boolean> =>
+  Effect.flatMap(
+    state.get,
+    ({ tokens: current }) => current?.accessToken !== tokens?.accessToken ? Effect.succeed(true) : state.adopt
+  )
+
+const renew = Effect.fnUntraced(function*(self: Self) {
+  const { binding, tokens } = yield* self.state.get
+  if (binding === undefined || tokens === undefined) return
+  yield* self.state.exclusive(renewing(self, tokens), binding.issuer, binding.resource)
+})
+
+const renewing = Effect.fnUntraced(function*(self: Self, old: Tokens) {
+  if (yield* isReplaced(self, old)) return
+  const known = yield* self.state.get
+  const { binding, tokens } = known
+  if (binding === undefined || tokens === undefined) return
+  const request = yield* requestAsBefore(self, known, binding)
+  const { refreshToken } = tokens
+  yield* refreshToken === undefined ? grantAgain(self, request) : refresh(self, request, tokens, refreshToken)
+})
+
+const revoke = Effect.fnUntraced(function*(self: Self) {
+  const { binding } = yield* self.state.get
+  if (binding === undefined) return
+  // A refresh that nothing waits for any more ends first.
+  yield* self.state.exclusive(revoking(self), binding.issuer, binding.resource)
+})
+
+const revoking = Effect.fnUntraced(function*(self: Self) {
+  const { settings, state } = self
+  const known = yield* state.get
+  const { binding, tokens } = known
+  if (binding === undefined || tokens === undefined) return
+  const revoked = yield* Effect.either(revokeTokens(self, known, binding, tokens))
+  const { management } = (yield* Registered.release(settings.store, binding, tokens.clientId)) ?? {}
+  if (management !== undefined) {
+    const documents = documentsAsBefore(settings, binding)
+    const request = HttpClientRequest.bearerToken(HttpClientRequest.del(management.url), management.token)
+    yield* Posts.send(documents, "the registration of this client", request)
+  }
+  yield* revoked
+})
+
+const revokeTokens = Effect.fnUntraced(function*(self: Self, known: State, binding: Binding, tokens: Tokens) {
+  const { settings } = self
+  const { context } = yield* requestAsBefore(self, known, binding)
+  const { server } = context
+  const { revocationEndpoint: url } = server
+  // Nothing needs the client then, and `ask` may ask the user for it.
+  if (url === undefined) return
+  const client = yield* settings.grant.client({ ...context, clientId: tokens.clientId })
+  const documents = documentsAsBefore(settings, binding)
+  const [errors] = yield* Effect.partition(
+    [{ token: tokens.refreshToken, hint: "refresh_token" }, { token: tokens.accessToken, hint: "access_token" }],
+    ({ hint, token }) =>
+      token === undefined ? Effect.void : TokenEndpoint.postForm(
+        documents,
+        server,
+        "the revocation endpoint",
+        url,
+        client,
+        { token: Redacted.value(token), token_type_hint: hint }
+      )
+  )
+  if (errors[0] !== undefined) return yield* errors[0]
 })
 
 /** How long a refresh may go on that nothing waits for. */
