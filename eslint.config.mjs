@@ -137,7 +137,6 @@ export const mayBeComplex = [
   {
     why: "a decision between effects",
     files: [
-      "packages/auth/src/flow/ServerTokens.ts",
       "packages/core/src/server/dispatch/Dispatch.ts",
       "packages/node/src/ConfiguredServers.ts"
     ]

@@ -1,6 +1,6 @@
 /**
- * Gets tokens for one MCP server: finds its authorization server, chooses the scopes, and refreshes the tokens there or gets
- * others by the grant; and revokes them. `ServerTokens` decides when, and `TokenState` keeps the result.
+ * Requests tokens for one MCP server: finds its authorization server, chooses the scopes, and refreshes the tokens there or gets
+ * others by the grant. `ServerTokens` says which, and `TokenState` keeps the tokens.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Version from "@effect-mcp/core/protocol/Version"
@@ -10,7 +10,6 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Binding, CredentialStoreService } from "../CredentialStore.js"
-import type { Wanted } from "../discovery/Challenge.js"
 import type { Discovered } from "../discovery/Discovery.js"
 import * as Discovery from "../discovery/Discovery.js"
 import type { Documents } from "../discovery/Documents.js"
@@ -21,6 +20,7 @@ import type { Dpop, Prover } from "../Dpop.js"
 import type { Grant, GrantContext } from "../Grant.js"
 import * as Registered from "../identity/Registered.js"
 import type { Tokens } from "../Tokens.js"
+import * as Login from "./Login.js"
 import * as Scopes from "./Scopes.js"
 import * as TokenEndpoint from "./TokenEndpoint.js"
 import { type Bound, nothing, type State, type TokenState } from "./TokenState.js"
@@ -33,38 +33,8 @@ export interface Settings {
   readonly dpop: Dpop | undefined
 }
 
-/** Why tokens are needed. */
-export interface Need {
-  readonly wanted: Wanted
-  /** The `Authorization` header that was refused. */
-  readonly sent: string | undefined
-  /** The scopes that the refused token does not have. */
-  readonly missing: Scopes.Scopes | undefined
-  /** How often the request has been refused. */
-  readonly attempt: number
-  /** The revision that the request speaks. */
-  readonly version: string
-}
-
-export interface TokenRequests {
-  readonly obtain: (need: Need) => Effect.Effect<void, AuthorizationError>
-  /** Gets other tokens from the same authorization server, without discovery of the resource. */
-  readonly renew: Effect.Effect<void, AuthorizationError>
-  /** Tells the authorization server that the tokens, and a registration of this client that only they used, are not needed any more. */
-  readonly revoke: Effect.Effect<void, AuthorizationError>
-}
-
-export const make = (settings: Settings, state: TokenState): TokenRequests => {
-  const self: Self = { settings, state }
-  return {
-    obtain: (need) => obtain(self, need),
-    renew: renew(self),
-    revoke: revoke(self)
-  }
-}
-
 /** What the functions of this module share. */
-interface Self {
+export interface Self {
   readonly settings: Settings
   readonly state: TokenState
 }
@@ -72,36 +42,14 @@ interface Self {
 type Result<A> = Effect.Effect<A, AuthorizationError>
 
 /** A request for tokens that is about to be made. */
-interface TokenRequest {
+export interface TokenRequest {
   readonly context: GrantContext
   /** What is known besides the tokens, once they have come. */
   readonly known: Omit<Bound, "isFresh" | "tokens">
 }
 
-const obtain = Effect.fnUntraced(function*(self: Self, need: Need) {
-  const { attempt, missing } = need
-  const known = yield* self.state.get
-  const discovered = yield* discover(self, known, need)
-  const { resource, server: { issuer } } = discovered
-  const canRefresh = missing === undefined && attempt === 1 && isSame(known, discovered) &&
-    known.tokens?.refreshToken !== undefined
-  const refreshing = refreshed(self, { known, discovered }, need)
-  if (canRefresh && (yield* self.state.exclusive(refreshing, issuer, resource))) return
-  yield* grant(self, yield* requestFor(self, { known, discovered }, need, yield* self.state.get))
-})
-
-/** What was known before the authorization server was discovered. */
-interface Found {
-  readonly known: State
-  readonly discovered: Discovered
-}
-
-/** Nothing that another authorization server has given is used at this one. */
-const isSame = ({ binding }: State, { resource, server: { issuer } }: Discovered): boolean =>
-  binding?.issuer === issuer && binding.resource === resource
-
 /** Finds the authorization server of an MCP server that has refused a request. */
-const discover = ({ settings }: Self, known: State, { version, wanted }: Need): Result<Discovered> => {
+export const discover = ({ settings }: Self, known: State, { version, wanted }: Login.Need): Result<Discovered> => {
   const documents = documentsOf(settings, version)
   const isKnown = (issuer: string) => settings.grant.isRegistered(issuer) || issuer === known.binding?.issuer
   return Effect.zipRight(
@@ -110,30 +58,17 @@ const discover = ({ settings }: Self, known: State, { version, wanted }: Need): 
   )
 }
 
-/** Gives false when there is nothing to refresh, or the authorization server refuses to. */
-const refreshed = Effect.fnUntraced(function*(self: Self, found: Found, need: Need) {
-  if (yield* isReplaced(self, found.known.tokens)) return true
-  const now = yield* self.state.get
-  const tokens = isSame(now, found.discovered) ? now.tokens : undefined
-  if (tokens?.refreshToken === undefined) return false
-  return yield* Effect.catchIf(
-    Effect.as(refresh(self, yield* requestFor(self, found, need, now), tokens, tokens.refreshToken), true),
-    ({ reason }) => reason === "TokenRefused" || reason === "UnknownClient",
-    () => Effect.succeed(false)
-  )
-})
-
 /** A request for what an MCP server needs, with what is known `now`. */
-const requestFor = Effect.fnUntraced(function*(
+export const forNeed = Effect.fnUntraced(function*(
   { settings }: Self,
-  { discovered, known }: Found,
-  { missing, version, wanted }: Need,
+  { discovered, known }: Login.Found,
+  { missing, version, wanted }: Login.Need,
   now: State
 ): Effect.fn.Return<TokenRequest, AuthorizationError> {
   const { dpop, scopes: always } = settings
   const { resource, server } = discovered
   const { issuer } = server
-  const { binding: last, prover: bound, requested, tokens: old } = isSame(now, discovered) ? now : nothing
+  const { binding: last, prover: bound, requested, tokens: old } = Login.isSame(now, discovered) ? now : nothing
   const before = Scopes.union(last?.scopes ?? old?.scopes, missing ?? Scopes.choose(wanted.scopes, discovered.scopes))
   const scopes = Scopes.union(before, always.length === 0 ? undefined : always)
   const prover = bound ??
@@ -148,7 +83,7 @@ const requestFor = Effect.fnUntraced(function*(
 })
 
 /** A request to the authorization server that was used last, without discovery of the resource. */
-const requestAsBefore = Effect.fnUntraced(function*(
+export const asBefore = Effect.fnUntraced(function*(
   { settings }: Self,
   known: State,
   binding: Binding
@@ -163,7 +98,7 @@ const requestAsBefore = Effect.fnUntraced(function*(
   }
 })
 
-const documentsAsBefore = (settings: Settings, { issuer }: Binding): Documents =>
+export const documentsAsBefore = (settings: Settings, { issuer }: Binding): Documents =>
   trusting(settings, documentsOf(settings, Version.latestLegacy), issuer)
 
 const documentsOf = ({ documents }: Settings, version: string): Documents => ({
@@ -204,7 +139,7 @@ const contextOf = (
 })
 
 /** Gets tokens by the grant. */
-const grant = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
+export const obtain = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
   Effect.flatMap(forgetting(settings, context, settings.grant.obtain(context)), (tokens) => {
     const binding = { ...known.binding, scopes: Scopes.granted(context.scopes, tokens.scopes) }
     const requested = Scopes.union(known.requested, context.scopes)
@@ -212,14 +147,14 @@ const grant = ({ settings, state }: Self, { context, known }: TokenRequest): Res
   })
 
 /** Gets other tokens by the grant, for the scopes that the tokens have. */
-const grantAgain = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
+export const obtainAgain = ({ settings, state }: Self, { context, known }: TokenRequest): Result<void> =>
   Effect.flatMap(
     forgetting(settings, context, settings.grant.obtain(context)),
     (tokens) => state.keep({ ...known, tokens, isFresh: false })
   )
 
 /** The old refresh token may be of no use once it is sent, so the new one is kept, unless a logout has forgotten both. */
-const refresh = Effect.fnUntraced(function*(
+export const refresh = Effect.fnUntraced(function*(
   { settings, state }: Self,
   request: TokenRequest,
   { clientId, scopes }: Tokens,
@@ -243,75 +178,6 @@ const forgetting = <A>({ store }: Settings, { clientId, server }: GrantContext, 
     requesting,
     ({ error }) => error === "invalid_client" ? Registered.forget(store, server.issuer, clientId) : Effect.void
   )
-
-/** Whether others have come in place of these: from a refresh that nothing waited for, or from another process. */
-const isReplaced = ({ state }: Self, tokens: Tokens | undefined): Result<boolean> =>
-  Effect.flatMap(
-    state.get,
-    ({ tokens: current }) => current?.accessToken !== tokens?.accessToken ? Effect.succeed(true) : state.adopt
-  )
-
-const renew = Effect.fnUntraced(function*(self: Self) {
-  const { binding, tokens } = yield* self.state.get
-  if (binding === undefined || tokens === undefined) return
-  yield* self.state.exclusive(renewing(self, tokens), binding.issuer, binding.resource)
-})
-
-const renewing = Effect.fnUntraced(function*(self: Self, old: Tokens) {
-  if (yield* isReplaced(self, old)) return
-  const known = yield* self.state.get
-  const { binding, tokens } = known
-  if (binding === undefined || tokens === undefined) return
-  const request = yield* requestAsBefore(self, known, binding)
-  const { refreshToken } = tokens
-  yield* refreshToken === undefined ? grantAgain(self, request) : refresh(self, request, tokens, refreshToken)
-})
-
-const revoke = Effect.fnUntraced(function*(self: Self) {
-  const { binding } = yield* self.state.get
-  if (binding === undefined) return
-  // A refresh that nothing waits for any more ends first.
-  yield* self.state.exclusive(revoking(self), binding.issuer, binding.resource)
-})
-
-const revoking = Effect.fnUntraced(function*(self: Self) {
-  const { settings, state } = self
-  const known = yield* state.get
-  const { binding, tokens } = known
-  if (binding === undefined || tokens === undefined) return
-  const revoked = yield* Effect.either(revokeTokens(self, known, binding, tokens))
-  const { management } = (yield* Registered.release(settings.store, binding, tokens.clientId)) ?? {}
-  if (management !== undefined) {
-    const documents = documentsAsBefore(settings, binding)
-    const request = HttpClientRequest.bearerToken(HttpClientRequest.del(management.url), management.token)
-    yield* Posts.send(documents, "the registration of this client", request)
-  }
-  yield* revoked
-})
-
-const revokeTokens = Effect.fnUntraced(function*(self: Self, known: State, binding: Binding, tokens: Tokens) {
-  const { settings } = self
-  const { context } = yield* requestAsBefore(self, known, binding)
-  const { server } = context
-  const { revocationEndpoint: url } = server
-  // Nothing needs the client then, and `ask` may ask the user for it.
-  if (url === undefined) return
-  const client = yield* settings.grant.client({ ...context, clientId: tokens.clientId })
-  const documents = documentsAsBefore(settings, binding)
-  const [errors] = yield* Effect.partition(
-    [{ token: tokens.refreshToken, hint: "refresh_token" }, { token: tokens.accessToken, hint: "access_token" }],
-    ({ hint, token }) =>
-      token === undefined ? Effect.void : TokenEndpoint.postForm(
-        documents,
-        server,
-        "the revocation endpoint",
-        url,
-        client,
-        { token: Redacted.value(token), token_type_hint: hint }
-      )
-  )
-  if (errors[0] !== undefined) return yield* errors[0]
-})
 
 /** How long a refresh may go on that nothing waits for. */
 const LIMIT = "5 seconds"

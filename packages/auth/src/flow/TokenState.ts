@@ -2,8 +2,8 @@
  * What is known of one MCP server: its authorization server, the tokens, and the key that they are bound to. It is read from the
  * store once, and written to it after each change.
  *
- * The fiber that `ServerTokens` gets tokens with changes it, and a refresh that goes on after that fiber was interrupted: `exclusive`
- * keeps the two apart.
+ * Two fibers may change it at the same time: the run in which `ServerTokens` gets tokens, and a refresh that goes on after its run was
+ * interrupted. In `exclusive` one of them waits for the other.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -43,6 +43,8 @@ export interface TokenState {
   readonly keep: (next: Bound) => Effect.Effect<void>
   /** Takes the tokens that another process has stored since. Gives whether there are any, and they have not expired. */
   readonly adopt: Effect.Effect<boolean, AuthorizationError>
+  /** Whether other tokens have come in place of these: from a refresh that nothing waited for, or from another process. */
+  readonly isReplaced: (tokens: Tokens | undefined) => Effect.Effect<boolean, AuthorizationError>
   /** Runs an effect while no other process, and no other part of this one, renews the tokens of a resource. */
   readonly exclusive: CredentialStoreService["exclusive"]
   /** Lets the tokens be renewed at another time. */
@@ -73,6 +75,7 @@ export const make = (
     get: get(self),
     keep: (next) => keep(self, next),
     adopt: adopt(self),
+    isReplaced: (tokens) => isReplaced(self, tokens),
     exclusive: store.exclusive,
     renewAt: (millis) =>
       Ref.update(
@@ -151,6 +154,12 @@ const adopt = Effect.fnUntraced(function*(self: Self) {
   const now = yield* Clock.currentTimeMillis
   return stored.tokens.expiresAt === undefined || stored.tokens.expiresAt > now
 })
+
+const isReplaced = (self: Self, tokens: Tokens | undefined): Effect.Effect<boolean, AuthorizationError> =>
+  Effect.flatMap(
+    get(self),
+    (known) => known.tokens?.accessToken !== tokens?.accessToken ? Effect.succeed(true) : adopt(self)
+  )
 
 const forget = Effect.fnUntraced(function*(self: Self) {
   const { server, store } = self

@@ -1,0 +1,215 @@
+/**
+ * Decides when the client gets tokens for an MCP server, whether the user's browser opens for that, and when the client gives up. The
+ * first row that applies decides. Nothing here has effects: `ServerTokens` asks these questions, in this order, and does what they say.
+ * - `beforeRequest`: does a request wait for new tokens? `afterRefusal`: what happens to a request that the server has refused?
+ * - `whyNotBegin`, `mayBeStored`, `mayRefresh`, `whyNotAsk`: how far does a run that gets tokens go, until it asks the user?
+ * - `learn`: what does the client remember of it?
+ */
+import * as Headers from "@effect/platform/Headers"
+import * as Refusal from "@effect-mcp/core/unstable/client/Refusal"
+import type { AuthorizationError } from "../AuthorizationError.js"
+import type { Wanted } from "../discovery/Challenge.js"
+import type { Discovered } from "../discovery/Discovery.js"
+import { failure } from "../discovery/Failure.js"
+import * as Text from "../discovery/Text.js"
+import type { Tokens } from "../Tokens.js"
+import * as Scopes from "./Scopes.js"
+import * as TokenState from "./TokenState.js"
+
+/** How often one request may lead to new tokens. */
+const MAX_ATTEMPTS = 3
+
+/** How long requests fail after a login that failed, and how long tokens are not renewed after a renewal that failed; milliseconds. */
+export const PAUSE = 30_000
+
+/** How often the refusals of one server may have the user asked, within this time in milliseconds. */
+const MAX_LOGINS = 4
+const WITHIN = 600_000
+
+/** What may fail before the user has seen anything, and not the next time. */
+const BEFORE_LOGIN: ReadonlySet<AuthorizationError["reason"]> = new Set(["Unreachable", "UnknownClient"])
+
+/** What never changes. */
+export interface Rules {
+  /** The URL of the MCP server. */
+  readonly server: URL
+  /** Whether the grant asks the user. */
+  readonly isInteractive: boolean
+}
+
+/** Why a request needs tokens. */
+export interface Need {
+  readonly wanted: Wanted
+  /** The `Authorization` header that was refused. */
+  readonly sent: string | undefined
+  /** The scopes that the refused token does not have. */
+  readonly missing: Scopes.Scopes | undefined
+  /** How often the request has been refused. */
+  readonly attempt: number
+  /** The revision that the request speaks. */
+  readonly version: string
+}
+
+/** What the client remembers of the logins at one server. */
+export interface History {
+  /** When the user was asked lately. */
+  readonly asked: ReadonlyArray<number>
+  /** The error that requests fail with, for a time, instead of asking the user again. */
+  readonly failed: { readonly error: AuthorizationError; readonly at: number } | undefined
+  /** How many runs may ask the user. A run that was interrupted may end after the next run has begun. */
+  readonly running: number
+}
+
+export const none: History = { asked: [], failed: undefined, running: 0 }
+
+/**
+ * `RenewMeanwhile`: the request is sent at once, with the tokens that there are. That is so for expired tokens, too, while a run may
+ * ask the user: the timeouts of a request stand still only after the server has refused the request.
+ */
+export const beforeRequest = (
+  { isInteractive }: Rules,
+  tokens: Tokens,
+  { running }: History,
+  now: number
+): "Send" | "RenewFirst" | "RenewMeanwhile" => {
+  const { expiresAt = 0, refreshToken, renewAt } = tokens
+  if (renewAt === undefined || now < renewAt) return "Send"
+  if (refreshToken === undefined && isInteractive) return "Send"
+  return now >= expiresAt && running === 0 ? "RenewFirst" : "RenewMeanwhile"
+}
+
+export type Answer =
+  /** `GetTokens` begins or joins a run, which may ask the user; `Refresh` never asks the user. */
+  | { readonly _tag: "SendAgain" | "LeaveRefused" | "Refresh" | "GetTokens" }
+  | { readonly _tag: "Fail"; readonly error: AuthorizationError }
+
+/** `isQuiet`: the user did not cause the request, so it is not a reason to ask the user. */
+export const afterRefusal = (
+  rules: Rules,
+  known: TokenState.State,
+  need: Need,
+  { isQuiet, status }: { readonly status: number; readonly isQuiet: boolean }
+): Answer => {
+  const { attempt, missing, sent, wanted } = need
+  if (attempt > MAX_ATTEMPTS) return { _tag: "LeaveRefused" }
+  // The server would refuse other tokens, too.
+  const isForbidden = status === 403 && (wanted.error !== "insufficient_scope" || missing === undefined)
+  if (isForbidden) return { _tag: "LeaveRefused" }
+  if (!rules.isInteractive || !isQuiet) return forNeed(rules, known, need)
+  if (status !== 401 || known.tokens === undefined) return { _tag: "LeaveRefused" }
+  if (isOther(known, sent)) return { _tag: "SendAgain" }
+  return { _tag: attempt === 1 && known.tokens.refreshToken !== undefined ? "Refresh" : "LeaveRefused" }
+}
+
+/** What happens to a request that may ask the user: another request may have got tokens for it, and new tokens may be of no use. */
+export const forNeed = ({ server }: Rules, known: TokenState.State, need: Need): Answer => {
+  const { attempt, missing, sent } = need
+  const wasRequested = missing !== undefined && Scopes.covers(known.requested ?? known.binding?.scopes, missing)
+  if (known.tokens === undefined) return { _tag: "GetTokens" }
+  if (isOther(known, sent)) return { _tag: missing === undefined || wasRequested ? "SendAgain" : "GetTokens" }
+  if (wasRequested) return { _tag: "Fail", error: insufficient(server, missing) }
+  if (missing !== undefined) return { _tag: "GetTokens" }
+  return attempt > 1 && known.isFresh
+    ? { _tag: "Fail", error: notAccepted(server, known, need) }
+    : { _tag: "GetTokens" }
+}
+
+/** Whether there are other tokens than those that the server has refused. */
+export const isOther = ({ tokens }: TokenState.State, sent: string | undefined): boolean =>
+  tokens !== undefined && TokenState.authorization(tokens) !== sent
+
+/** Whether another process may have stored tokens in place of the refused ones. */
+export const mayBeStored = (need: Need): boolean => isFirst(need) && need.sent !== undefined
+
+/** Why a run does not begin: the user is not asked again at once after a login that failed. */
+export const whyNotBegin = (
+  { isInteractive }: Rules,
+  { failed }: History,
+  now: number
+): AuthorizationError | undefined =>
+  isInteractive && failed !== undefined && now - failed.at < PAUSE ? failed.error : undefined
+
+/** What was known before the authorization server was discovered. */
+export interface Found {
+  readonly known: TokenState.State
+  readonly discovered: Discovered
+}
+
+export const mayRefresh = (need: Need, { discovered, known }: Found): boolean =>
+  isFirst(need) && isSame(known, discovered) && known.tokens?.refreshToken !== undefined
+
+/** Whether a request was refused for the first time, and not because scopes are missing. */
+const isFirst = ({ attempt, missing }: Need): boolean => attempt === 1 && missing === undefined
+
+/** Nothing that another authorization server has given is used at this one. */
+export const isSame = ({ binding }: TokenState.State, { resource, server: { issuer } }: Discovered): boolean =>
+  binding?.issuer === issuer && binding.resource === resource
+
+/** Why a run that needs the user ends without asking. */
+export const whyNotAsk = (
+  { isInteractive, server }: Rules,
+  { asked }: History,
+  now: number
+): AuthorizationError | undefined =>
+  isInteractive && recent(asked, now).length >= MAX_LOGINS ? tooOften(server) : undefined
+
+const recent = (asked: History["asked"], now: number) => asked.filter((at) => now - at < WITHIN)
+
+export type Event =
+  /** `Asking`: the grant begins to ask the user. `Reset`: the program calls `login` or `logout`. */
+  | { readonly _tag: "RunBegan" | "RunEnded" | "Asking" | "Reset" }
+  /** `hasConsent`: the user has consented, and the grant has requested a token. */
+  | { readonly _tag: "AskingFailed"; readonly error: AuthorizationError; readonly hasConsent: boolean }
+  /** A request ends with this error, because new tokens would be of no use. */
+  | { readonly _tag: "RequestFailed"; readonly error: AuthorizationError }
+
+export const learn = (history: History, event: Event, now: number): History => {
+  const { asked, running } = history
+  switch (event._tag) {
+    case "RunBegan":
+      return { ...history, running: running + 1 }
+    case "RunEnded":
+      return { ...history, running: running - 1 }
+    case "Asking":
+      return { ...history, asked: [...recent(asked, now), now] }
+    case "AskingFailed":
+      return event.hasConsent || !BEFORE_LOGIN.has(event.error.reason)
+        ? { ...history, failed: { error: event.error, at: now } }
+        // The user has seen nothing.
+        : { ...history, asked: asked.slice(0, -1) }
+    case "RequestFailed":
+      return event.error.reason === "TokenRefused" ? { ...history, failed: { error: event.error, at: now } } : history
+    case "Reset":
+      return { ...history, asked: [], failed: undefined }
+  }
+}
+
+const tooOften = (server: URL) =>
+  failure(
+    "InsufficientScope",
+    `The user was asked ${MAX_LOGINS} times within ${WITHIN / 60_000} minutes, because ${
+      Text.location(server)
+    } refused requests; the client asks again later, or when the program calls \`login\``,
+    { error: "insufficient_scope" }
+  )
+
+const insufficient = (server: URL, missing: Scopes.Scopes) =>
+  failure(
+    "InsufficientScope",
+    `${Text.location(server)} still requires the scopes ${
+      Text.shorten(missing.map((scope) => `"${scope}"`).join(", "))
+    }, which were requested and not granted. When the user has got these rights, \`logout\` lets the next request log in again`,
+    { error: "insufficient_scope" }
+  )
+
+const notAccepted = (server: URL, { binding }: TokenState.State, { sent, wanted }: Need) => {
+  const why = Refusal.redact(wanted.description ?? "", Headers.fromInput({ authorization: sent }))
+  return failure(
+    "TokenRefused",
+    `${Text.location(server)} refused a token that ${Text.shorten(binding?.issuer ?? "")} has just issued for ${
+      Text.shorten(binding?.resource ?? "")
+    }: ${
+      why === "" ? "the server and its authorization server do not agree on who may use which token" : Text.shorten(why)
+    }`
+  )
+}

@@ -1,0 +1,131 @@
+import * as Headers from "@effect/platform/Headers"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import { assert, describe, it } from "@effect/vitest"
+import * as Authorization from "@effect-mcp/auth/Authorization"
+import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
+import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
+import type { Grant } from "@effect-mcp/auth/Grant"
+import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
+import { Deferred, Effect, Fiber, Layer, Option, TestClock } from "effect"
+import * as World from "./World.js"
+
+/** Lets everything go on that needs no clock. */
+const turns = Effect.repeatN(Effect.promise(() => new Promise((resolve) => setImmediate(resolve))), 10)
+
+const post = HttpClientRequest.post(World.SERVER)
+
+const headers = Effect.flatMap(Authorization.Authorization, (one) => one.headers(World.SERVER, post))
+
+/** What happens to a request that the server has refused with 401. */
+const refused = (sent: Headers.Input = {}) =>
+  Effect.flatMap(Authorization.Authorization, (one) =>
+    one.onRefused(
+      World.SERVER,
+      new HttpResponseError({
+        method: "POST",
+        url: World.SERVER,
+        status: 401,
+        headers: Headers.fromInput({ "www-authenticate": `Bearer error="invalid_token"` }),
+        body: ""
+      }),
+      HttpClientRequest.setHeaders(post, sent),
+      1
+    ))
+
+const storing = (change: (store: CredentialStore.CredentialStoreService) => CredentialStore.CredentialStoreService) =>
+  Layer.effect(
+    CredentialStore.CredentialStore,
+    Effect.map(CredentialStore.CredentialStore, change)
+  ).pipe(Layer.provide(CredentialStore.layerMemory))
+
+/** A grant that asks the user in this way. */
+const asking = (obtain: Grant["obtain"]): Grant => ({
+  isInteractive: true,
+  isRegistered: () => false,
+  client: () => Effect.succeed({ clientId: "app" }),
+  obtain
+})
+
+describe("A request with expired tokens", () => {
+  it.effect("is sent at once while another request looks for the tokens of another process, and may then ask the user", () =>
+    Effect.gen(function*() {
+      const looks = yield* Deferred.make<void>()
+      const release = yield* Deferred.make<void>()
+      let isSlow = false
+      const store = storing((store) => ({
+        ...store,
+        tokens: {
+          ...store.tokens,
+          get: (...key) =>
+            isSlow
+              ? Effect.zipRight(
+                Effect.zipRight(Deferred.succeed(looks, undefined), Deferred.await(release)),
+                store.tokens.get(...key)
+              )
+              : store.tokens.get(...key)
+        }
+      }))
+      const world = World.make({ expiresIn: 100, store })
+      yield* Effect.gen(function*() {
+        yield* Effect.flatMap(Authorization.Authorization, (one) => one.login(World.SERVER))
+        const sent = yield* headers
+        yield* TestClock.adjust("2 minutes")
+        isSlow = true
+        const first = yield* Effect.fork(refused(sent))
+        yield* Deferred.await(looks)
+        const second = yield* Effect.fork(headers)
+        yield* turns
+        assert.isTrue(Option.isSome(yield* Fiber.poll(second)), "the request waits")
+        assert.deepStrictEqual(yield* Fiber.join(second), sent)
+        // Once the server has refused it, it waits for the same run: its timeouts stand still now.
+        const again = yield* Effect.fork(refused(sent))
+        yield* turns
+        assert.isTrue(Option.isNone(yield* Fiber.poll(again)))
+        isSlow = false
+        yield* Deferred.succeed(release, undefined)
+        assert.isTrue(yield* Fiber.join(first))
+        assert.isTrue(yield* Fiber.join(again))
+        assert.notDeepEqual(yield* headers, sent)
+        assert.lengthOf(world.opened, 1)
+      }).pipe(Effect.provide(world.layer))
+    }))
+})
+
+describe("A login that was interrupted", () => {
+  it.effect("does not lend the consent of its user to the next login, which fails before the user has seen anything", () =>
+    Effect.gen(function*() {
+      const latches = yield* Effect.replicateEffect(Deferred.make<void>(), 3)
+      const begun = yield* Effect.replicateEffect(Deferred.make<void>(), 3)
+      let asked = 0
+      const unreachable = new AuthorizationError({ reason: "Unreachable", message: "There is no answer" })
+      const world: World.World = World.make({
+        grant: asking((context) =>
+          Effect.suspend(() => {
+            const login = asked++
+            const answer = Effect.suspend(() =>
+              login === 0 ? context.token({ clientId: "app" }, { code: "1" }) : Effect.fail(unreachable)
+            )
+            return Deferred.succeed(begun[login]!, undefined).pipe(
+              Effect.zipRight(Deferred.await(latches[login]!)),
+              Effect.zipRight(answer),
+              Effect.uninterruptible
+            )
+          })
+        )
+      })
+      yield* Effect.gen(function*() {
+        const first = yield* Effect.fork(refused())
+        yield* Deferred.await(begun[0]!)
+        yield* Fiber.interrupt(first)
+        const second = yield* Effect.fork(Effect.flip(refused()))
+        yield* Deferred.await(begun[1]!)
+        yield* Deferred.succeed(latches[0]!, undefined)
+        while (world.sent("POST /token").length === 0) yield* turns
+        yield* Deferred.succeed(latches[1]!, undefined)
+        assert.strictEqual((yield* Fiber.join(second)).reason, "Unreachable")
+        yield* Deferred.succeed(latches[2]!, undefined)
+        yield* Effect.flip(refused())
+        assert.strictEqual(asked, 3)
+      }).pipe(Effect.provide(world.layer))
+    }))
+})
