@@ -91,6 +91,39 @@ describe("A request with expired tokens", () => {
     }))
 })
 
+describe("When the store fails to remove a client that the authorization server has forgotten", () => {
+  const broken = new AuthorizationError({ reason: "Store", message: "The disk is full" })
+  const store = storing((store) => ({
+    ...store,
+    registrations: { ...store.registrations, set: () => Effect.fail(broken) }
+  }))
+
+  /** The reasons of two requests, one soon after the other, and how often the user was asked. */
+  const twice = Effect.fnUntraced(function*(reason: AuthorizationError["reason"]) {
+    let asked = 0
+    const grant = asking(() =>
+      Effect.suspend(() => {
+        asked++
+        return Effect.fail(new AuthorizationError({ reason, message: "Who is that?", error: "invalid_client" }))
+      })
+    )
+    const reasons = yield* Effect.replicateEffect(Effect.flip(refused()), 2).pipe(
+      Effect.provide(World.make({ grant, store }).layer)
+    )
+    return { reasons: reasons.map((error) => error.reason), asked }
+  })
+
+  it.effect("the error of the login says what the user has seen: the login counts when the user has denied it", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* twice("Denied"), { reasons: ["Denied", "Denied"], asked: 1 })
+    }))
+
+  it.effect("the error of the login says what the user has seen: a login that showed nothing does not count", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* twice("UnknownClient"), { reasons: ["UnknownClient", "UnknownClient"], asked: 2 })
+    }))
+})
+
 describe("A login that was interrupted", () => {
   it.effect("does not lend the consent of its user to the next login, which fails before the user has seen anything", () =>
     Effect.gen(function*() {

@@ -15,6 +15,7 @@ import * as Discovery from "../discovery/Discovery.js"
 import type { Documents } from "../discovery/Documents.js"
 import * as Posts from "../discovery/Documents.js"
 import * as ServerMetadata from "../discovery/ServerMetadata.js"
+import * as Text from "../discovery/Text.js"
 import * as Policies from "../discovery/UrlPolicy.js"
 import type { Dpop, Prover } from "../Dpop.js"
 import type { Grant, GrantContext } from "../Grant.js"
@@ -172,12 +173,17 @@ export const refresh = Effect.fnUntraced(function*(
   }))
 })
 
-/** An authorization server that has forgotten this client is to register it again. */
+/**
+ * An authorization server that has forgotten this client is to register it again. The request fails with the error of that server, also
+ * when the store fails to remove the registration.
+ */
 const forgetting = <A>({ store }: Settings, { clientId, server }: GrantContext, requesting: Result<A>): Result<A> =>
-  Effect.tapError(
-    requesting,
-    ({ error }) => error === "invalid_client" ? Registered.forget(store, server.issuer, clientId) : Effect.void
-  )
+  Effect.tapError(requesting, ({ error }) =>
+    error !== "invalid_client" ? Effect.void : Effect.catchAll(
+      Registered.forget(store, server.issuer, clientId),
+      (cause) =>
+        Effect.logWarning(`The registration of this client at ${Text.shorten(server.issuer)} was not removed`, cause)
+    ))
 
 /** How long a refresh may go on that nothing waits for. */
 const LIMIT = "5 seconds"
