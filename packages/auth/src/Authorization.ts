@@ -9,8 +9,7 @@
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type { Authorizer } from "@effect-mcp/core/Authorizer"
-import type { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
+import type { Authorizer, RefusedRequest } from "@effect-mcp/core/Authorizer"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -48,12 +47,7 @@ export interface AuthorizationService {
     request: HttpClientRequest.HttpClientRequest
   ) => Effect.Effect<Readonly<Record<string, string>>, AuthorizationError>
   /** Whether the refused request shall be sent again. */
-  readonly onRefused: (
-    server: string,
-    refusal: HttpResponseError,
-    request: HttpClientRequest.HttpClientRequest,
-    attempt: number
-  ) => Effect.Effect<boolean, AuthorizationError>
+  readonly onRefused: (refused: RefusedRequest) => Effect.Effect<boolean, AuthorizationError>
   /**
    * Gets tokens for the server at a URL before the first request, unless there are valid ones: at a time that suits the user.
    */
@@ -122,8 +116,7 @@ export const layer = <R = never>(
         )
       return {
         headers: (server, request) => Effect.flatMap(of(server), (tokens) => tokens.headers(request)),
-        onRefused: (server, refusal, request, attempt) =>
-          Effect.flatMap(of(server), (tokens) => tokens.onRefused(refusal, request, attempt)),
+        onRefused: (refused) => Effect.flatMap(of(refused.server), (tokens) => tokens.onRefused(refused)),
         login: (server) => open("login", Effect.flatMap(of(server), (tokens) => tokens.login)),
         logout: (server) => open("logout", Effect.flatMap(of(server), (tokens) => tokens.logout))
       }
@@ -148,6 +141,5 @@ export const layer = <R = never>(
 export const authorize: Authorizer<Authorization> = {
   headers: (request, server) =>
     Effect.flatMap(Authorization, (authorization) => authorization.headers(server, request)),
-  onRefused: (refusal, request, server, attempt) =>
-    Effect.flatMap(Authorization, (authorization) => authorization.onRefused(server, refusal, request, attempt))
+  onRefused: (refused) => Effect.flatMap(Authorization, (authorization) => authorization.onRefused(refused))
 }

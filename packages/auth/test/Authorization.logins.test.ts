@@ -19,18 +19,19 @@ const headers = Effect.flatMap(Authorization.Authorization, (one) => one.headers
 /** What happens to a request that the server has refused with 401. */
 const refused = (sent: Headers.Input = {}) =>
   Effect.flatMap(Authorization.Authorization, (one) =>
-    one.onRefused(
-      World.SERVER,
-      new HttpResponseError({
+    one.onRefused({
+      request: HttpClientRequest.setHeaders(post, sent),
+      refusal: new HttpResponseError({
         method: "POST",
         url: World.SERVER,
         status: 401,
         headers: Headers.fromInput({ "www-authenticate": `Bearer error="invalid_token"` }),
         body: ""
       }),
-      HttpClientRequest.setHeaders(post, sent),
-      1
-    ))
+      server: World.SERVER,
+      attempt: 1,
+      memory: new Map()
+    }))
 
 const storing = (change: (store: CredentialStore.CredentialStoreService) => CredentialStore.CredentialStoreService) =>
   Layer.effect(

@@ -99,25 +99,30 @@ describe("A client with DPoP", () => {
     const world = World.make(supported)
     const authorization = yield* Effect.map(Layer.build(world.layer), Context.get(Authorization.Authorization))
     yield* authorization.login(World.SERVER)
+    const memories = new Map<HttpClientRequest.HttpClientRequest, Map<unknown, unknown>>()
     const refuse = (
       request: HttpClientRequest.HttpClientRequest,
       attempt: number,
       error: string,
       headers: Readonly<Record<string, string>> = {}
     ) =>
-      Effect.flatMap(authorization.headers(World.SERVER, request), (own) =>
-        authorization.onRefused(
-          World.SERVER,
-          new HttpResponseError({
+      Effect.flatMap(authorization.headers(World.SERVER, request), (own) => {
+        const memory = (attempt === 1 ? undefined : memories.get(request)) ?? new Map()
+        memories.set(request, memory)
+        return authorization.onRefused({
+          request: HttpClientRequest.setHeaders(request, own),
+          refusal: new HttpResponseError({
             method: request.method,
             url: World.SERVER,
             status: 401,
             headers: Headers.fromInput({ "www-authenticate": `DPoP error="${error}"`, ...headers }),
             body: ""
           }),
-          HttpClientRequest.setHeaders(request, own),
-          attempt
-        ))
+          server: World.SERVER,
+          attempt,
+          memory
+        })
+      })
     const nonce = (request: HttpClientRequest.HttpClientRequest, attempt: number, nonce: string) =>
       refuse(request, attempt, "use_dpop_nonce", { "dpop-nonce": nonce })
     const grants = () => world.sent("POST /token").map(({ form }) => form.get("grant_type"))
@@ -144,6 +149,23 @@ describe("A client with DPoP", () => {
       }
       assert.isFalse(yield* refuse(one, 4, "invalid_token"))
       assert.deepStrictEqual(grants(), ["authorization_code"])
+    }))
+
+  it.scoped("does not count the refusals of its nonces as attempts, for a request with a body and for one without", () =>
+    Effect.gen(function*() {
+      for (
+        const request of [
+          HttpClientRequest.get(World.SERVER),
+          HttpClientRequest.bodyText(HttpClientRequest.post(World.SERVER), "{}")
+        ]
+      ) {
+        const { grants, nonce, refuse } = yield* refusing
+        for (const [attempt, given] of ["first", "second", "third"].entries()) {
+          assert.isTrue(yield* nonce(request, attempt + 1, given))
+        }
+        assert.isTrue(yield* refuse(request, 4, "invalid_token"))
+        assert.deepStrictEqual(grants(), ["authorization_code", "refresh_token"])
+      }
     }))
 
   it.effect("keeps its key with the tokens, so that a later process can send them", () =>

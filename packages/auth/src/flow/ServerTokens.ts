@@ -5,7 +5,7 @@
  * `Login` decides, and this module does it; `TokenRequests` speaks to the authorization server, and `TokenState` keeps the tokens.
  */
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
+import type { RefusedRequest } from "@effect-mcp/core/Authorizer"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as SingleFlight from "@effect-mcp/core/unstable/kit/SingleFlight"
 import * as Clock from "effect/Clock"
@@ -30,7 +30,7 @@ type Result<A> = Effect.Effect<A, AuthorizationError>
 
 export interface ServerTokens {
   readonly headers: (request: Request) => Result<Readonly<Record<string, string>>>
-  readonly onRefused: (refusal: HttpResponseError, request: Request, attempt: number) => Result<boolean>
+  readonly onRefused: (refused: RefusedRequest) => Result<boolean>
   readonly login: Result<void>
   readonly logout: Result<void>
 }
@@ -44,12 +44,11 @@ export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
     rules: { server, isInteractive: grant.isInteractive },
     state: TokenState.make(server, store, dpop),
     history: Ref.unsafeMake(Login.none),
-    run: SingleFlight.make<Login.Need | undefined, AuthorizationError>(scope, closed(server)),
-    nonces: new WeakMap()
+    run: SingleFlight.make<Login.Need | undefined, AuthorizationError>(scope, closed(server))
   }
   return {
     headers: (request) => headers(self, request),
-    onRefused: (refusal, request, refusals) => onRefused(self, refusal, request, refusals),
+    onRefused: (refused) => onRefused(self, refused),
     login: login(self),
     logout: logout(self)
   }
@@ -62,8 +61,6 @@ interface Self extends TokenRequests.Self {
   readonly history: Ref.Ref<Login.History>
   /** The run that changes the tokens now. A run that gets tokens for a request gives the need of that request. */
   readonly run: SingleFlight.SingleFlight<Login.Need | undefined, AuthorizationError>
-  /** How many refusals of a request asked for a nonce only; by its body, which all attempts at a request have in common. */
-  readonly nonces: WeakMap<Request["body"], number>
 }
 
 const learn = ({ history }: Self, event: Login.Event): Effect.Effect<void> =>
@@ -96,31 +93,31 @@ const renewIfDue = Effect.fnUntraced(function*(self: Self, tokens: Tokens) {
   }
 })
 
-const onRefused = Effect.fnUntraced(
-  function*(self: Self, { headers, status }: HttpResponseError, request: Request, refusals: number) {
-    const { nonces, rules, state } = self
-    const { body } = request
-    if (refusals === 1) nonces.delete(body)
-    const earlier = nonces.get(body) ?? 0
-    const wanted = Challenge.wanted(headers["www-authenticate"])
-    const { prover } = yield* state.get
-    const isNewNonce = prover?.keepNonce(request.url, headers, request.headers["dpop"]) === true
-    if (isNewNonce && wanted.error === "use_dpop_nonce") {
-      // Requests without a body all have the same one.
-      if (body._tag !== "Empty") nonces.set(body, earlier + 1)
-      return true
-    }
-    const need: Login.Need = {
-      wanted,
-      sent: request.headers["authorization"],
-      missing: status === 403 ? wanted.scopes : undefined,
-      attempt: refusals - earlier,
-      version: request.headers["mcp-protocol-version"] ?? Version.latestLegacy
-    }
-    const refused = { status, isQuiet: isQuiet(request, status) }
-    return yield* satisfy(self, need, (known) => Login.afterRefusal(rules, known, need, refused))
+/** The key of what is remembered of a request: how many of its refusals asked for a nonce only. */
+const NONCES = Symbol()
+
+const onRefused = Effect.fnUntraced(function*(self: Self, { attempt, memory, refusal, request }: RefusedRequest) {
+  const { rules, state } = self
+  const { headers, status } = refusal
+  // Only this function sets it.
+  const nonces = (memory.get(NONCES) ?? 0) as number
+  const wanted = Challenge.wanted(headers["www-authenticate"])
+  const { prover } = yield* state.get
+  const isNewNonce = prover?.keepNonce(request.url, headers, request.headers["dpop"]) === true
+  if (isNewNonce && wanted.error === "use_dpop_nonce") {
+    memory.set(NONCES, nonces + 1)
+    return true
   }
-)
+  const need: Login.Need = {
+    wanted,
+    sent: request.headers["authorization"],
+    missing: status === 403 ? wanted.scopes : undefined,
+    attempt: attempt - nonces,
+    version: request.headers["mcp-protocol-version"] ?? Version.latestLegacy
+  }
+  const refused = { status, isQuiet: isQuiet(request, status) }
+  return yield* satisfy(self, need, (known) => Login.afterRefusal(rules, known, need, refused))
+})
 
 /** How often a request waits for runs that began for other needs, until it stays refused. */
 const MAX_RUNS = 3

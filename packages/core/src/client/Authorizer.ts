@@ -26,14 +26,30 @@ export interface Authorizer<out R = never> {
     server: string
   ) => Effect.Effect<Headers.Input, unknown, R>
   /**
-   * Runs when a request is answered with 401 or 403. `true` sends it once more, with new `headers`; `false` leaves it refused.
-   * `attempt` counts the refusals of this request from 1; after the fifth, the request is refused. Meanwhile the timeouts of
-   * all calls of the connection stand still, because it may wait for the user; `maxTotalTimeout` runs on.
+   * Runs when the server answers a request with 401 or 403, for five refusals of one request at most. `true` sends the request once
+   * more, with new `headers`; `false` leaves the request refused. Meanwhile the timeouts of all calls of the connection stand still,
+   * because it may wait for the user; `maxTotalTimeout` runs on.
    */
-  readonly onRefused: (
-    refusal: HttpResponseError,
-    request: HttpClientRequest.HttpClientRequest,
-    server: string,
-    attempt: number
-  ) => Effect.Effect<boolean, unknown, R>
+  readonly onRefused: (refused: RefusedRequest) => Effect.Effect<boolean, unknown, R>
+}
+
+/**
+ * A request that the server has refused.
+ *
+ * @category models
+ */
+export interface RefusedRequest {
+  /** The request as it was sent, with the headers of the authorizer. */
+  readonly request: HttpClientRequest.HttpClientRequest
+  /** What the server has answered. */
+  readonly refusal: HttpResponseError
+  /** The URL of the connection, without its query. */
+  readonly server: string
+  /** Counts the refusals of this request from 1. */
+  readonly attempt: number
+  /**
+   * What the authorizer remembers of this request from one refusal to the next, by keys that the authorizer chooses. It is empty at
+   * the first refusal, belongs to this request alone, and ends with it.
+   */
+  readonly memory: Map<unknown, unknown>
 }

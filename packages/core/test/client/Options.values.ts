@@ -131,7 +131,7 @@ const headers = Effect.gen(function*() {
 const remote = {
   transport: "streamable",
   headers,
-  authorize: { headers: () => headers, onRefused: (_refusal, _request, server) => Effect.as(Vault, server !== "") },
+  authorize: { headers: () => headers, onRefused: ({ server }) => Effect.as(Vault, server !== "") },
   onRenewed: Effect.asVoid(Vault),
   onSession: ({ id }) => Effect.zipRight(Vault, Effect.logDebug(id)),
   session: { id: "1", version: "2025-11-25" },

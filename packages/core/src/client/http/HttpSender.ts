@@ -17,6 +17,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import type { Credentials, PauseTimeouts } from "../../jsonrpc/Transport.js"
+import type { RefusedRequest } from "../Authorizer.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
 import * as PlatformError from "./PlatformError.js"
 import * as Redirect from "./Redirect.js"
@@ -49,11 +50,13 @@ export interface HttpSender {
 interface Earlier {
   readonly redirects: number
   readonly refusals: number
+  /** What an `Authorizer` remembers of the request; there is nothing to remember before the first refusal. */
+  readonly memory: RefusedRequest["memory"] | undefined
   /** The headers that the application gave to the request, without the headers of an `Authorizer`. */
   readonly given: Headers.Headers
 }
 
-const first: Earlier = { redirects: 0, refusals: 0, given: Headers.empty }
+const first: Earlier = { redirects: 0, refusals: 0, memory: undefined, given: Headers.empty }
 
 /** How many refusals of one request an `Authorizer` is given. */
 const MAX_REFUSALS = 5
@@ -155,15 +158,19 @@ class Attempts {
 
   private ask(response: Response, scope: Scope.Scope, earlier: Earlier): Effect.Effect<Response, TransportError> {
     const { request } = response
-    const refusals = earlier.refusals + 1
+    const { authorize, authorizer } = this.settings
+    const { server } = this
+    const attempt = earlier.refusals + 1
+    const memory: RefusedRequest["memory"] = earlier.memory ?? new Map()
+    const later = { ...earlier, refusals: attempt, memory }
     return Effect.flatMap(
       Refusal.fromResponse(response),
       (refused) =>
         Effect.matchEffect(
           Effect.suspend((): Effect.Effect<Headers.Input | boolean, unknown> =>
-            this.settings.authorizer !== undefined
-              ? this.pauseTimeouts(this.settings.authorizer.onRefused(refused, request, this.server, refusals))
-              : this.settings.authorize!(refused, request)
+            authorizer !== undefined
+              ? this.pauseTimeouts(authorizer.onRefused({ request, refusal: refused, server, attempt, memory }))
+              : authorize!(refused, request)
           ),
           {
             onFailure: (cause) =>
@@ -173,10 +180,10 @@ class Attempts {
               )),
             onSuccess: (headers) => {
               if (headers === false) return Effect.succeed(Refusal.toResponse(refused, request))
-              if (headers === true) return this.attempt(request, scope, { ...earlier, refusals })
+              if (headers === true) return this.attempt(request, scope, later)
               const more = applicationHeaders(headers)
               const given = Headers.setAll(earlier.given, more)
-              return this.attempt(HttpClientRequest.setHeaders(request, more), scope, { ...earlier, refusals, given })
+              return this.attempt(HttpClientRequest.setHeaders(request, more), scope, { ...later, given })
             }
           }
         )

@@ -184,9 +184,9 @@ describe("An authorizer", () => {
             seen.push([request.method, server])
             return Effect.succeed({ authorization: `Bearer ${token}` })
           },
-          onRefused: ({ status }, request, server, attempt) => {
+          onRefused: ({ attempt, refusal, request, server }) => {
             token++
-            seen.push([status, request.headers.authorization, server, attempt])
+            seen.push([refusal.status, request.headers.authorization, server, attempt])
             return Effect.succeed(true)
           }
         }
@@ -216,7 +216,7 @@ describe("An authorizer", () => {
       const { calling, pair } = yield* sending({
         authorize: {
           headers: () => Effect.succeed({}),
-          onRefused: (_, __, ___, attempt) => Effect.as(Effect.sync(() => attempts.push(attempt)), true)
+          onRefused: ({ attempt }) => Effect.as(Effect.sync(() => attempts.push(attempt)), true)
         }
       })
       for (let attempt = 0; attempt < 6; attempt++) {
@@ -225,6 +225,29 @@ describe("An authorizer", () => {
       assert.deepInclude((yield* calling).cause, { _tag: "HttpResponseError", status: 401 })
       assert.deepStrictEqual(attempts, [1, 2, 3, 4, 5])
       yield* pair.idle
+    }))
+
+  it.scoped("has a memory for each request, which lives over all attempts at the request", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const pair = yield* ScriptedServer.pair({
+        authorize: {
+          headers: () => Effect.succeed({}),
+          onRefused: ({ attempt, memory, refusal }) =>
+            Effect.sync(() => {
+              seen.push([attempt, [...memory]])
+              memory.set(`refusal ${attempt}`, refusal.status)
+              return true
+            })
+        }
+      })
+      for (const statuses of [[401, 403], [403]]) {
+        const calling = yield* pair.call("ping")
+        for (const status of statuses) yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.reply(status))
+        yield* Effect.flatMap(pair.expect("ping"), (exchange) => exchange.result({}))
+        yield* Fiber.join(calling)
+      }
+      assert.deepStrictEqual(seen, [[1, []], [2, [["refusal 1", 401]]], [1, []]])
     }))
 
   it.scoped("may wait for the user: the timeouts of calls stand still meanwhile", () =>
