@@ -6,7 +6,7 @@ import { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
 import type { Grant } from "@effect-mcp/auth/Grant"
 import { HttpResponseError } from "@effect-mcp/core/HttpResponseError"
-import { Deferred, Effect, Fiber, Layer, Option, TestClock } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Redacted, TestClock } from "effect"
 import * as World from "./World.js"
 
 /** Lets everything go on that needs no clock. */
@@ -88,6 +88,27 @@ describe("A request with expired tokens", () => {
         assert.isTrue(yield* Fiber.join(again))
         assert.notDeepEqual(yield* headers, sent)
         assert.lengthOf(world.opened, 1)
+      }).pipe(Effect.provide(world.layer))
+    }))
+})
+
+describe("A renewal", () => {
+  it.effect("does not ask the user, also when another process has stored expired tokens that only the user can renew", () =>
+    Effect.gen(function*() {
+      const store = yield* Effect.provide(CredentialStore.CredentialStore, CredentialStore.layerMemory)
+      const world = World.make({ expiresIn: 100, store: Layer.succeed(CredentialStore.CredentialStore, store) })
+      yield* Effect.gen(function*() {
+        yield* Effect.flatMap(Authorization.Authorization, (one) => one.login(World.SERVER))
+        const tokens = yield* store.tokens.get(World.ISSUER, World.SERVER)
+        const other = { ...tokens!, accessToken: Redacted.make("other"), refreshToken: undefined }
+        yield* store.tokens.set(other, World.ISSUER, World.SERVER)
+        yield* TestClock.adjust("2 minutes")
+        const sent = yield* headers
+        assert.deepStrictEqual(sent, { authorization: "Bearer other" })
+        assert.lengthOf(world.opened, 1)
+        // The server refuses the request, and only now the browser opens.
+        assert.isTrue(yield* refused(sent))
+        assert.lengthOf(world.opened, 2)
       }).pipe(Effect.provide(world.layer))
     }))
 })

@@ -1,8 +1,8 @@
 /**
  * Decides when the client gets tokens for an MCP server, whether the user's browser opens for that, and when the client gives up. The
  * first row that applies decides. Nothing here has effects: `ServerTokens` asks these questions, in this order, and does what they say.
- * - `beforeRequest`: does a request wait for new tokens? `afterRefusal`: what happens to a request that the server has refused?
- * - `whyNotBegin`, `mayBeStored`, `mayRefresh`, `whyNotAsk`: how far does a run that gets tokens go, until it asks the user?
+ * - `beforeRequest`, `mayRenew`: are tokens renewed before a request? `afterRefusal`: what happens to a request that was refused?
+ * - `mayBeStored`, `whyNotBegin`, `mayRefresh`, `whyNotAsk`: how far does a run that gets tokens go, until it asks the user?
  * - `learn`: what does the client remember of it?
  */
 import * as Headers from "@effect/platform/Headers"
@@ -67,16 +67,19 @@ export const none: History = { asked: [], failed: undefined, running: 0 }
  * ask the user: the timeouts of a request stand still only after the server has refused the request.
  */
 export const beforeRequest = (
-  { isInteractive }: Rules,
+  rules: Rules,
   tokens: Tokens,
   { running }: History,
   now: number
 ): "Send" | "RenewFirst" | "RenewMeanwhile" => {
-  const { expiresAt = 0, refreshToken, renewAt } = tokens
-  if (renewAt === undefined || now < renewAt) return "Send"
-  if (refreshToken === undefined && isInteractive) return "Send"
+  const { expiresAt = 0, renewAt } = tokens
+  if (renewAt === undefined || now < renewAt || !mayRenew(rules, tokens)) return "Send"
   return now >= expiresAt && running === 0 ? "RenewFirst" : "RenewMeanwhile"
 }
+
+/** Whether other tokens can be had without the user. */
+export const mayRenew = ({ isInteractive }: Rules, { refreshToken }: Tokens): boolean =>
+  refreshToken !== undefined || !isInteractive
 
 export type Answer =
   /** `GetTokens` begins or joins a run, which may ask the user; `Refresh` never asks the user. */

@@ -229,6 +229,8 @@ const renewTokens = Effect.fnUntraced(function*(self: Self, old: Tokens) {
   const known = yield* self.state.get
   const { binding, tokens } = known
   if (binding === undefined || tokens === undefined) return
+  // Another process may have stored expired tokens that only the user can renew.
+  if (!Login.mayRenew(self.rules, tokens)) return
   const request = yield* TokenRequests.asBefore(self, known, binding)
   const { refreshToken } = tokens
   yield* refreshToken === undefined

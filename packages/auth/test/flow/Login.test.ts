@@ -66,6 +66,12 @@ describe("Before a request", () => {
     ["expired tokens are sent while the user may be asked", user, tokens(over), asking, "RenewMeanwhile"],
     ["a program renews by its grant", program, { ...lasting, ...over }, Login.none, "RenewFirst"]
   ]
+  it("tokens without a refresh token are renewed without the user by a program only", () => {
+    assert.isTrue(Login.mayRenew(program, lasting))
+    assert.isFalse(Login.mayRenew(user, lasting))
+    assert.isTrue(Login.mayRenew(user, tokens()))
+  })
+
   for (const [sentence, rules, held, history, expected] of rows) {
     it(sentence, () => assert.strictEqual(Login.beforeRequest(rules, held, history, NOW), expected))
   }
