@@ -16,22 +16,28 @@ const post = HttpClientRequest.post(World.SERVER)
 
 const headers = Effect.flatMap(Authorization.Authorization, (one) => one.headers(World.SERVER, post))
 
-/** What happens to a request that the server has refused with 401. */
-const refused = (sent: Headers.Input = {}) =>
-  Effect.flatMap(Authorization.Authorization, (one) =>
+/** What happens to a request that the server has refused: with 403 when it lacks a scope, else with 401. */
+const refused = (sent: Headers.Input = {}, { attempt = 1, scope }: { attempt?: number; scope?: string } = {}) => {
+  const challenge = scope === undefined ? `error="invalid_token"` : `error="insufficient_scope", scope="${scope}"`
+  return Effect.flatMap(Authorization.Authorization, (one) =>
     one.onRefused({
       request: HttpClientRequest.setHeaders(post, sent),
       refusal: new HttpResponseError({
         method: "POST",
         url: World.SERVER,
-        status: 401,
-        headers: Headers.fromInput({ "www-authenticate": `Bearer error="invalid_token"` }),
+        status: scope === undefined ? 401 : 403,
+        headers: Headers.fromInput({ "www-authenticate": `Bearer ${challenge}` }),
         body: ""
       }),
       server: World.SERVER,
-      attempt: 1,
+      attempt,
       memory: new Map()
     }))
+}
+
+const login = Effect.flatMap(Authorization.Authorization, (one) => one.login(World.SERVER))
+
+const logout = Effect.flatMap(Authorization.Authorization, (one) => one.logout(World.SERVER))
 
 const storing = (change: (store: CredentialStore.CredentialStoreService) => CredentialStore.CredentialStoreService) =>
   Layer.effect(
@@ -68,7 +74,7 @@ describe("A request with expired tokens", () => {
       }))
       const world = World.make({ expiresIn: 100, store })
       yield* Effect.gen(function*() {
-        yield* Effect.flatMap(Authorization.Authorization, (one) => one.login(World.SERVER))
+        yield* login
         const sent = yield* headers
         yield* TestClock.adjust("2 minutes")
         isSlow = true
@@ -98,7 +104,7 @@ describe("A renewal", () => {
       const store = yield* Effect.provide(CredentialStore.CredentialStore, CredentialStore.layerMemory)
       const world = World.make({ expiresIn: 100, store: Layer.succeed(CredentialStore.CredentialStore, store) })
       yield* Effect.gen(function*() {
-        yield* Effect.flatMap(Authorization.Authorization, (one) => one.login(World.SERVER))
+        yield* login
         const tokens = yield* store.tokens.get(World.ISSUER, World.SERVER)
         const other = { ...tokens!, accessToken: Redacted.make("other"), refreshToken: undefined }
         yield* store.tokens.set(other, World.ISSUER, World.SERVER)
@@ -110,6 +116,66 @@ describe("A renewal", () => {
         assert.isTrue(yield* refused(sent))
         assert.lengthOf(world.opened, 2)
       }).pipe(Effect.provide(world.layer))
+    }))
+})
+
+describe("A refused request", () => {
+  it.effect("that waited for the login of another request gets the scope that it needs itself", () =>
+    Effect.gen(function*() {
+      const world = World.make()
+      yield* Effect.gen(function*() {
+        yield* login
+        const sent = yield* headers
+        const both = ["read", "write"].map((scope) => refused(sent, { scope }))
+        assert.deepStrictEqual(yield* Effect.all(both, { concurrency: "unbounded" }), [true, true])
+        const scopes = world.opened.map(({ searchParams }) => searchParams.get("scope"))
+        assert.deepStrictEqual(scopes, [null, "read", "read write"])
+      }).pipe(Effect.provide(world.layer))
+    }))
+
+  it.effect("takes the tokens that another process has stored, without a login", () =>
+    Effect.gen(function*() {
+      const store = yield* Effect.provide(CredentialStore.CredentialStore, CredentialStore.layerMemory)
+      const world = World.make({ refreshTokens: "none", store: Layer.succeed(CredentialStore.CredentialStore, store) })
+      yield* Effect.gen(function*() {
+        yield* login
+        const sent = yield* headers
+        const tokens = yield* store.tokens.get(World.ISSUER, World.SERVER)
+        yield* store.tokens.set({ ...tokens!, accessToken: Redacted.make("other") }, World.ISSUER, World.SERVER)
+        assert.isTrue(yield* refused(sent))
+        assert.deepStrictEqual(yield* headers, { authorization: "Bearer other" })
+        assert.lengthOf(world.opened, 1)
+      }).pipe(Effect.provide(world.layer))
+    }))
+
+  it.effect("fails for a time like the one before it, whose new token the server has refused", () =>
+    Effect.gen(function*() {
+      const world = World.make({ refreshTokens: "none" })
+      yield* Effect.gen(function*() {
+        yield* login
+        const sent = yield* headers
+        assert.strictEqual((yield* Effect.flip(refused(sent, { attempt: 2 }))).reason, "TokenRefused")
+        assert.strictEqual((yield* Effect.flip(refused(sent))).reason, "TokenRefused")
+        assert.lengthOf(world.opened, 1)
+        yield* TestClock.adjust("31 seconds")
+        assert.isTrue(yield* refused(sent))
+        assert.lengthOf(world.opened, 2)
+      }).pipe(Effect.provide(world.layer))
+    }))
+
+  it.effect("asks the user again after a logout, also soon after the user has denied a login", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const denied = new AuthorizationError({ reason: "Denied", message: "No" })
+      const grant = asking(() => Effect.zipRight(Effect.sync(() => asked++), Effect.fail(denied)))
+      yield* Effect.gen(function*() {
+        yield* Effect.flip(refused())
+        yield* Effect.flip(refused())
+        assert.strictEqual(asked, 1)
+        yield* logout
+        yield* Effect.flip(refused())
+        assert.strictEqual(asked, 2)
+      }).pipe(Effect.provide(World.make({ grant }).layer))
     }))
 })
 
