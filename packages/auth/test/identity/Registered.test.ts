@@ -1,7 +1,8 @@
 import * as KeyValueStore from "@effect/platform/KeyValueStore"
 import { assert, describe, it } from "@effect/vitest"
+import type { AuthorizationError } from "@effect-mcp/auth/AuthorizationError"
 import * as CredentialStore from "@effect-mcp/auth/CredentialStore"
-import { Effect, Redacted } from "effect"
+import { Deferred, Effect, Redacted } from "effect"
 import * as Registered from "../../src/identity/Registered.js"
 
 const ISSUER = "https://auth.test"
@@ -16,16 +17,18 @@ const registration: CredentialStore.Registration = {
   resources: ["a"]
 }
 
-/** A store that lets other fibers run at each step, as a store of files does. */
+/** A store that lets other fibers run at each step, as a store of files does. `reading` is complete when it is read. */
 const slow = Effect.gen(function*() {
   const memory = yield* KeyValueStore.KeyValueStore
+  const reading = yield* Deferred.make<void>()
   const store = CredentialStore.make({
     ...memory,
-    get: (key) => Effect.zipRight(Effect.yieldNow(), memory.get(key)),
+    get: (key) =>
+      Effect.zipRight(Deferred.succeed(reading, undefined), Effect.zipRight(Effect.yieldNow(), memory.get(key))),
     set: (key, value) => Effect.zipRight(Effect.yieldNow(), memory.set(key, value))
   })
   yield* store.registrations.set(registration, ISSUER)
-  return store
+  return { store, reading }
 }).pipe(Effect.provide(KeyValueStore.layerMemory))
 
 const binding = (resource: string): CredentialStore.Binding => ({
@@ -38,7 +41,7 @@ const binding = (resource: string): CredentialStore.Binding => ({
 describe("the registration of a client that logs in and out at the same moment", () => {
   it.effect("knows all resources that use it", () =>
     Effect.gen(function*() {
-      const store = yield* slow
+      const { store } = yield* slow
       const uses = ["b", "c", "d"].map((resource) => Registered.use(store, ISSUER, resource, registration))
       assert.deepStrictEqual(yield* Effect.all(uses, { concurrency: "unbounded" }), [true, true, true])
       assert.sameMembers([...(yield* store.registrations.get(ISSUER))!.resources!], ["a", "b", "c", "d"])
@@ -47,12 +50,13 @@ describe("the registration of a client that logs in and out at the same moment",
   it.effect("is deleted, or is used by the login, and never both", () =>
     Effect.gen(function*() {
       for (const isLoginFirst of [true, false]) {
-        const store = yield* slow
+        const { reading, store } = yield* slow
         const login = Registered.use(store, ISSUER, "b", registration)
         const logout = Registered.release(store, binding("a"), "one")
-        const [isUsed, deleted] = isLoginFirst
-          ? yield* Effect.all([login, logout], { concurrency: "unbounded" })
-          : (yield* Effect.all([logout, login], { concurrency: "unbounded" })).reverse()
+        const first = yield* Effect.fork<unknown, AuthorizationError, never>(isLoginFirst ? login : logout)
+        yield* Deferred.await(reading)
+        const second = yield* isLoginFirst ? logout : login
+        const [isUsed, deleted] = isLoginFirst ? [yield* first, second] : [second, yield* first]
         assert.strictEqual(isUsed, isLoginFirst)
         assert.strictEqual(deleted === undefined, isLoginFirst)
         const left = yield* store.registrations.get(ISSUER)
