@@ -114,7 +114,7 @@ export const open = (
   })
 
 /** How many inputs were skipped, and how the first of those begins whose text is known. */
-interface Skipped {
+export interface Skipped {
   count: number
   first: string | undefined
 }

@@ -6,7 +6,7 @@ import { ConnectionClosed, RequestTimeout, TransportError } from "@effect-mcp/co
 import type { CallError, RequestOptions } from "@effect-mcp/core/Outbound"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { Effect } from "effect"
-import * as Negotiation from "../../../src/client/negotiation/Negotiation.js"
+import * as Probe from "../../../src/client/negotiation/Probe.js"
 
 /** Sends the request to a server that answers with this outcome. */
 const discover = (outcome: Effect.Effect<JsonObject, CallError>) =>
@@ -20,7 +20,7 @@ const discover = (outcome: Effect.Effect<JsonObject, CallError>) =>
         return outcome
       }
     }
-    const verdict = yield* Negotiation.discover(outbound, "2026-07-28", {
+    const verdict = yield* Probe.discover(outbound, "2026-07-28", {
       timeout: "5 seconds",
       cancelOnAbandon: false
     }, (one) =>
@@ -150,7 +150,7 @@ describe("server/discover of a client", () => {
       ...[401, 403, 407, 408, 425, 429, 500, 502, 503, 504].map((status) =>
         [`is ${status}`, Effect.fail(refusal(status)), "Inconclusive"] as const
       )
-    ] as ReadonlyArray<readonly [string, Effect.Effect<JsonObject, CallError>, Negotiation.Verdict["_tag"]]>
+    ] as ReadonlyArray<readonly [string, Effect.Effect<JsonObject, CallError>, Probe.Verdict["_tag"]]>
   ) {
     it.effect(`has the verdict "${tag}" when its outcome ${what}`, () =>
       Effect.gen(function*() {
