@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as MutableRef from "effect/MutableRef"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Outbox from "../../kit/Outbox.js"
@@ -56,82 +57,105 @@ interface State {
   readonly entries: GroupEntries.Entries
 }
 
-/**
- * Each change is one synchronous step: a lock would be lost when a server that has just taken it is interrupted. `state` is
- * what was published last.
- */
+interface Self {
+  readonly options: Options
+  /** What was published last. Only `publish` writes it. */
+  readonly state: MutableRef.MutableRef<State>
+  readonly listeners: Set<Listener>
+}
+
+/** Each change is one synchronous step: a lock would be lost when a server that has just taken it is interrupted. */
 export const make = (options: Options): Effect.Effect<CurrentEntries> =>
   Effect.sync(() => {
-    let state: State = { servers: new Map(), entries: Entries.empty }
-    const listeners = new Set<Listener>()
-    const publish = (next: State): void => {
-      state = next
-      for (const listener of listeners) listener.unsafeSlide(next.entries)
+    const self: Self = {
+      options,
+      state: MutableRef.make<State>({ servers: new Map(), entries: Entries.empty }),
+      listeners: new Set()
     }
-    const listener: Effect.Effect<Listener, never, Scope.Scope> = Effect.acquireRelease(
-      Effect.sync(() => {
-        const listener = Outbox.make<GroupEntries.Entries>(CAPACITY)
-        listeners.add(listener)
-        listener.unsafeOffer(state.entries)
-        return listener
-      }),
-      (listener) =>
-        Effect.sync(() => {
-          listeners.delete(listener)
-          listener.end(Exit.void)
-        })
-    )
-    /** Sets what is known of a server, and logs which entries were renamed for it. */
-    const set = <E>(
-      member: Membership,
-      server: Entries.Server,
-      accept: (entries: GroupEntries.Entries) => Exit.Exit<void, E>
-    ): Effect.Effect<void, E> =>
-      Effect.suspend(() => {
-        const before = state.entries
-        const next = stateOf(new Map(state.servers).set(member, server), options)
-        const accepted = accept(next.entries)
-        if (Exit.isFailure(accepted)) return accepted
-        publish(next)
-        return Effect.forEach(
-          Entries.renamed(before, next.entries),
-          (renamed) => Effect.logWarning(sentence(renamed)),
-          { discard: true }
-        )
-      })
-    const update = (member: Membership, change: (server: Entries.Server) => Entries.Server | undefined) =>
-      Effect.sync(() => {
-        const server = state.servers.get(member)
-        if (server === undefined) return
-        const changed = change(server)
-        const others = new Map(state.servers)
-        others.delete(member)
-        publish(stateOf(changed === undefined ? others : others.set(member, changed), options))
-      })
-    const read = <E>(
-      member: Membership,
-      session: ClientSessionService,
-      accept: (entries: GroupEntries.Entries) => Exit.Exit<void, E>
-    ) =>
-      Effect.gen(function*() {
-        const { isComplete, lists } = yield* ServerLists.read(session, state.servers.get(member)?.lists)
-        yield* set(member, { name: member.name, info: session.serverInfo, lists, isAway: false }, accept)
-        return isComplete
-      })
     return {
-      entries: Effect.sync(() => state.entries),
-      changes: Stream.unwrapScoped(Effect.map(listener, ({ stream }) => stream)),
-      add: (member, session) =>
-        read(member, session, (entries): Exit.Exit<void, DuplicateEntry> => {
-          const collision = options.refuseCollisions ? Entries.collisions(entries, member.name) : undefined
-          return collision === undefined
-            ? Exit.void
-            : Exit.fail(new DuplicateEntry({ server: member.name, ...collision }))
-        }),
-      refresh: (member, session) => read(member, session, () => Exit.void),
-      hide: (member) => update(member, (server) => ({ ...server, isAway: true })),
-      remove: (member) => update(member, () => undefined)
+      entries: Effect.sync(() => MutableRef.get(self.state).entries),
+      changes: Stream.unwrapScoped(Effect.map(listener(self), ({ stream }) => stream)),
+      add: (member, session) => read(self, member, session, (entries) => refusal(self, member, entries)),
+      refresh: (member, session) => read(self, member, session, () => Exit.void),
+      hide: (member) => update(self, member, (server) => ({ ...server, isAway: true })),
+      remove: (member) => update(self, member, () => undefined)
     }
+  })
+
+const publish = ({ listeners, state }: Self, next: State): void => {
+  MutableRef.set(state, next)
+  for (const listener of listeners) listener.unsafeSlide(next.entries)
+}
+
+const listener = ({ listeners, state }: Self): Effect.Effect<Listener, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const listener = Outbox.make<GroupEntries.Entries>(CAPACITY)
+      listeners.add(listener)
+      listener.unsafeOffer(MutableRef.get(state).entries)
+      return listener
+    }),
+    (listener) =>
+      Effect.sync(() => {
+        listeners.delete(listener)
+        listener.end(Exit.void)
+      })
+  )
+
+/** Whether a change is accepted that would lead to these entries. */
+type Accept<E> = (entries: GroupEntries.Entries) => Exit.Exit<void, E>
+
+const refusal = (
+  { options }: Self,
+  member: Membership,
+  entries: GroupEntries.Entries
+): Exit.Exit<void, DuplicateEntry> => {
+  const collision = options.refuseCollisions ? Entries.collisions(entries, member.name) : undefined
+  return collision === undefined ? Exit.void : Exit.fail(new DuplicateEntry({ server: member.name, ...collision }))
+}
+
+/** Reads the lists of a server. Gives whether the server gave all of its lists. */
+const read = Effect.fnUntraced(function*<E>(
+  self: Self,
+  member: Membership,
+  session: ClientSessionService,
+  accept: Accept<E>
+) {
+  const before = MutableRef.get(self.state).servers.get(member)?.lists
+  const { isComplete, lists } = yield* ServerLists.read(session, before)
+  yield* set(self, member, { name: member.name, info: session.serverInfo, lists, isAway: false }, accept)
+  return isComplete
+})
+
+/** Sets what is known of a server, and logs which entries were renamed for it. */
+const set = <E>(self: Self, member: Membership, server: Entries.Server, accept: Accept<E>): Effect.Effect<void, E> =>
+  Effect.suspend(() => {
+    const before = MutableRef.get(self.state)
+    const next = stateOf(new Map(before.servers).set(member, server), self.options)
+    const accepted = accept(next.entries)
+    if (Exit.isFailure(accepted)) return accepted
+    publish(self, next)
+    return Effect.forEach(
+      Entries.renamed(before.entries, next.entries),
+      (renamed) => Effect.logWarning(sentence(renamed)),
+      { discard: true }
+    )
+  })
+
+/** Changes what is known of a server that is in the group; `undefined` removes the server. */
+const update = (
+  self: Self,
+  member: Membership,
+  change: (server: Entries.Server) => Entries.Server | undefined
+): Effect.Effect<void> =>
+  Effect.sync(() => {
+    const { servers } = MutableRef.get(self.state)
+    const server = servers.get(member)
+    if (server === undefined) return
+    const changed = change(server)
+    const others = new Map(servers)
+    others.delete(member)
+    publish(self, stateOf(changed === undefined ? others : others.set(member, changed), self.options))
   })
 
 const stateOf = (servers: Servers, naming: Naming): State => ({
