@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import type { Params } from "../../jsonrpc/Message.js"
 import type { Outbound } from "../../jsonrpc/Outbound.js"
 import * as SingleFlight from "../../kit/SingleFlight.js"
@@ -30,7 +31,7 @@ import type { CallOptions } from "../ClientSession.js"
 import * as EraEvidence from "../http/EraEvidence.js"
 import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import * as Decoding from "../session/Decoding.js"
-import { type EraTasks, goneOr } from "../session/EraTasks.js"
+import { type EraTasks, goneOr, type OpenTask, type RequestOptions } from "../session/EraTasks.js"
 import * as ExtensionMethods from "../session/ExtensionMethods.js"
 import * as ListPages from "../session/ListPages.js"
 import * as Calls from "../session/MethodCalls.js"
@@ -97,22 +98,17 @@ export const connect = (
 const isSpoken = (prior: ServerFacts, versions: ReadonlyArray<LegacyVersion>): prior is ServerFacts<LegacyVersion> =>
   (versions as ReadonlyArray<string>).includes(prior.version)
 
+interface TaskRequests {
+  readonly calls: Calls.Calls
+  readonly report: Decoding.Report
+}
+
 const eraTasks = (
   calls: Calls.Calls,
   { serverCapabilities, version }: ServerFacts<LegacyVersion>,
   report: Decoding.Report
 ): EraTasks => {
-  const request = <A>(
-    { name }: Pick<Method.Request, "name">,
-    decode: Method.Decode<A>,
-    params: Params | undefined,
-    options: CallOptions | undefined
-  ): Effect.Effect<A, ClientError> =>
-    Effect.flatMap(calls.request(name, params, options), (result) => decoded(name, decode, result))
-
-  const decoded = <A>(name: string, decode: Method.Decode<A>, result: Params): Effect.Effect<A, ClientError> =>
-    Decoding.decodeOrFail(name, decode, result, report)
-
+  const self: TaskRequests = { calls, report }
   return {
     // MUST NOT send `task` to a server that does not declare it.
     decides: version === "2025-11-25" && declares(serverCapabilities, "tasks.requests.tools.call")
@@ -121,60 +117,88 @@ const eraTasks = (
     call: (params, options, task) =>
       task === undefined
         ? Effect.map(calls.call("tools/call", params, options), Either.right)
-        : Effect.flatMap(
-          calls.request(
-            Methods.callTool.name,
-            Methods.callTool.narrowParams(version)({ ...params, task }) as Params,
-            options
-          ),
-          (result): Effect.Effect<Either.Either<any, Tasks.Task>, ClientError> =>
-            result["task"] === undefined
-              ? Effect.map(decoded(Methods.callTool.name, Methods.callTool.decodeResult, result), Either.right)
-              : Effect.map(decoded(Methods.callTool.name, decodeCreated, result), ({ task }) => Either.left(task))
-        ),
-    open: (taskId, first, options) => {
-      const params = { taskId }
-      const limits = { timeout: options?.timeout }
-      const get = Effect.mapError(
-        request(TaskMethods.getTask, TaskMethods.getTask.decodeResult, params, limits),
-        goneOr(taskId)
-      )
-      const fetch = (isWaiting: boolean) =>
-        // The result has the type of that of the call.
-        request(
-          TaskMethods.getTaskPayload,
-          Methods.callTool.decodeResult,
-          params,
-          isWaiting ? { timeout: Duration.infinity } : limits
-        ).pipe(
-          // The server may have refused the parameters of the call, or it has the task no longer.
-          Effect.tapErrorTag("InvalidParams", () => get)
-        )
-      return Effect.map(TaskPoll.make<Tasks.Task, ClientError>(get, first), (poll) => ({
-        poll,
-        result: SingleFlight.make<CallToolResult, ClientError>().join(TaskPoll.result(
-          poll,
-          fetch,
-          ({ statusMessage }) => new TaskEnded({ taskId, reason: "Cancelled", statusMessage })
-        )),
-        cancel: TaskPoll.cancel(poll, get, calls.request(TaskMethods.cancelTask.name, params, limits)),
-        // The server notifies the session that has begun the task, if it notifies at all.
-        listen: Effect.void
-      }))
-    },
-    list: (options) =>
-      ListPages.stream(
-        TaskMethods.listTasks.name,
-        (cursor) =>
-          request(
-            TaskMethods.listTasks,
-            TaskMethods.listTasks.decodeResult,
-            cursor === undefined ? undefined : { cursor },
-            options
-          ),
-        ({ tasks }) => tasks
-      )
+        : callAsTask(self, Methods.callTool.narrowParams(version)({ ...params, task }) as Params, options),
+    open: (taskId, first, options) => openTask(self, taskId, first, options),
+    list: (options) => listTasks(self, options)
   }
+}
+
+const request = <A>(
+  self: TaskRequests,
+  { name }: Pick<Method.Request, "name">,
+  decode: Method.Decode<A>,
+  params: Params | undefined,
+  options: CallOptions | undefined
+): Effect.Effect<A, ClientError> =>
+  Effect.flatMap(self.calls.request(name, params, options), (result) => decoded(self, name, decode, result))
+
+const decoded = <A>(
+  { report }: TaskRequests,
+  name: string,
+  decode: Method.Decode<A>,
+  result: Params
+): Effect.Effect<A, ClientError> => Decoding.decodeOrFail(name, decode, result, report)
+
+const callAsTask = (
+  self: TaskRequests,
+  params: Params,
+  options: CallOptions | undefined
+): Effect.Effect<Either.Either<any, Tasks.Task>, ClientError> => {
+  const { decodeResult, name } = Methods.callTool
+  return Effect.flatMap(
+    self.calls.request(name, params, options),
+    (result): Effect.Effect<Either.Either<any, Tasks.Task>, ClientError> =>
+      result["task"] === undefined
+        ? Effect.map(decoded(self, name, decodeResult, result), Either.right)
+        : Effect.map(decoded(self, name, decodeCreated, result), ({ task }) => Either.left(task))
+  )
+}
+
+const openTask = (
+  self: TaskRequests,
+  taskId: string,
+  first: Tasks.Task | undefined,
+  options: RequestOptions | undefined
+): Effect.Effect<OpenTask> => {
+  const params = { taskId }
+  const limits = { timeout: options?.timeout }
+  const get = Effect.mapError(
+    request(self, TaskMethods.getTask, TaskMethods.getTask.decodeResult, params, limits),
+    goneOr(taskId)
+  )
+  const fetch = (isWaiting: boolean) =>
+    // The result has the type of that of the call.
+    request(
+      self,
+      TaskMethods.getTaskPayload,
+      Methods.callTool.decodeResult,
+      params,
+      isWaiting ? { timeout: Duration.infinity } : limits
+    ).pipe(
+      // The server may have refused the parameters of the call, or it has the task no longer.
+      Effect.tapErrorTag("InvalidParams", () => get)
+    )
+  return Effect.map(TaskPoll.make<Tasks.Task, ClientError>(get, first), (poll) => ({
+    poll,
+    result: SingleFlight.make<CallToolResult, ClientError>().join(TaskPoll.result(
+      poll,
+      fetch,
+      ({ statusMessage }) => new TaskEnded({ taskId, reason: "Cancelled", statusMessage })
+    )),
+    cancel: TaskPoll.cancel(poll, get, self.calls.request(TaskMethods.cancelTask.name, params, limits)),
+    // The server notifies the session that has begun the task, if it notifies at all.
+    listen: Effect.void
+  }))
+}
+
+const listTasks = (self: TaskRequests, options: CallOptions | undefined): Stream.Stream<Tasks.Task, ClientError> => {
+  const { decodeResult, name } = TaskMethods.listTasks
+  return ListPages.stream(
+    name,
+    (cursor) =>
+      request(self, TaskMethods.listTasks, decodeResult, cursor === undefined ? undefined : { cursor }, options),
+    ({ tasks }) => tasks
+  )
 }
 
 const decodeCreated = Mend.decoder(Tasks.CreateTaskResult, "client")
