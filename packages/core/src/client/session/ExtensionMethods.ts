@@ -54,119 +54,157 @@ export interface ExtensionMethods extends ExtensionCalls {
   ) => Effect.Effect<void, NotNegotiated>
 }
 
+/** What the client knows of its extensions, the server and the session. */
+export interface Options {
+  readonly enforceCapabilities: boolean
+  readonly extensions: ExtensionTable.ExtensionTable
+}
+
+interface Self extends Options {
+  readonly hub: Pick<NotificationHub, "listen" | "report">
+  readonly serverCapabilities: ServerCapabilities
+  readonly version: Version
+  readonly outbound: Pick<Calls, "request"> & Pick<Outbound, "notify">
+  readonly era: EraCalls
+}
+
 export const make = (
-  { enforceCapabilities, extensions }: {
-    readonly enforceCapabilities: boolean
-    readonly extensions: ExtensionTable.ExtensionTable
-  },
-  { listen: notifications, report }: Pick<NotificationHub, "listen" | "report">,
-  { serverCapabilities, version }: { readonly serverCapabilities: ServerCapabilities; readonly version: Version },
-  outbound: Pick<Calls, "request"> & Pick<Outbound, "notify">,
+  { enforceCapabilities, extensions }: Options,
+  hub: Self["hub"],
+  { serverCapabilities, version }: Pick<Self, "serverCapabilities" | "version">,
+  outbound: Self["outbound"],
   era: EraCalls
 ): ExtensionMethods => {
-  const refusal = (
-    method: string,
-    part: Extension.Revisions & { readonly extension: string }
-  ): NotNegotiated | undefined => {
-    const isIn = ExtensionTable.isIn(part, version)
-    const isGiven = extensions.byId.has(part.extension)
-    const isDeclared = !enforceCapabilities || serverCapabilities.extensions?.[part.extension] !== undefined
-    return isIn && isGiven && isDeclared ? undefined : new NotNegotiated({
-      method,
-      version,
-      capability: isIn ? `extensions.${part.extension}` : undefined,
-      declaredBy: isGiven ? "server" : "client"
-    })
-  }
-
-  const request = (
-    method: Extension.Request,
-    params: unknown,
-    options: CallOptions | undefined
-  ): Effect.Effect<any, ClientError> => {
-    const { name, result } = method
-    const refused = refusal(name, method)
-    return refused !== undefined ? Effect.fail(refused) : ExtensionTable.encodeParams(method, params).pipe(
-      Effect.flatMap((params) => era.call(name, params, options)),
-      Effect.flatMap((answer) =>
-        Effect.mapError(SchemaParser.decodeUnknown(result)(answer), (issue) => invalidResult(`"${name}"`, issue))
-      )
-    )
-  }
-
-  const listen = (
-    notification: Extension.Notification,
-    keys: ReadonlyArray<string> | undefined,
-    { current = Effect.succeed([]) }: ListenOptions<unknown> = {}
-  ): Stream.Stream<any, ClientError> =>
-    Stream.unwrapScoped(Effect.gen(function*() {
-      const { filter, key, name, params } = notification
-      // A notification without a filter comes without a subscription.
-      const subscribe = filter === undefined ? () => Effect.void : era.subscribe
-      if (subscribe === undefined) {
-        return yield* new NotNegotiated({ method: LISTEN, version, capability: undefined, declaredBy: "server" })
-      }
-      const refused = refusal(filter === undefined ? name : LISTEN, notification)
-      if (refused !== undefined) return yield* refused
-      // Before the server knows the subscription, so that no notification is lost.
-      const received = yield* notifications(name)
-      // Beside the marker, which a slow reader may lose.
-      let hasOpened = false
-      const opened = () => {
-        hasOpened = true
-        received.unsafeOffer(OPENED)
-      }
-      yield* subscribe(filter!, keys, opened)
-      opened()
-      const decode = SchemaParser.decodeUnknown(params)
-      const wanted = keys === undefined ? undefined : new Set(keys)
-      const values = (one: Notification): Effect.Effect<ReadonlyArray<unknown>> =>
-        one === OPENED ? Effect.succeed([]) : Effect.matchEffect(decode(one.params ?? {}), {
-          onFailure: (issue) => Effect.as(report(Decoding.invalidParams(name, issue)), []),
-          onSuccess: (value) => Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? [value] : [])
-        })
-      return Stream.mapConcatEffect(received.stream, (one) => {
-        if (!hasOpened) return values(one)
-        hasOpened = false
-        return Effect.zipWith(current, values(one), (first, rest) => [...first, ...rest])
-      })
-    }))
-
+  const self: Self = { enforceCapabilities, extensions, hub, serverCapabilities, version, outbound, era }
   return {
-    extension: ({ id, settings, since, until }) =>
-      Effect.suspend(() => {
-        const declared = serverCapabilities.extensions?.[id]
-        return declared === undefined || !ExtensionTable.has(extensions, { extension: id, since, until }, version)
-          ? Effect.succeedNone
-          : Effect.mapBoth(SchemaParser.decodeUnknown(settings.server)(declared), {
-            onFailure: (issue) =>
-              new TransportError({
-                reason: "Decode",
-                message: `The server's settings of the extension "${id}" are not valid: ${Issue.sentence(issue)}`
-              }),
-            onSuccess: (server) => Option.some<any>({ client: extensions.own.get(id), server })
-          })
-      }),
+    extension: (one) => extension(self, one),
     request: (
       method: string | Extension.Request,
       params?: any,
       options?: CallOptions
     ): Effect.Effect<any, ClientError> =>
-      typeof method === "string" ? outbound.request(method, params, options) : request(method, params, options),
+      typeof method === "string" ? outbound.request(method, params, options) : request(self, method, params, options),
     callEither: (resultType, params, options) => era.either(resultType, params as unknown as JsonObject, options),
     listen: (notification: Extension.Notification, ...rest: ReadonlyArray<any>) =>
       notification.subscribed === "keys"
-        ? listen(notification, rest[0], rest[1])
-        : listen(notification, undefined, rest[0]),
-    notify: (notification, params) =>
-      Effect.suspend(() =>
-        refusal(notification.name, notification) ??
-          Effect.flatMap(
-            ExtensionTable.encodeParams(notification, params),
-            (params) => outbound.notify(notification.name, params)
-          )
-      )
+        ? listen(self, notification, rest[0], rest[1])
+        : listen(self, notification, undefined, rest[0]),
+    notify: (notification, params) => notify(self, notification, params)
   }
+}
+
+/** Why a part of an extension cannot be used in this session. */
+const refusal = (
+  { enforceCapabilities, extensions, serverCapabilities, version }: Self,
+  method: string,
+  part: Extension.Revisions & { readonly extension: string }
+): NotNegotiated | undefined => {
+  const isIn = ExtensionTable.isIn(part, version)
+  const isGiven = extensions.byId.has(part.extension)
+  const isDeclared = !enforceCapabilities || serverCapabilities.extensions?.[part.extension] !== undefined
+  return isIn && isGiven && isDeclared ? undefined : new NotNegotiated({
+    method,
+    version,
+    capability: isIn ? `extensions.${part.extension}` : undefined,
+    declaredBy: isGiven ? "server" : "client"
+  })
+}
+
+/** The settings of both sides, when both have declared the extension. */
+const extension = (
+  { extensions, serverCapabilities, version }: Self,
+  { id, settings, since, until }: Extension.Extension.Any
+): Effect.Effect<Option.Option<any>, TransportError> =>
+  Effect.suspend(() => {
+    const declared = serverCapabilities.extensions?.[id]
+    return declared === undefined || !ExtensionTable.has(extensions, { extension: id, since, until }, version)
+      ? Effect.succeedNone
+      : Effect.mapBoth(SchemaParser.decodeUnknown(settings.server)(declared), {
+        onFailure: (issue) =>
+          new TransportError({
+            reason: "Decode",
+            message: `The server's settings of the extension "${id}" are not valid: ${Issue.sentence(issue)}`
+          }),
+        onSuccess: (server) => Option.some<any>({ client: extensions.own.get(id), server })
+      })
+  })
+
+const request = (
+  self: Self,
+  method: Extension.Request,
+  params: unknown,
+  options: CallOptions | undefined
+): Effect.Effect<any, ClientError> => {
+  const { name, result } = method
+  const refused = refusal(self, name, method)
+  return refused !== undefined ? Effect.fail(refused) : ExtensionTable.encodeParams(method, params).pipe(
+    Effect.flatMap((params) => self.era.call(name, params, options)),
+    Effect.flatMap((answer) =>
+      Effect.mapError(SchemaParser.decodeUnknown(result)(answer), (issue) => invalidResult(`"${name}"`, issue))
+    )
+  )
+}
+
+const notify = (
+  self: Self,
+  notification: Extension.Notification<"client">,
+  params: unknown
+): Effect.Effect<void, NotNegotiated> =>
+  Effect.suspend(() =>
+    refusal(self, notification.name, notification) ??
+      Effect.flatMap(
+        ExtensionTable.encodeParams(notification, params),
+        (params) => self.outbound.notify(notification.name, params)
+      )
+  )
+
+const listen = (
+  self: Self,
+  notification: Extension.Notification,
+  keys: ReadonlyArray<string> | undefined,
+  { current = Effect.succeed([]) }: ListenOptions<unknown> = {}
+): Stream.Stream<any, ClientError> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const { era, hub, version } = self
+    const { filter, name } = notification
+    // A notification without a filter comes without a subscription.
+    const subscribe = filter === undefined ? () => Effect.void : era.subscribe
+    if (subscribe === undefined) {
+      return yield* new NotNegotiated({ method: LISTEN, version, capability: undefined, declaredBy: "server" })
+    }
+    const refused = refusal(self, filter === undefined ? name : LISTEN, notification)
+    if (refused !== undefined) return yield* refused
+    // Before the server knows the subscription, so that no notification is lost.
+    const received = yield* hub.listen(name)
+    // Beside the marker, which a slow reader may lose.
+    let hasOpened = false
+    const opened = () => {
+      hasOpened = true
+      received.unsafeOffer(OPENED)
+    }
+    yield* subscribe(filter!, keys, opened)
+    opened()
+    const values = valuesOf(self, notification, keys)
+    return Stream.mapConcatEffect(received.stream, (one) => {
+      if (!hasOpened) return values(one)
+      hasOpened = false
+      return Effect.zipWith(current, values(one), (first, rest) => [...first, ...rest])
+    })
+  }))
+
+/** Decodes a notification. Gives no value for a notification of other keys, or one that is not valid. */
+const valuesOf = (
+  { hub: { report } }: Self,
+  { key, name, params }: Extension.Notification,
+  keys: ReadonlyArray<string> | undefined
+) => {
+  const decode = SchemaParser.decodeUnknown(params)
+  const wanted = keys === undefined ? undefined : new Set(keys)
+  return (one: Notification): Effect.Effect<ReadonlyArray<unknown>> =>
+    one === OPENED ? Effect.succeed([]) : Effect.matchEffect(decode(one.params ?? {}), {
+      onFailure: (issue) => Effect.as(report(Decoding.invalidParams(name, issue)), []),
+      onSuccess: (value) => Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? [value] : [])
+    })
 }
 
 const LISTEN = "subscriptions/listen"
