@@ -50,77 +50,90 @@ export interface NotificationHub {
   readonly end: Effect.Effect<void>
 }
 
+interface Self {
+  readonly notifications: Broadcast<Notification>
+  /** Only `listen` adds a method. */
+  readonly byMethod: Map<string, Broadcast<Notification>>
+  readonly diagnostics: Broadcast<Diagnostic>
+  /** The notifications that have a stream of their own, by their methods. */
+  readonly decoded: ReadonlyMap<string, Decoded<unknown>>
+  /** The URL elicitations that are not completed. `onElicitation` adds them, and `publish` removes them. */
+  readonly open: Set<unknown>
+  readonly log: (diagnostic: Diagnostic) => Effect.Effect<void>
+}
+
 /** Its streams end with the scope at the latest. */
 export const make = (decoders: Decoders): Effect.Effect<NotificationHub, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const notifications = new Broadcast<Notification>()
-      const byMethod = new Map<string, Broadcast<Notification>>()
-      let isOver = false
-      const diagnostics = new Broadcast<Diagnostic>()
-      const log = logger()
-      const report = (diagnostic: Diagnostic): Effect.Effect<void> =>
-        Effect.suspend(() =>
-          diagnostics.publish(diagnostic, () => Json.stringify(diagnostic)?.length) ? Effect.void : log(diagnostic)
-        )
-      const logs = new Decoded("notifications/message", decoders["notifications/message"])
-      const updates = new Decoded("notifications/resources/updated", decoders["notifications/resources/updated"])
-      const completed = new Decoded(
-        "notifications/elicitation/complete",
-        decoders["notifications/elicitation/complete"]
-      )
-      const decoded = new Map([logs, updates, completed].map((one) => [one.method, one as Decoded<unknown>]))
-      const open = new Set<unknown>()
-      return {
-        onElicitation: (id) => {
-          if (typeof id !== "string" || id.length > MAX_ID) return
-          open.add(id)
-          if (open.size > MAX_IDS) open.delete(open.values().next().value)
-        },
-        publish: (notification) => {
-          const id = notification.params?.elicitationId
-          // MUST ignore ids that are unknown, or completed already (2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation)
-          if (notification.method === completed.method && typeof id === "string" && !open.delete(id)) return undefined
-          const sizeOf = () => MessageText.lengthOf(notification)
-          notifications.publish(notification, sizeOf)
-          byMethod.get(notification.method)?.publish(notification, sizeOf)
-          const problem = decoded.get(notification.method)?.publishParams(notification.params, sizeOf)
-          return problem === undefined ? undefined : report(problem)
-        },
-        report,
-        listen: (method) =>
-          Effect.suspend(() => {
-            const own = byMethod.get(method) ?? new Broadcast<Notification>()
-            byMethod.set(method, own)
-            if (isOver) own.end()
-            return own.listener
-          }),
-        streams: {
-          notifications: notifications.stream,
-          logs: logs.stream,
-          listChanges: Stream.filterMap(
-            notifications.stream,
-            ({ method }) => Option.fromNullable(changes.get(method))
-          ),
-          resourceUpdates: Stream.map(updates.stream, ({ uri }) => uri),
-          elicitationsCompleted: Stream.map(completed.stream, ({ elicitationId }) => elicitationId),
-          diagnostics: diagnostics.stream
-        },
-        end: Effect.sync(() => {
-          isOver = true
-          notifications.end()
-          for (const one of byMethod.values()) one.end()
-          for (const one of decoded.values()) one.end()
-          diagnostics.end()
-        })
-      }
-    }),
-    ({ end }) => end
-  )
+  Effect.acquireRelease(Effect.sync(() => hub(decoders)), ({ end }) => end)
+
+const hub = (decoders: Decoders): NotificationHub => {
+  const notifications = new Broadcast<Notification>()
+  const diagnostics = new Broadcast<Diagnostic>()
+  const logs = new Decoded("notifications/message", decoders["notifications/message"])
+  const updates = new Decoded("notifications/resources/updated", decoders["notifications/resources/updated"])
+  const completed = new Decoded(COMPLETED, decoders[COMPLETED])
+  const decoded = new Map([logs, updates, completed].map((one) => [one.method, one as Decoded<unknown>]))
+  const self: Self = { notifications, byMethod: new Map(), diagnostics, decoded, open: new Set(), log: logger() }
+  return {
+    onElicitation: (id) => onElicitation(self, id),
+    publish: (notification) => publish(self, notification),
+    report: (diagnostic) => report(self, diagnostic),
+    listen: (method) => listen(self, method),
+    streams: {
+      notifications: notifications.stream,
+      logs: logs.stream,
+      listChanges: Stream.filterMap(notifications.stream, ({ method }) => Option.fromNullable(changes.get(method))),
+      resourceUpdates: Stream.map(updates.stream, ({ uri }) => uri),
+      elicitationsCompleted: Stream.map(completed.stream, ({ elicitationId }) => elicitationId),
+      diagnostics: diagnostics.stream
+    },
+    end: Effect.sync(() => end(self))
+  }
+}
+
+const COMPLETED = "notifications/elicitation/complete"
 
 /** How many elicitations may be open, and how long the id of one may be, in characters. Others are not remembered. */
 const MAX_IDS = 1024
 const MAX_ID = 1024
+
+const onElicitation = ({ open }: Self, id: unknown): void => {
+  if (typeof id !== "string" || id.length > MAX_ID) return
+  open.add(id)
+  if (open.size > MAX_IDS) open.delete(open.values().next().value)
+}
+
+const publish = (self: Self, notification: Notification): Effect.Effect<void> | undefined => {
+  const { byMethod, decoded, notifications, open } = self
+  const id = notification.params?.elicitationId
+  // MUST ignore ids that are unknown, or completed already (2025-11-25 client/elicitation#completion-notifications-for-url-mode-elicitation)
+  if (notification.method === COMPLETED && typeof id === "string" && !open.delete(id)) return undefined
+  const sizeOf = () => MessageText.lengthOf(notification)
+  notifications.publish(notification, sizeOf)
+  byMethod.get(notification.method)?.publish(notification, sizeOf)
+  const problem = decoded.get(notification.method)?.publishParams(notification.params, sizeOf)
+  return problem === undefined ? undefined : report(self, problem)
+}
+
+const report = ({ diagnostics, log }: Self, diagnostic: Diagnostic): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    diagnostics.publish(diagnostic, () => Json.stringify(diagnostic)?.length) ? Effect.void : log(diagnostic)
+  )
+
+const listen = (
+  { byMethod, notifications }: Self,
+  method: string
+): Effect.Effect<Outbox.Outbox<Notification>, never, Scope.Scope> =>
+  Effect.suspend(() => {
+    const own = byMethod.get(method) ?? new Broadcast<Notification>()
+    byMethod.set(method, own)
+    if (notifications.hasEnded) own.end()
+    return own.listener
+  })
+
+const end = ({ byMethod, decoded, diagnostics, notifications }: Self): void => {
+  for (const one of [notifications, ...byMethod.values(), ...decoded.values(), diagnostics]) one.end()
+}
 
 /**
  * An outbox for each listener. A `PubSub` would lose the newest value when it is offered to without a fiber, and on
@@ -129,6 +142,10 @@ const MAX_ID = 1024
 class Broadcast<A> {
   private readonly listeners = new Set<Outbox.Outbox<A>>()
   private ended = false
+
+  get hasEnded(): boolean {
+    return this.ended
+  }
 
   get hasListeners(): boolean {
     return this.listeners.size > 0
