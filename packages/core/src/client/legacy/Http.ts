@@ -10,6 +10,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as MutableRef from "effect/MutableRef"
 import * as Ref from "effect/Ref"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
 import { type LocalError, TransportError } from "../../jsonrpc/LocalError.js"
@@ -32,60 +33,95 @@ export interface Http extends Sender {
   readonly terminate: Effect.Effect<void, TransportError>
 }
 
+interface Self {
+  readonly connection: HttpConnection
+  readonly session: Ref.Ref<HttpSession.HttpSession>
+  /** The request that began the first session; `undefined` when an earlier connection sent it. */
+  readonly opening: Ref.Ref<Message.Request | undefined>
+  /** Reads the standalone stream. */
+  readonly standalone: Ref.Ref<Fiber.RuntimeFiber<void> | undefined>
+  /** Begins a session in place of a lost one, once for all requests that wait for it. */
+  readonly renewal: SingleFlight.SingleFlight<void, TransportError>
+  /** How many sessions the client has tried to begin in place of a lost one. */
+  readonly renewals: MutableRef.MutableRef<number>
+  /** What ends the requests whose streams the server loses with its session. */
+  readonly watching: Set<Effect.Effect<unknown>>
+}
+
 export const make = (connection: HttpConnection, fallback: Fallback | undefined): Effect.Effect<Http> =>
   Effect.gen(function*() {
-    const { fork, isOpen, reader, settings } = connection
-    const earlier = settings.session
-    const session = yield* Ref.make(
-      earlier === undefined ? HttpSession.initial(connection) : HttpSession.resumed(connection, earlier)
-    )
-    const opening = yield* Ref.make<Message.Request | undefined>(undefined)
-    const standalone = yield* Ref.make<Fiber.RuntimeFiber<void> | undefined>(undefined)
-
-    const send: Sender["send"] = (message, text) =>
-      Effect.flatMap(Ref.get(session), (current) =>
-        connection.send(HttpSession.post(current, text), (response) => {
-          if (Refusal.isOk(response)) return Effect.zipRight(Body.discard(response), accepted(message))
-          return Effect.flatMap(Refusal.fromResponse(response), (refused) => {
-            // The message belonged to the lost session. The next session begins without it.
-            if (current.id !== undefined && HttpSession.isLost(refused)) fork(Effect.ignore(renewal.renew(current.id)))
-            return Effect.fail(Refusal.toError(refused))
-          })
-        }))
-
-    const renewal: Renewal = renewals(connection, session, Ref.get(opening), send)
-
-    const accepted = (message: Message.Message): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        const isInitialized = Message.isNotification(message) && message.method === Methods.initialized.name
-        return isInitialized && isOpen() ? Effect.zipRight(Effect.map(Ref.get(session), announce), listen) : Effect.void
-      })
-
-    const listen: Effect.Effect<void> = Effect.suspend(() => {
-      if (!settings.standalone) return Effect.void
-      const fiber = fork(EventStream.listen(connection, session))
-      return Effect.flatMap(
-        Ref.getAndSet(standalone, fiber),
-        (last) => last === undefined ? Effect.void : Fiber.interruptFork(last)
-      )
-    })
-
-    if (earlier !== undefined) yield* listen
-
-    const options: Options = { connection, session, fallback, ...renewal }
+    const self = yield* initial(connection)
+    const { session } = self
+    if (connection.settings.session !== undefined) yield* listen(self)
+    const options: Options = { connection, session, fallback, renew: renews(self), watchSession: watches(self) }
     return {
       cancelsByClosing: false,
       canResume: true,
-      send,
-      request: (request, text, resumption) => {
-        const post = new Post(options, request, text, reader.deliver, resumption).run
-        return Effect.catchAll(
-          HttpSession.isInitialize(request) ? Effect.zipRight(Ref.set(opening, request), post) : post,
-          (error) => reader.deliver(new Undelivered(request.id, error))
-        )
-      },
+      send: sends(self),
+      request: requests(self, options),
       terminate: Effect.flatMap(Ref.get(session), terminate)
     }
+  })
+
+/** No message was sent yet. The session of an earlier connection goes on. */
+const initial = Effect.fnUntraced(function*(connection: HttpConnection) {
+  const { session: earlier } = connection.settings
+  const self: Self = {
+    connection,
+    session: yield* Ref.make(
+      earlier === undefined ? HttpSession.initial(connection) : HttpSession.resumed(connection, earlier)
+    ),
+    opening: yield* Ref.make<Message.Request | undefined>(undefined),
+    standalone: yield* Ref.make<Fiber.RuntimeFiber<void> | undefined>(undefined),
+    renewal: SingleFlight.make(),
+    renewals: MutableRef.make(0),
+    watching: new Set()
+  }
+  return self
+})
+
+const requests =
+  ({ connection: { reader }, opening }: Self, options: Options): Sender["request"] => (request, text, resumption) => {
+    const post = new Post(options, request, text, reader.deliver, resumption).run
+    return Effect.catchAll(
+      HttpSession.isInitialize(request) ? Effect.zipRight(Ref.set(opening, request), post) : post,
+      (error) => reader.deliver(new Undelivered(request.id, error))
+    )
+  }
+
+const sends = (self: Self): Sender["send"] => (message, text) =>
+  Effect.flatMap(
+    Ref.get(self.session),
+    (current) =>
+      self.connection.send(HttpSession.post(current, text), (response) => {
+        if (Refusal.isOk(response)) return Effect.zipRight(Body.discard(response), accepted(self, message))
+        return Effect.flatMap(Refusal.fromResponse(response), (refused) => {
+          // The message belonged to the lost session. The next session begins without it.
+          if (current.id !== undefined && HttpSession.isLost(refused)) {
+            self.connection.fork(Effect.ignore(renews(self)(current.id)))
+          }
+          return Effect.fail(Refusal.toError(refused))
+        })
+      })
+  )
+
+const accepted = (self: Self, message: Message.Message): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const isInitialized = Message.isNotification(message) && message.method === Methods.initialized.name
+    return isInitialized && self.connection.isOpen()
+      ? Effect.zipRight(Effect.map(Ref.get(self.session), announce), listen(self))
+      : Effect.void
+  })
+
+/** Reads the standalone stream of the present session, and no longer that of the session before it. */
+const listen = ({ connection, session, standalone }: Self): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (!connection.settings.standalone) return Effect.void
+    const fiber = connection.fork(EventStream.listen(connection, session))
+    return Effect.flatMap(
+      Ref.getAndSet(standalone, fiber),
+      (last) => last === undefined ? Effect.void : Fiber.interruptFork(last)
+    )
   })
 
 /** Tells the application which session has begun. */
@@ -104,102 +140,80 @@ const terminate = (session: HttpSession.HttpSession): Effect.Effect<void, Transp
     ? Effect.void
     : session.connection.send(HttpSession.terminate(session), Body.discard)
 
-interface Renewal {
-  /**
-   * Waits for a session in place of the one of this id. When the server does not go on with the conversation, the
-   * connection ends; when it cannot be reached now, this fails, and the next call tries again.
-   */
-  readonly renew: (lost: string) => Effect.Effect<void, TransportError>
-  /** Runs an effect, and `onExpired` when the server loses the session meanwhile. */
-  readonly watchSession: <A, E>(effect: Effect.Effect<A, E>, onExpired: Effect.Effect<unknown>) => Effect.Effect<A, E>
-}
-
 /**
- * Begins a new session when the server has lost one.
- *
- * @param opening The request that began the first session; `undefined` when an earlier connection sent it.
- * @param send Sends `initialized`.
+ * Waits for a session in place of the one of this id. When the server does not go on with the conversation, the connection ends; when
+ * it cannot be reached now, this fails, and the next call tries again.
  */
-const renewals = (
-  connection: HttpConnection,
-  session: Ref.Ref<HttpSession.HttpSession>,
-  opening: Effect.Effect<Message.Request | undefined>,
-  send: Sender["send"]
-): Renewal => {
-  const flight = SingleFlight.make<void, TransportError>()
-  let count = 0
-  const watching = new Set<Effect.Effect<unknown>>()
-
-  const renew: Renewal["renew"] = (lost) =>
-    Effect.suspend(() => {
-      if (!connection.isOpen()) return Effect.fail(closed)
-      return flight.join(Effect.suspend(() => {
-        // The renewal goes on when the requests that wait for it are interrupted.
-        connection.fork(Effect.ignore(flight.join(Effect.void)))
-        return replace(lost)
-      }))
-    })
-
-  /** Ends the requests whose streams the server has lost. */
-  const expire = Effect.suspend(() => Effect.all([...watching], { discard: true }))
-
-  const watchSession: Renewal["watchSession"] = (effect, onExpired) =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => watching.add(onExpired)),
-      () => effect,
-      () => Effect.sync(() => watching.delete(onExpired))
-    )
-
-  const replace = (lost: string): Effect.Effect<void, TransportError> =>
-    Effect.flatMap(Ref.get(session), ({ id }) =>
-      // Another request was faster.
-      id !== lost ? Effect.void : connection.requests.hold(Effect.zipRight(
-        expire,
-        Effect.tapErrorCause(begin, () => Ref.update(session, (now) => HttpSession.withId(now, lost)))
-      )))
-
-  const begin: Effect.Effect<void, TransportError> = Effect.gen(function*() {
-    const { version } = yield* Ref.get(session)
-    const first = yield* opening
-    if (first === undefined) return yield* end(undefined, "an earlier connection had begun it")
-    const answer = yield* Effect.catchAll(initialize(first), failed)
-    if (!Message.isSuccess(answer)) {
-      const error = new JsonRpcError.JsonRpcError(JsonRpcError.toObject(answer.error))
-      return yield* end(error, `the server answered: ${error.message}`)
-    }
-    const offered = HttpSession.versionOf(answer)
-    if (offered !== version) {
-      return yield* end(undefined, `the server speaks ${String(offered)} now, and not ${version}`)
-    }
-    const initialized = Message.notification(Methods.initialized.name)
-    yield* Effect.catchAll(send(initialized, Json.stringify(initialized)!), failed)
-    const { onRenewed } = connection.settings
-    if (onRenewed === undefined) return
-    connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
+const renews = (self: Self): Options["renew"] => (lost) =>
+  Effect.suspend(() => {
+    const { connection, renewal } = self
+    if (!connection.isOpen()) return Effect.fail(closed)
+    return renewal.join(Effect.suspend(() => {
+      // The renewal goes on when the requests that wait for it are interrupted.
+      connection.fork(Effect.ignore(renewal.join(Effect.void)))
+      return replace(self, lost)
+    }))
   })
 
-  /** Gives the answer when it comes; the rest of its response is read in the background. */
-  const initialize = Effect.fnUntraced(function*(first: Message.Request) {
-    const answer = yield* Deferred.make<Message.Response, LocalError>()
-    const request = { ...first, id: `effect-mcp-renewal-${++count}` }
-    const post = new Post(
-      { connection, session, renew: () => Effect.void, watchSession: (effect) => effect },
-      request,
-      Json.stringify(request)!,
-      (response) => Effect.asVoid(Deferred.succeed(answer, response))
-    )
-    connection.fork(Effect.catchAllCause(post.run, (cause) => Effect.asVoid(Deferred.failCause(answer, cause))))
-    return yield* Deferred.await(answer)
-  })
+/** Runs an effect, and `onExpired` when the server loses the session meanwhile. */
+const watches = ({ watching }: Self): Options["watchSession"] => (effect, onExpired) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => watching.add(onExpired)),
+    () => effect,
+    () => Effect.sync(() => watching.delete(onExpired))
+  )
 
-  /** Ends the connection: the server could answer nothing on it. */
-  const end = (cause: LocalError | JsonRpcError.JsonRpcError | undefined, why?: string) =>
-    Effect.tapError(notBegun(cause, why), (error) => connection.end(Exit.fail(error)))
+const replace = (self: Self, lost: string): Effect.Effect<void, TransportError> =>
+  Effect.flatMap(Ref.get(self.session), ({ id }) =>
+    // Another request was faster.
+    id !== lost ? Effect.void : self.connection.requests.hold(Effect.zipRight(
+      expire(self),
+      Effect.tapErrorCause(begin(self), () => Ref.update(self.session, (now) => HttpSession.withId(now, lost)))
+    )))
 
-  const failed = (error: LocalError) => isPassing(error) ? notBegun(error) : end(error)
+/** Ends the requests whose streams the server has lost. */
+const expire = ({ watching }: Self): Effect.Effect<void> =>
+  Effect.suspend(() => Effect.all([...watching], { discard: true }))
 
-  return { renew, watchSession }
-}
+/** Sends the request that began the first session once more, and `initialized` after its answer. */
+const begin = Effect.fnUntraced(function*(self: Self) {
+  const { version } = yield* Ref.get(self.session)
+  const first = yield* Ref.get(self.opening)
+  if (first === undefined) return yield* end(self, undefined, "an earlier connection had begun it")
+  const failed = (error: LocalError) => isPassing(error) ? notBegun(error) : end(self, error)
+  const answer = yield* Effect.catchAll(initialize(self, first), failed)
+  if (!Message.isSuccess(answer)) {
+    const error = new JsonRpcError.JsonRpcError(JsonRpcError.toObject(answer.error))
+    return yield* end(self, error, `the server answered: ${error.message}`)
+  }
+  const offered = HttpSession.versionOf(answer)
+  if (offered !== version) {
+    return yield* end(self, undefined, `the server speaks ${String(offered)} now, and not ${version}`)
+  }
+  const initialized = Message.notification(Methods.initialized.name)
+  yield* Effect.catchAll(sends(self)(initialized, Json.stringify(initialized)!), failed)
+  const { onRenewed } = self.connection.settings
+  if (onRenewed === undefined) return
+  self.connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
+})
+
+/** Gives the answer when it comes; the rest of its response is read in the background. */
+const initialize = Effect.fnUntraced(function*({ connection, renewals, session }: Self, first: Message.Request) {
+  const answer = yield* Deferred.make<Message.Response, LocalError>()
+  const request = { ...first, id: `effect-mcp-renewal-${MutableRef.incrementAndGet(renewals)}` }
+  const post = new Post(
+    { connection, session, renew: () => Effect.void, watchSession: (effect) => effect },
+    request,
+    Json.stringify(request)!,
+    (response) => Effect.asVoid(Deferred.succeed(answer, response))
+  )
+  connection.fork(Effect.catchAllCause(post.run, (cause) => Effect.asVoid(Deferred.failCause(answer, cause))))
+  return yield* Deferred.await(answer)
+})
+
+/** Ends the connection: the server could answer nothing on it. */
+const end = ({ connection }: Self, cause: LocalError | JsonRpcError.JsonRpcError | undefined, why?: string) =>
+  Effect.tapError(notBegun(cause, why), (error) => connection.end(Exit.fail(error)))
 
 const notBegun = (
   cause: LocalError | JsonRpcError.JsonRpcError | undefined,
