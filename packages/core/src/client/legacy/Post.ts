@@ -196,122 +196,150 @@ const resumeFrom = (
       })
   )
 
+/** The answer that is read. */
+interface Self extends Reading {
+  readonly options: Options
+  /** Where the body begins, when an earlier connection has sent the request. */
+  readonly earlier: ResumptionToken.LastEvent | undefined
+  /** The id of the request on the stream: an earlier connection has sent it under an id of its own. */
+  readonly id: Message.RequestId
+  readonly outcome: Deferred.Deferred<void, LocalError>
+  readonly point: Ref.Ref<ResumePoint.ResumePoint>
+  /** The limit that an event exceeded which most likely was the answer. */
+  readonly oversized: Ref.Ref<number | undefined>
+  /** The ids of the newest requests of the server on the stream. */
+  readonly questions: Ref.Ref<ReadonlyArray<Message.RequestId>>
+}
+
 /** Reads the events of a body. Succeeds after the answer; fails when the answer will not come. */
 const readAnswer = (
   options: Options,
   { body, earlier, onAnswer, onToken, request }: Reading & {
     readonly body: Stream.Stream<Events.Event, TransportError | EventStream.NoEventStream>
-    /** Where the body begins, when an earlier connection has sent the request, under an id of its own. */
     readonly earlier?: ResumptionToken.LastEvent
   }
 ): Effect.Effect<void, LocalError> =>
   Effect.gen(function*() {
-    const { connection, session, watchSession } = options
     const { method } = request
-    const id = earlier?.requestId ?? request.id
     const outcome = yield* Deferred.make<void, LocalError>()
-    const point = yield* Ref.make<ResumePoint.ResumePoint>({ ...ResumePoint.initial, lastEventId: earlier?.eventId })
-    const oversized = yield* Ref.make<number | undefined>(undefined)
-    const questions = yield* Ref.make<ReadonlyArray<Message.RequestId>>([])
-
-    const onMessage = (current: HttpSession.HttpSession) => (message: Message.Incoming): Effect.Effect<unknown> =>
-      Effect.flatMap(Deferred.isDone(outcome), (isOver) => {
-        if (isOver) return Incoming.deliver(current, [message])
-        if (Answer.isMalformed(message, id)) {
-          return Deferred.fail(outcome, Answer.unreadable(method, message.message))
-        }
-        if (Answer.isAnswer(message, id)) {
-          return Effect.zipRight(
-            onAnswer(earlier === undefined ? message : { ...message, id: request.id }),
-            Deferred.succeed(outcome, undefined)
-          )
-        }
-        const deliver = Incoming.deliver(current, [
-          earlier === undefined ? message : translated(message, id, request.id)
-        ])
-        if (Message.isMalformed(message) || !Message.isRequest(message)) return deliver
-        // Older questions were answered long ago.
-        const remember = Ref.update(questions, (ids) => [...ids, message.id].slice(-MAX_IN_FLIGHT))
-        return Effect.zipRight(remember, deliver)
-      })
-
-    const onEvent = (event: Events.Event): Effect.Effect<void> =>
-      Effect.zipRight(
-        Ref.update(point, ResumePoint.after(event)),
-        Effect.flatMap(Ref.get(session), (current) => {
-          const messages = Incoming.fromEvent(current, event)
-          const handling = Effect.forEach(messages, onMessage(current), { discard: true })
-          if (!(event instanceof Sse.TooLarge)) return handling
-          const { maxEventBytes } = event
-          if (messages.some((dropped) => Answer.isMalformed(dropped, id))) {
-            return Deferred.fail(outcome, tooLarge(method, maxEventBytes))
-          }
-          const isUnidentified = messages.every((dropped) => Message.isMalformed(dropped) && dropped.id === undefined)
-          return isUnidentified ? Effect.zipRight(Ref.set(oversized, maxEventBytes), handling) : handling
-        })
-      ).pipe(onToken === undefined ? identity : Effect.zipRight(giveToken(event, onToken)))
-
-    /** A request that is answered needs no token. */
-    const giveToken = (event: Events.Event, give: (token: string) => Effect.Effect<void>): Effect.Effect<void> =>
-      event instanceof Sse.TooLarge || event.id === undefined ? Effect.void : Effect.gen(function*() {
-        const { lastEventId } = yield* Ref.get(point)
-        if (lastEventId === undefined || (yield* Deferred.isDone(outcome))) return
-        yield* Effect.catchAllCause(
-          Effect.suspend(() => give(ResumptionToken.make(id, lastEventId))),
-          (cause) => Effect.logWarning("onResumptionToken failed", cause)
-        )
-      })
-
-    const isComplete = Effect.flatMap(Deferred.isDone(outcome), (isOver) =>
-      isOver ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
-        bytes === undefined
-          ? Effect.succeed(false)
-          // Most likely it was the answer.
-          : Effect.fail(tooLarge(method, bytes))))
-
-    /** Reads the rest, when the body has ended without the answer. */
-    const resume = (cutBy: TransportError | undefined): Effect.Effect<void, TransportError> =>
-      Effect.flatMap(isComplete, (isOver) =>
-        isOver ? Effect.void : Stream.runForEach(resumed(options, method, point, cutBy, isComplete), onEvent))
-
-    const reading = Effect.matchEffect(Stream.runForEach(body, onEvent), {
+    const self: Self = {
+      options,
+      request,
+      onAnswer,
+      onToken,
+      earlier,
+      id: earlier?.requestId ?? request.id,
+      outcome,
+      point: yield* Ref.make<ResumePoint.ResumePoint>({ ...ResumePoint.initial, lastEventId: earlier?.eventId }),
+      oversized: yield* Ref.make<number | undefined>(undefined),
+      questions: yield* Ref.make<ReadonlyArray<Message.RequestId>>([])
+    }
+    const reading = Effect.matchEffect(Stream.runForEach(body, onEvent(self)), {
       onFailure: (error): Effect.Effect<void, LocalError> =>
-        error._tag === "TransportError" ? resume(error) : Effect.fail(
+        error._tag === "TransportError" ? resume(self, error) : Effect.fail(
           error.status === 404
             ? new SessionExpired({ method })
             : Answer.lost(method, `the stream cannot be resumed: ${error.message}`)
         ),
-      onSuccess: () =>
-        resume(undefined)
+      onSuccess: () => resume(self, undefined)
     })
     const ending = Effect.zipRight(Deferred.await(outcome), Effect.sleep(END_WAIT))
-
-    /** The server cannot cancel its questions on a stream that is not read any more. */
-    const cancelQuestions = Effect.flatMap(Ref.get(questions), (ids) =>
-      Effect.sync(() =>
-        connection.fork(Effect.forEach(
-          ids,
-          (requestId) =>
-            connection.reader.deliver(Message.notification(Methods.cancelled.name, { requestId })),
-          { discard: true }
-        ))
-      ))
-
-    yield* raceFirst(
-      Effect.catchAll(reading, (error) =>
-        Deferred.fail(outcome, error)),
-      ending
-    ).pipe(
+    yield* raceFirst(Effect.catchAll(reading, (error) => Deferred.fail(outcome, error)), ending).pipe(
       // What fails here is the outcome, which is next.
       Effect.ignore,
       Effect.onInterrupt(() =>
-        Effect.flatMap(Deferred.isDone(outcome), (isOver) =>
-          isOver ? Effect.void : cancelQuestions)
+        Effect.flatMap(Deferred.isDone(outcome), (isOver) => isOver ? Effect.void : cancelQuestions(self))
       ),
-      (racing) => watchSession(racing, Deferred.fail(outcome, new SessionExpired({ method })))
+      (racing) => options.watchSession(racing, Deferred.fail(outcome, new SessionExpired({ method })))
     )
     return yield* Deferred.await(outcome)
   })
+
+const onEvent = (self: Self) => (event: Events.Event): Effect.Effect<void> => {
+  const { id, onToken, outcome, oversized, request: { method } } = self
+  return Effect.zipRight(
+    Ref.update(self.point, ResumePoint.after(event)),
+    Effect.flatMap(Ref.get(self.options.session), (current) => {
+      const messages = Incoming.fromEvent(current, event)
+      const handling = Effect.forEach(messages, onMessage(self, current), { discard: true })
+      if (!(event instanceof Sse.TooLarge)) return handling
+      const { maxEventBytes } = event
+      if (messages.some((dropped) => Answer.isMalformed(dropped, id))) {
+        return Deferred.fail(outcome, tooLarge(method, maxEventBytes))
+      }
+      const isUnidentified = messages.every((dropped) => Message.isMalformed(dropped) && dropped.id === undefined)
+      return isUnidentified ? Effect.zipRight(Ref.set(oversized, maxEventBytes), handling) : handling
+    })
+  ).pipe(onToken === undefined ? identity : Effect.zipRight(giveToken(self, event, onToken)))
+}
+
+const onMessage =
+  (self: Self, current: HttpSession.HttpSession) => (message: Message.Incoming): Effect.Effect<unknown> =>
+    Effect.flatMap(Deferred.isDone(self.outcome), (isOver) => {
+      const { earlier, id, outcome, questions, request } = self
+      if (isOver) return Incoming.deliver(current, [message])
+      if (Answer.isMalformed(message, id)) {
+        return Deferred.fail(outcome, Answer.unreadable(request.method, message.message))
+      }
+      if (Answer.isAnswer(message, id)) {
+        return Effect.zipRight(
+          self.onAnswer(earlier === undefined ? message : { ...message, id: request.id }),
+          Deferred.succeed(outcome, undefined)
+        )
+      }
+      const deliver = Incoming.deliver(current, [
+        earlier === undefined ? message : translated(message, id, request.id)
+      ])
+      if (Message.isMalformed(message) || !Message.isRequest(message)) return deliver
+      // Older questions were answered long ago.
+      const remember = Ref.update(questions, (ids) => [...ids, message.id].slice(-MAX_IN_FLIGHT))
+      return Effect.zipRight(remember, deliver)
+    })
+
+/** A request that is answered needs no token. */
+const giveToken = (
+  { id, outcome, point }: Self,
+  event: Events.Event,
+  give: (token: string) => Effect.Effect<void>
+): Effect.Effect<void> =>
+  event instanceof Sse.TooLarge || event.id === undefined ? Effect.void : Effect.gen(function*() {
+    const { lastEventId } = yield* Ref.get(point)
+    if (lastEventId === undefined || (yield* Deferred.isDone(outcome))) return
+    yield* Effect.catchAllCause(
+      Effect.suspend(() => give(ResumptionToken.make(id, lastEventId))),
+      (cause) => Effect.logWarning("onResumptionToken failed", cause)
+    )
+  })
+
+/** Whether nothing more is expected. Fails when the answer was too large. */
+const isComplete = ({ outcome, oversized, request }: Self): Effect.Effect<boolean, TransportError> =>
+  Effect.flatMap(
+    Deferred.isDone(outcome),
+    (isOver) =>
+      isOver ? Effect.succeed(true) : Effect.flatMap(Ref.get(oversized), (bytes) =>
+        bytes === undefined
+          ? Effect.succeed(false)
+          // Most likely it was the answer.
+          : Effect.fail(tooLarge(request.method, bytes)))
+  )
+
+/** Reads the rest, when the body has ended without the answer. */
+const resume = (self: Self, cutBy: TransportError | undefined): Effect.Effect<void, TransportError> =>
+  Effect.flatMap(
+    isComplete(self),
+    (isOver) => isOver ? Effect.void : Stream.runForEach(resumed(self, cutBy), onEvent(self))
+  )
+
+/** The server cannot cancel its questions on a stream that is not read any more. */
+const cancelQuestions = ({ options: { connection }, questions }: Self): Effect.Effect<unknown> =>
+  Effect.flatMap(Ref.get(questions), (ids) =>
+    Effect.sync(() =>
+      connection.fork(Effect.forEach(
+        ids,
+        (requestId) => connection.reader.deliver(Message.notification(Methods.cancelled.name, { requestId })),
+        { discard: true }
+      ))
+    ))
 
 const tooLarge = (method: string, bytes: number): TransportError =>
   Answer.lost(method, `an event has more than ${bytes} bytes`)
@@ -328,16 +356,13 @@ const translated = (message: Message.Incoming, from: Message.RequestId, to: Mess
  * cannot be resumed, or when too many attempts brought nothing.
  *
  * @param firstCut What the stream was cut off by, if it did not end by itself.
- * @param isComplete Whether nothing more is expected; fails when resuming cannot help.
  */
 const resumed = (
-  { connection, session }: Options,
-  method: string,
-  point: Ref.Ref<ResumePoint.ResumePoint>,
-  firstCut: TransportError | undefined,
-  isComplete: Effect.Effect<boolean, TransportError>
+  self: Self,
+  firstCut: TransportError | undefined
 ): Stream.Stream<Events.Event, TransportError> =>
   Stream.unwrap(Effect.gen(function*() {
+    const { options: { connection, session }, point, request: { method } } = self
     const { maxResumes, reconnect } = connection.settings
     const cutBy = yield* Ref.make(firstCut)
     const pause = yield* ResumePoint.pauses(point, reconnect)
@@ -347,7 +372,7 @@ const resumed = (
 
     /** Waits and gives the point to resume from; ends with the answer. */
     const next: Effect.Effect<ResumePoint.ResumePoint, Option.Option<TransportError>> = Effect.gen(function*() {
-      if (yield* Effect.mapError(isComplete, Option.some)) return yield* Effect.fail(Option.none())
+      if (yield* Effect.mapError(isComplete(self), Option.some)) return yield* Effect.fail(Option.none())
       const { attempts, lastEventId } = yield* Ref.get(point)
       const why = (yield* Ref.get(cutBy))?.message ?? "it has ended"
       const giveUp = (what: string) => Effect.mapError(fail(`${what}: ${why}`), Option.some)
@@ -363,7 +388,7 @@ const resumed = (
           ? Stream.execute(Ref.set(cutBy, error))
           : Stream.execute(
             Effect.flatMap(
-              isComplete,
+              isComplete(self),
               (isOver) => isOver ? Effect.void : fail(`the stream cannot be resumed: ${error.message}`)
             )
           ))
