@@ -29,81 +29,98 @@ import * as Refusal from "../http/Refusal.js"
 import * as HttpSession from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 
+interface Self {
+  readonly connection: HttpConnection
+  readonly session: Ref.Ref<HttpSession.HttpSession>
+  /** Done when the server has named the URL for POSTs, or will not. */
+  readonly endpoint: Deferred.Deferred<void, TransportError>
+  /** The id of `initialize`, whose answer names the revision. */
+  readonly initialize: Ref.Ref<Message.RequestId | undefined>
+}
+
 /** Opens the stream and waits for the URL for POSTs. Fails with reason `Open`. */
 export const open = (connection: HttpConnection): Effect.Effect<Sender, TransportError> =>
   Effect.gen(function*() {
-    const { reader, settings, url } = connection
-    const session = yield* Ref.make(HttpSession.initial(connection))
-    const endpoint = yield* Deferred.make<void, TransportError>()
-    // The answer to this request names the revision.
-    const initialize = yield* Ref.make<Message.RequestId | undefined>(undefined)
-
-    const onEndpoint = ({ data }: Events.Event): Effect.Effect<unknown> => {
-      const target = Either.getOrUndefined(Url.fromString(data ?? "", url))
-      // Messages, and credentials with them, go to the origin of the URL only.
-      return target?.origin !== url.origin || target.username !== "" || target.password !== ""
-        ? Deferred.fail(endpoint, notOpened("it sends messages to another origin"))
-        : Effect.zipRight(
-          Ref.set(session, HttpSession.initial(connection, target)),
-          Deferred.succeed(endpoint, undefined)
-        )
+    const self: Self = {
+      connection,
+      session: yield* Ref.make(HttpSession.initial(connection)),
+      endpoint: yield* Deferred.make<void, TransportError>(),
+      initialize: yield* Ref.make<Message.RequestId | undefined>(undefined)
     }
-
-    const onEvent = (event: Event): Effect.Effect<void> => {
-      if (!(event instanceof Events.TooLarge) && event.event === "endpoint") {
-        // Only the first one counts.
-        return Effect.flatMap(Deferred.isDone(endpoint), (isKnown) => isKnown ? Effect.void : onEndpoint(event))
-      }
-      return Effect.gen(function*() {
-        const opening = yield* Ref.get(initialize)
-        const messages = Incoming.fromEvent(yield* Ref.get(session), event)
-        const answer = opening === undefined ? undefined : messages.find((one) => Answer.isAnswer(one, opening))
-        if (answer !== undefined) yield* Ref.update(session, (now) => HttpSession.agree(now, answer))
-        yield* Incoming.deliver(yield* Ref.get(session), messages)
-      })
-    }
-
-    const reading = Effect.flatMap(Ref.get(session), (current) =>
-      connection.send(HttpSession.get(current, undefined), (response) =>
-        Effect.zipRight(
-          check(response),
-          Stream.runForEach(fromResponse(response, settings), onEvent)
-        )))
-
-    const listener = connection.fork(Effect.flatMap(Effect.exit(reading), (exit) =>
-      // Before the endpoint `open` waits for it; after it the whole connection does.
-      Effect.flatMap(Deferred.fail(endpoint, neverOpened(exit)), (isFirst) =>
-        isFirst ? Effect.void : connection.end(exit))))
-
-    const send: Sender["send"] = (_, text) =>
-      Effect.flatMap(Ref.get(session), (current) =>
-        connection.send(HttpSession.post(current, text), Refusal.accepted))
-
-    yield* Effect.onError(
-      TimeLimit.call(
-        Deferred.await(endpoint),
-        settings.acceptTimeout,
-        () =>
-          Effect.fail(notOpened("it did not name the URL for messages in time"))
-      ),
-      () =>
-        Fiber.interruptFork(listener)
-    )
+    yield* awaitEndpoint(self)
     return {
       cancelsByClosing: false,
       canResume: false,
-      send,
+      send: (_, text) => send(self, text),
       request: (request, text) =>
         Effect.catchAll(
           Effect.zipRight(
-            HttpSession.isInitialize(request) ? Ref.set(initialize, request.id) : Effect.void,
-            send(request, text)
+            HttpSession.isInitialize(request) ? Ref.set(self.initialize, request.id) : Effect.void,
+            send(self, text)
           ),
-          (error) =>
-            reader.deliver(new Undelivered(request.id, error))
+          (error) => connection.reader.deliver(new Undelivered(request.id, error))
         )
     }
   })
+
+const awaitEndpoint = (self: Self): Effect.Effect<void, TransportError> => {
+  const listener = listen(self)
+  const late = () => Effect.fail(notOpened("it did not name the URL for messages in time"))
+  return Effect.onError(
+    TimeLimit.call(Deferred.await(self.endpoint), self.connection.settings.acceptTimeout, late),
+    () => Fiber.interruptFork(listener)
+  )
+}
+
+const send = ({ connection, session }: Self, text: string): Effect.Effect<void, TransportError> =>
+  Effect.flatMap(Ref.get(session), (current) => connection.send(HttpSession.post(current, text), Refusal.accepted))
+
+/** Reads the stream until it ends. */
+const listen = (self: Self): Fiber.RuntimeFiber<void> => {
+  const { connection, endpoint, session } = self
+  const reading = Effect.flatMap(
+    Ref.get(session),
+    (current) =>
+      connection.send(HttpSession.get(current, undefined), (response) =>
+        Effect.zipRight(
+          check(response),
+          Stream.runForEach(fromResponse(response, connection.settings), (event) => onEvent(self, event))
+        ))
+  )
+  return connection.fork(Effect.flatMap(Effect.exit(reading), (exit) =>
+    // Before the endpoint `open` waits for it; after it the whole connection does.
+    Effect.flatMap(
+      Deferred.fail(endpoint, neverOpened(exit)),
+      (isFirst) => isFirst ? Effect.void : connection.end(exit)
+    )))
+}
+
+const onEvent = (self: Self, event: Event): Effect.Effect<void> => {
+  const { endpoint, initialize, session } = self
+  if (!(event instanceof Events.TooLarge) && event.event === "endpoint") {
+    // Only the first one counts.
+    return Effect.flatMap(Deferred.isDone(endpoint), (isKnown) => isKnown ? Effect.void : onEndpoint(self, event))
+  }
+  return Effect.gen(function*() {
+    const opening = yield* Ref.get(initialize)
+    const messages = Incoming.fromEvent(yield* Ref.get(session), event)
+    const answer = opening === undefined ? undefined : messages.find((one) => Answer.isAnswer(one, opening))
+    if (answer !== undefined) yield* Ref.update(session, (now) => HttpSession.agree(now, answer))
+    yield* Incoming.deliver(yield* Ref.get(session), messages)
+  })
+}
+
+const onEndpoint = ({ connection, endpoint, session }: Self, { data }: Events.Event): Effect.Effect<unknown> => {
+  const { url } = connection
+  const target = Either.getOrUndefined(Url.fromString(data ?? "", url))
+  // Messages, and credentials with them, go to the origin of the URL only.
+  return target?.origin !== url.origin || target.username !== "" || target.password !== ""
+    ? Deferred.fail(endpoint, notOpened("it sends messages to another origin"))
+    : Effect.zipRight(
+      Ref.set(session, HttpSession.initial(connection, target)),
+      Deferred.succeed(endpoint, undefined)
+    )
+}
 
 const check = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void, TransportError> => {
   const type = MediaType.of(response.headers["content-type"])
