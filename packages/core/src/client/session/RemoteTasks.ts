@@ -21,7 +21,7 @@ import type { JsonObject } from "../../protocol/Json.js"
 import * as Tasks from "../../protocol/Tasks.js"
 import type { CallToolParams, CallToolResult, Tool } from "../../protocol/Tools.js"
 import type { ClientError } from "../ClientError.js"
-import type { CallToolOptions, StartOptions, Task, TaskCalls } from "../ClientSession.js"
+import type { AttachOptions, CallToolOptions, StartOptions, Task, TaskCalls } from "../ClientSession.js"
 import type { EraTasks, OpenTask } from "./EraTasks.js"
 import type { ServerToolsService } from "./ServerTools.js"
 import type { Stop, TaskWatch } from "./TaskWatch.js"
@@ -54,202 +54,244 @@ export interface RemoteTasks extends TaskCalls {
 /** How long a call that gives up waits for the server to acknowledge that the task is cancelled. */
 const CANCEL_WAIT = "1 second"
 
-export const make = ({ check, era, list, timeLeft, tools, watch }: Options): RemoteTasks => {
-  /** The member `task` of a call, where the client decides: MUST NOT be sent for tools that are not listed with support. */
-  const taskField = (
-    name: string,
-    mayBe: (support: string | undefined) => boolean,
-    ttl: Duration.DurationInput | undefined,
-    left: TimeLeft
-  ): Effect.Effect<Tasks.TaskMetadata | undefined> =>
-    era.decides !== "client" ? Effect.succeed(undefined) : Effect.map(
-      tools.find(name, list, left.after),
-      (found) =>
-        Either.isRight(found) && mayBe(found.right.taskSupport)
-          ? ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(ttl)) }
-          : undefined
-    )
+interface Self extends Options {
+  /** What all that wait for a task at the same time share, by its id. Only `using` writes it. */
+  readonly inUse: Map<string, { readonly task: OpenTask; users: number; readonly stop: Stop }>
+}
 
-  /** What all that wait for a task at the same time share, by its id. */
-  const inUse = new Map<string, { readonly task: OpenTask; users: number; readonly stop: Stop }>()
-
-  /** Uses a task until the scope closes: notifications of the server wake its poll meanwhile. */
-  const using = (taskId: string, own: OpenTask): Effect.Effect<OpenTask, never, Scope.Scope> =>
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        const entry = inUse.get(taskId) ?? { task: own, users: 0, stop: watch.onChange(taskId, own.poll.wake) }
-        inUse.set(taskId, entry)
-        entry.users++
-        return entry.task
-      }),
-      () =>
-        Effect.sync(() => {
-          const entry = inUse.get(taskId)!
-          if (--entry.users > 0) return
-          inUse.delete(taskId)
-          entry.stop()
-        })
-    )
-
-  const resultOf = (
-    taskId: string,
-    own: OpenTask,
-    onProgress?: OnProgress
-  ): Effect.Effect<CallToolResult, ClientError> =>
-    Effect.scoped(Effect.flatMap(using(taskId, own), ({ poll, result }) => {
-      if (onProgress === undefined || era.decides === "client") return result
-      // The messages of its status are the only progress of such a task.
-      const messages = poll.states.pipe(
-        Stream.filterMap(({ status, statusMessage }) =>
-          Tasks.isTerminal(status) ? Option.none() : Option.fromNullable(statusMessage)
-        ),
-        Stream.changes,
-        Stream.zipWithIndex,
-        Stream.runForEach(([message, index]) => told(onProgress)({ progress: index + 1, message }))
-      )
-      return Effect.zipRight(Effect.forkScoped(Effect.ignore(messages)), result)
-    }))
-
-  /** Runs an effect, and a handler for the progress that arrives after `listen` was called with the token of the call. */
-  const reporting = <A>(
-    onProgress: OnProgress | undefined,
-    run: (listen: (token: RequestId) => void) => Effect.Effect<A, ClientError>
-  ): Effect.Effect<A, ClientError> =>
-    onProgress === undefined || era.decides !== "client" ? run(() => {}) : Effect.scoped(Effect.gen(function*() {
-      const arrived = progressOutbox()
-      let stop: Stop | undefined
-      yield* Effect.addFinalizer(() => Effect.sync(() => stop?.()))
-      const reported = yield* Effect.forkScoped(Stream.runForEach(arrived.stream, told(onProgress)))
-      const value = yield* run((token) => {
-        stop?.()
-        stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one, one.message?.length))
-      })
-      arrived.end(Exit.void)
-      yield* Fiber.join(reported)
-      return value
-    }))
-
-  const handle = (
-    taskId: string,
-    open: OpenTask,
-    result: Effect.Effect<CallToolResult, ClientError>,
-    token: RequestId | undefined
-  ): Task<CallToolResult, ClientError> => ({
-    taskId: Option.some(taskId),
-    status: Stream.unwrapScoped(Effect.flatMap(using(taskId, open), ({ listen, poll }) =>
-      Effect.as(
-        // Without the subscription the states come at the pace of the server.
-        Effect.forkScoped(Effect.ignore(Effect.zipRight(listen, Effect.never))),
-        Stream.changesWith(poll.states, isSame)
-      ))),
-    result,
-    cancel: Effect.suspend(() => (inUse.get(taskId)?.task ?? open).cancel),
-    progress: token === undefined ? Stream.empty : Stream.unwrapScoped(Effect.gen(function*() {
-      const { poll } = yield* using(taskId, open)
-      const arrived = progressOutbox()
-      const stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one, one.message?.length))
-      yield* Effect.addFinalizer(() => Effect.sync(stop))
-      yield* Effect.forkScoped(Effect.onExit(Effect.asVoid(poll.ended), (exit) => Effect.sync(() => arrived.end(exit))))
-      return arrived.stream
-    }))
-  })
-
-  const answered = (result: CallToolResult): Task<CallToolResult, ClientError> => ({
-    taskId: Option.none(),
-    status: Stream.empty,
-    result: Effect.succeed(result),
-    cancel: Effect.void,
-    progress: Stream.empty
-  })
-
-  /** Cancels a task that nothing waits for any more. */
-  const giveUp = (
-    { cancel, poll }: OpenTask,
-    options: CallToolOptions | undefined,
-    cause: Cause.Cause<ClientError>
-  ): Effect.Effect<void> => {
-    const state = poll.latest()
-    const isGone = Option.exists(Cause.failureOption(cause), ({ _tag }) => _tag === "TaskEnded")
-    const isOver = isGone || (state !== undefined && Tasks.isTerminal(state.status))
-    return isOver || options?.cancelOnAbandon === false
-      ? Effect.void
-      : Effect.ignore(TimeLimit.end(cancel, CANCEL_WAIT))
-  }
-
-  /** Waits for the result of the task that a call has become. */
-  const waiting = (
-    task: Tasks.Task,
-    began: number,
-    options: CallToolOptions | undefined,
-    restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  ): Effect.Effect<CallToolResult, ClientError> =>
-    Effect.flatMap(Effect.zip(era.open(task.taskId, task, options), Clock.currentTimeMillis), ([open, now]) => {
-      const result = resultOf(task.taskId, open, options?.onProgress)
-      const total = options?.maxTotalTimeout === undefined ? Infinity : Duration.toMillis(options.maxTotalTimeout)
-      const limited = total === Infinity
-        ? result
-        : TimeLimit.call(
-          result,
-          began + total - now,
-          () => Effect.fail(new RequestTimeout({ method: "tools/call", millis: total }))
-        )
-      return Effect.onError(restore(limited), (cause) => giveUp(open, options, cause))
-    })
-
+export const make = (options: Options): RemoteTasks => {
+  const self: Self = { ...options, inUse: new Map() }
   return {
     call: (params, options) =>
-      reporting(options?.onProgress, (listen) =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.gen(function*() {
-            const began = yield* Clock.currentTimeMillis
-            const left = timeLeft(began, options)
-            const task = yield* restore(taskField(params.name, (support) => support === "required", undefined, left))
-            const rest = yield* Effect.flatMap(Clock.currentTimeMillis, left.call)
-            const called = yield* restore(era.call(params, noting(rest, listen), task))
-            return yield* Either.isRight(called)
-              ? Effect.succeed(called.right)
-              : waiting(called.left, began, options, restore)
-          })
-        )),
-    start: (name, args, options?: StartOptions) => {
-      const isSupported = (support: string | undefined) => support === "required" || support === "optional"
-      const onProgress = options?.onProgress ?? (era.decides === "client" ? () => Effect.void : undefined)
-      return Effect.gen(function*() {
-        const left = timeLeft(yield* Clock.currentTimeMillis, options)
-        const task = yield* taskField(name, isSupported, options?.ttl, left)
-        const rest = yield* Effect.flatMap(Clock.currentTimeMillis, left.call)
-        let token: RequestId | undefined
-        const called = yield* era.call(
-          toParams(name, args),
-          // A progress token has to go with the call.
-          noting(task === undefined ? rest : { ...rest, onProgress }, (id) => {
-            token = id
-          }),
-          task
-        )
-        if (Either.isRight(called)) return answered(yield* check(name, options, left)(called.right))
-        const { taskId } = called.left
-        const open = yield* era.open(taskId, called.left, options)
-        const result = reporting(options?.onProgress, (listen) => {
-          listen(token!)
-          return Effect.flatMap(resultOf(taskId, open, options?.onProgress), check(name, options))
-        })
-        return handle(taskId, open, result, task === undefined ? undefined : token)
-      })
-    },
-    attach: (taskId, options) =>
-      Effect.map(era.open(taskId, undefined, options), (open) => {
-        const tool = options?.tool
-        const result = resultOf(taskId, open)
-        return handle(
-          taskId,
-          open,
-          tool === undefined ? result : Effect.flatMap(result, check(tool, undefined)),
-          undefined
-        )
-      }),
-    list: era.list
+      reporting(
+        self,
+        options?.onProgress,
+        (listen) => Effect.uninterruptibleMask((restore) => call(self, params, options, listen, restore))
+      ),
+    start: (name, args, options) => start(self, name, args, options),
+    attach: (taskId, options) => attach(self, taskId, options),
+    list: self.era.list
   }
+}
+
+/** Makes what waits for the server as interruptible as the caller is. */
+type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+
+const call = Effect.fnUntraced(function*(
+  self: Self,
+  params: CallToolParams,
+  options: CallToolOptions | undefined,
+  listen: (token: RequestId) => void,
+  restore: Restore
+) {
+  const began = yield* Clock.currentTimeMillis
+  const left = self.timeLeft(began, options)
+  const task = yield* restore(taskField(self, params.name, (support) => support === "required", undefined, left))
+  const rest = yield* Effect.flatMap(Clock.currentTimeMillis, left.call)
+  const called = yield* restore(self.era.call(params, noting(rest, listen), task))
+  return yield* Either.isRight(called)
+    ? Effect.succeed(called.right)
+    : waiting(self, called.left, began, options, restore)
+})
+
+const start = Effect.fnUntraced(function*(
+  self: Self,
+  name: string,
+  args: JsonObject | undefined,
+  options: StartOptions | undefined
+) {
+  const { check, era } = self
+  const isSupported = (support: string | undefined) => support === "required" || support === "optional"
+  const onProgress = options?.onProgress ?? (era.decides === "client" ? () => Effect.void : undefined)
+  const left = self.timeLeft(yield* Clock.currentTimeMillis, options)
+  const task = yield* taskField(self, name, isSupported, options?.ttl, left)
+  const rest = yield* Effect.flatMap(Clock.currentTimeMillis, left.call)
+  let token: RequestId | undefined
+  const called = yield* era.call(
+    toParams(name, args),
+    // A progress token has to go with the call.
+    noting(task === undefined ? rest : { ...rest, onProgress }, (id) => {
+      token = id
+    }),
+    task
+  )
+  if (Either.isRight(called)) return answered(yield* check(name, options, left)(called.right))
+  const { taskId } = called.left
+  const open = yield* era.open(taskId, called.left, options)
+  const result = reporting(self, options?.onProgress, (listen) => {
+    listen(token!)
+    return Effect.flatMap(resultOf(self, taskId, open, options?.onProgress), check(name, options))
+  })
+  return handle(self, taskId, open, result, task === undefined ? undefined : token)
+})
+
+const attach = (
+  self: Self,
+  taskId: string,
+  options: AttachOptions | undefined
+): Effect.Effect<Task<CallToolResult, ClientError>> =>
+  Effect.map(self.era.open(taskId, undefined, options), (open) => {
+    const tool = options?.tool
+    const result = resultOf(self, taskId, open)
+    return handle(
+      self,
+      taskId,
+      open,
+      tool === undefined ? result : Effect.flatMap(result, self.check(tool, undefined)),
+      undefined
+    )
+  })
+
+/** The member `task` of a call, where the client decides: MUST NOT be sent for tools that are not listed with support. */
+const taskField = (
+  { era, list, tools }: Self,
+  name: string,
+  mayBe: (support: string | undefined) => boolean,
+  ttl: Duration.DurationInput | undefined,
+  left: TimeLeft
+): Effect.Effect<Tasks.TaskMetadata | undefined> =>
+  era.decides !== "client" ? Effect.succeed(undefined) : Effect.map(
+    tools.find(name, list, left.after),
+    (found) =>
+      Either.isRight(found) && mayBe(found.right.taskSupport)
+        ? ttl === undefined ? {} : { ttl: Math.ceil(Duration.toMillis(ttl)) }
+        : undefined
+  )
+
+/** Uses a task until the scope closes: notifications of the server wake its poll meanwhile. */
+const using = ({ inUse, watch }: Self, taskId: string, own: OpenTask): Effect.Effect<OpenTask, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const entry = inUse.get(taskId) ?? { task: own, users: 0, stop: watch.onChange(taskId, own.poll.wake) }
+      inUse.set(taskId, entry)
+      entry.users++
+      return entry.task
+    }),
+    () =>
+      Effect.sync(() => {
+        const entry = inUse.get(taskId)!
+        if (--entry.users > 0) return
+        inUse.delete(taskId)
+        entry.stop()
+      })
+  )
+
+const resultOf = (
+  self: Self,
+  taskId: string,
+  own: OpenTask,
+  onProgress?: OnProgress
+): Effect.Effect<CallToolResult, ClientError> =>
+  Effect.scoped(Effect.flatMap(using(self, taskId, own), ({ poll, result }) => {
+    if (onProgress === undefined || self.era.decides === "client") return result
+    // The messages of its status are the only progress of such a task.
+    const messages = poll.states.pipe(
+      Stream.filterMap(({ status, statusMessage }) =>
+        Tasks.isTerminal(status) ? Option.none() : Option.fromNullable(statusMessage)
+      ),
+      Stream.changes,
+      Stream.zipWithIndex,
+      Stream.runForEach(([message, index]) => told(onProgress)({ progress: index + 1, message }))
+    )
+    return Effect.zipRight(Effect.forkScoped(Effect.ignore(messages)), result)
+  }))
+
+/** Runs an effect, and a handler for the progress that arrives after `listen` was called with the token of the call. */
+const reporting = <A>(
+  { era, watch }: Self,
+  onProgress: OnProgress | undefined,
+  run: (listen: (token: RequestId) => void) => Effect.Effect<A, ClientError>
+): Effect.Effect<A, ClientError> =>
+  onProgress === undefined || era.decides !== "client" ? run(() => {}) : Effect.scoped(Effect.gen(function*() {
+    const arrived = progressOutbox()
+    let stop: Stop | undefined
+    yield* Effect.addFinalizer(() => Effect.sync(() => stop?.()))
+    const reported = yield* Effect.forkScoped(Stream.runForEach(arrived.stream, told(onProgress)))
+    const value = yield* run((token) => {
+      stop?.()
+      stop = watch.onProgress(token, (one) => arrived.unsafeSlide(one, one.message?.length))
+    })
+    arrived.end(Exit.void)
+    yield* Fiber.join(reported)
+    return value
+  }))
+
+const handle = (
+  self: Self,
+  taskId: string,
+  open: OpenTask,
+  result: Effect.Effect<CallToolResult, ClientError>,
+  token: RequestId | undefined
+): Task<CallToolResult, ClientError> => ({
+  taskId: Option.some(taskId),
+  status: Stream.unwrapScoped(Effect.flatMap(using(self, taskId, open), ({ listen, poll }) =>
+    Effect.as(
+      // Without the subscription the states come at the pace of the server.
+      Effect.forkScoped(Effect.ignore(Effect.zipRight(listen, Effect.never))),
+      Stream.changesWith(poll.states, isSame)
+    ))),
+  result,
+  cancel: Effect.suspend(() => (self.inUse.get(taskId)?.task ?? open).cancel),
+  progress: token === undefined ? Stream.empty : progressOf(self, taskId, open, token)
+})
+
+const progressOf = (
+  self: Self,
+  taskId: string,
+  open: OpenTask,
+  token: RequestId
+): Stream.Stream<Progress, ClientError> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const { poll } = yield* using(self, taskId, open)
+    const arrived = progressOutbox()
+    const stop = self.watch.onProgress(token, (one) => arrived.unsafeSlide(one, one.message?.length))
+    yield* Effect.addFinalizer(() => Effect.sync(stop))
+    yield* Effect.forkScoped(Effect.onExit(Effect.asVoid(poll.ended), (exit) => Effect.sync(() => arrived.end(exit))))
+    return arrived.stream
+  }))
+
+/** The handle of a call that became no task. */
+const answered = (result: CallToolResult): Task<CallToolResult, ClientError> => ({
+  taskId: Option.none(),
+  status: Stream.empty,
+  result: Effect.succeed(result),
+  cancel: Effect.void,
+  progress: Stream.empty
+})
+
+/** Waits for the result of the task that a call has become. */
+const waiting = (
+  self: Self,
+  task: Tasks.Task,
+  began: number,
+  options: CallToolOptions | undefined,
+  restore: Restore
+): Effect.Effect<CallToolResult, ClientError> =>
+  Effect.flatMap(Effect.zip(self.era.open(task.taskId, task, options), Clock.currentTimeMillis), ([open, now]) => {
+    const result = resultOf(self, task.taskId, open, options?.onProgress)
+    const total = options?.maxTotalTimeout === undefined ? Infinity : Duration.toMillis(options.maxTotalTimeout)
+    const limited = total === Infinity
+      ? result
+      : TimeLimit.call(
+        result,
+        began + total - now,
+        () => Effect.fail(new RequestTimeout({ method: "tools/call", millis: total }))
+      )
+    return Effect.onError(restore(limited), (cause) => giveUp(open, options, cause))
+  })
+
+/** Cancels a task that nothing waits for any more. */
+const giveUp = (
+  { cancel, poll }: OpenTask,
+  options: CallToolOptions | undefined,
+  cause: Cause.Cause<ClientError>
+): Effect.Effect<void> => {
+  const state = poll.latest()
+  const isGone = Option.exists(Cause.failureOption(cause), ({ _tag }) => _tag === "TaskEnded")
+  const isOver = isGone || (state !== undefined && Tasks.isTerminal(state.status))
+  return isOver || options?.cancelOnAbandon === false
+    ? Effect.void
+    : Effect.ignore(TimeLimit.end(cancel, CANCEL_WAIT))
 }
 
 type OnProgress = (progress: Progress) => Effect.Effect<void>
