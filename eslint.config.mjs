@@ -73,7 +73,6 @@ export const mayBeLong = [
       "packages/core/src/client/modern/Connect.ts",
       "packages/core/src/client/modern/Listen.ts",
       "packages/core/src/client/modern/TaskExtension.ts",
-      "packages/core/src/protocol/tasks/TaskPoll.ts",
       "packages/core/src/server/features/TaskCall.ts",
       "packages/core/src/server/legacy/Serve.ts",
       "packages/core/src/server/legacy/Sse.ts",

@@ -55,89 +55,119 @@ export const isLost = (error: unknown): boolean =>
   error instanceof RequestTimeout || error instanceof SessionExpired ||
   (error instanceof TransportError && error.reason !== "Decode" && error.reason !== "Encode")
 
+/** The fields that change say who writes them. */
+interface Self<S, E> {
+  readonly read: Effect.Effect<S, E>
+  /** One caller reads at a time. */
+  readonly turns: Semaphore.Semaphore
+  /** The newest state, and how many states were read. `reading` writes both. */
+  latest: S | undefined
+  count: number
+  /** When the last read ended, in milliseconds, and how many reads in a row were lost. `reading` writes both. */
+  readAt: number
+  lost: number
+  /** Whether the next read is due soon. `wake` sets it, and `reading` clears it. */
+  isWoken: boolean
+  /** Done to end a pause early. `pause` sets it, and `reading` clears it. */
+  sleeping: Deferred.Deferred<void> | undefined
+}
+
 /** A poll that reads with `read`. `first` is the state that is known already. */
 export const make = <S extends Polled, E>(read: Effect.Effect<S, E>, first?: S): Effect.Effect<TaskPoll<S, E>> =>
   Effect.map(Clock.currentTimeMillis, (now): TaskPoll<S, E> => {
-    const turns = Semaphore.make()
-    let latest = first
-    let count = first === undefined ? 0 : 1
-    let readAt = first === undefined ? -Infinity : now
-    let lost = 0
-    let isWoken = false
-    let sleeping: Deferred.Deferred<void> | undefined
-
-    const sleepUntil = (at: number) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => at > now ? Effect.sleep(at - now) : Effect.void)
-
-    const pause = Effect.suspend(() => {
-      const soon = readAt + MIN_INTERVAL
-      if (isWoken) return sleepUntil(soon)
-      const woken = sleeping = Edition.deferred<void>()
-      return Race.raceFirst(
-        sleepUntil(readAt + interval(latest?.pollInterval)),
-        Effect.zipRight(Deferred.await(woken), sleepUntil(soon))
-      )
-    })
-
-    const reading: Effect.Effect<void, E> = Effect.zipRight(
-      pause,
-      Effect.suspend(() => {
-        isWoken = false
-        sleeping = undefined
-        return Effect.matchEffect(read, {
-          onFailure: (error) =>
-            Effect.flatMap(Clock.currentTimeMillis, (now) => {
-              readAt = now
-              return isLost(error) && ++lost <= MAX_LOST ? reading : Effect.fail(error)
-            }),
-          onSuccess: (state) =>
-            Effect.map(Clock.currentTimeMillis, (now) => {
-              readAt = now
-              lost = 0
-              count++
-              latest = state
-            })
-        })
-      })
-    )
-
-    const known = (seen: number) =>
-      latest !== undefined && (count > seen || Tasks.isTerminal(latest.status)) ? [latest, count] as const : undefined
-
-    const next: TaskPoll<S, E>["next"] = (seen) =>
-      Effect.suspend(() => {
-        const now = known(seen)
-        return now !== undefined ? Effect.succeed(now) : Effect.zipRight(
-          turns.run(Effect.suspend(() => known(seen) === undefined ? reading : Effect.void)),
-          Effect.suspend(() => Effect.succeed(known(seen)!))
-        )
-      })
-
-    const ended = (seen: number): Effect.Effect<S, E> =>
-      Effect.flatMap(
-        next(seen),
-        ([state, number]) => Tasks.isTerminal(state.status) ? Effect.succeed(state) : ended(number)
-      )
-
+    const self: Self<S, E> = {
+      read,
+      turns: Semaphore.make(),
+      latest: first,
+      count: first === undefined ? 0 : 1,
+      readAt: first === undefined ? -Infinity : now,
+      lost: 0,
+      isWoken: false,
+      sleeping: undefined
+    }
     return {
-      next,
-      ended: ended(0),
-      states: Stream.paginateEffect(
-        0 as number,
-        (seen) =>
-          Effect.map(
-            next(seen),
-            ([state, number]) =>
-              [state, Tasks.isTerminal(state.status) ? Option.none<number>() : Option.some(number)] as const
-          )
-      ),
-      latest: () => latest,
-      wake: () => {
-        isWoken = true
-        if (sleeping !== undefined) Edition.done(sleeping, Effect.void)
-      }
+      next: (seen) => next(self, seen),
+      ended: ended(self, 0),
+      states: states(self),
+      latest: () => self.latest,
+      wake: () => wake(self)
     }
   })
+
+const sleepUntil = (at: number): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => at > now ? Effect.sleep(at - now) : Effect.void)
+
+/** Waits until the next read is due. */
+const pause = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { isWoken, latest, readAt } = self
+    const soon = readAt + MIN_INTERVAL
+    if (isWoken) return sleepUntil(soon)
+    const woken = self.sleeping = Edition.deferred<void>()
+    return Race.raceFirst(
+      sleepUntil(readAt + interval(latest?.pollInterval)),
+      Effect.zipRight(Deferred.await(woken), sleepUntil(soon))
+    )
+  })
+
+const wake = <S, E>(self: Self<S, E>): void => {
+  self.isWoken = true
+  if (self.sleeping !== undefined) Edition.done(self.sleeping, Effect.void)
+}
+
+/** Reads the next state, when it is due. */
+const reading = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void, E> =>
+  Effect.zipRight(
+    pause(self),
+    Effect.suspend(() => {
+      self.isWoken = false
+      self.sleeping = undefined
+      return Effect.matchEffect(self.read, {
+        onFailure: (error) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            self.readAt = now
+            return isLost(error) && ++self.lost <= MAX_LOST ? reading(self) : Effect.fail(error)
+          }),
+        onSuccess: (state) =>
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            self.readAt = now
+            self.lost = 0
+            self.count++
+            self.latest = state
+          })
+      })
+    })
+  )
+
+/** What is known after the state with the number `seen`. */
+const known = <S extends Polled, E>({ count, latest }: Self<S, E>, seen: number): readonly [S, number] | undefined =>
+  latest !== undefined && (count > seen || Tasks.isTerminal(latest.status)) ? [latest, count] : undefined
+
+const next = <S extends Polled, E>(self: Self<S, E>, seen: number): Effect.Effect<readonly [S, number], E> =>
+  Effect.suspend(() => {
+    const now = known(self, seen)
+    return now !== undefined ? Effect.succeed(now) : Effect.zipRight(
+      self.turns.run(Effect.suspend(() => known(self, seen) === undefined ? reading(self) : Effect.void)),
+      Effect.suspend(() => Effect.succeed(known(self, seen)!))
+    )
+  })
+
+const ended = <S extends Polled, E>(self: Self<S, E>, seen: number): Effect.Effect<S, E> =>
+  Effect.flatMap(
+    next(self, seen),
+    ([state, number]) => Tasks.isTerminal(state.status) ? Effect.succeed(state) : ended(self, number)
+  )
+
+const states = <S extends Polled, E>(self: Self<S, E>): Stream.Stream<S, E> =>
+  Stream.paginateEffect(
+    0 as number,
+    (seen) =>
+      Effect.map(
+        next(self, seen),
+        ([state, number]) =>
+          [state, Tasks.isTerminal(state.status) ? Option.none<number>() : Option.some(number)] as const
+      )
+  )
 
 /**
  * The result of a task of 2025-11-25. `fetch` requests it with `tasks/result`, which waits as long as the task runs: without
