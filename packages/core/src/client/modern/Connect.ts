@@ -3,7 +3,7 @@
  * exchanged for it. The subscription for changes of the server's lists opens in the background.
  *
  * `enveloped` writes what every request of this era carries: the revision, the capabilities and the name of the client, and
- * the log level once the application has set one. `inputAnswers` answers the questions of the server.
+ * the log level once the application has set one. `answers` answers the questions of the server.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -126,52 +126,28 @@ export const connect = (
   options: Options
 ): Effect.Effect<NegotiatedSession, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { conversation, hub, setEra, transport } = opening
-    const { version } = facts
+    const { conversation, hub, transport } = opening
+    const { serverCapabilities, version } = facts
+    const { enforceCapabilities, extensions, features, timeouts } = options
     const cache = new ResponseCache({ credentials: transport.credentials, timeout: options.timeout })
-    const publish: Options["onNotification"] = (notification) => {
-      cache.onNotification(notification)
-      options.onNotification(notification)
-      hub.publish(notification)
-    }
-    const listen = yield* Listen.make(outbound, facts, publish, hub.report)
-    // Without a handler of requests: a modern server MUST NOT send any.
-    setEra({
-      onNotification: (notification) => {
-        cache.onNotification(notification)
-        switch (notification.method) {
-          case Methods.acknowledged.name:
-            return listen.acknowledge(notification.params)
-          case Methods.cancelled.name:
-            return listen.cancelled(notification.params)
-          default:
-            return undefined
-        }
-      }
-    })
+    const listen = yield* Listen.make(outbound, facts, publishes(opening, options, cache), hub.report)
+    receive(opening, cache, listen)
     yield* listen.open
     const client = declaredBy(options, version)
-    const rounds: InputRounds.Options = {
-      answer: inputAnswers(options.features, client, version, hub.report),
-      maxInFlight: options.limits?.maxInFlight ?? MAX_IN_FLIGHT,
-      maxRounds: options.limits?.maxRounds ?? InputRounds.MAX_ROUNDS,
-      resultTypes: resultTypes(options, facts),
-      report: hub.report
-    }
-    const declared = { client, server: facts.serverCapabilities }
-    const refusal = Calls.refusals(Methods.table, version, declared, options.enforceCapabilities, options.extensions)
-    const readers = ResultReaders.make(options.features, () => extended)
+    const rounds = roundsOf(opening, client, facts, options)
+    const declared = { client, server: serverCapabilities }
+    const refusal = Calls.refusals(Methods.table, version, declared, enforceCapabilities, extensions)
     const modern = new ModernCalls({
       ...options,
-      serverCapabilities: facts.serverCapabilities,
+      serverCapabilities,
       version,
       setLogLevel: outbound.setLogLevel,
-      request: Calls.requests({ outbound, refusal, timeouts: options.timeouts }),
+      request: Calls.requests({ outbound, refusal, timeouts }),
       toolHeaders: ToolHeaders.ofTransport(transport),
       listen,
       responses: cache,
       rounds,
-      readers,
+      readers: ResultReaders.make(features, () => extended),
       report: hub.report
     })
     const era: ExtensionMethods.EraCalls = {
@@ -195,61 +171,108 @@ export const connect = (
     }
   })
 
-/** `declared` are the capabilities that the client has declared to the server. */
-const inputAnswers = (
-  features: FeaturesService,
-  declared: ClientCapabilities,
-  version: ModernVersion,
-  report: Report
-): InputRounds.Options["answer"] => {
-  const { roots, sampling } = features
-  const died = (method: string, cause: Cause.Cause<never>): Effect.Effect<never, McpError.McpError> =>
-    Effect.zipRight(
-      report(Diagnostic.HandlerDied({ method, cause })),
-      Effect.fail(
-        new McpError.InternalError({ message: "its handler died, and `diagnostics` or the log has the cause" })
-      )
-    )
-  return (key, request) => {
-    const answered = (
-      method: Method.Request,
-      feature: Pick<FeatureHandler<unknown>, "context"> | undefined,
-      answer: Effect.Effect<any, McpError.McpError, any>
-    ): Effect.Effect<unknown, McpError.McpError> =>
-      Effect.mapInputContext(
-        Effect.scoped(answer) as Effect.Effect<unknown, McpError.McpError>,
-        (caller: Context.Context<never>) =>
-          Context.add(
-            feature === undefined ? caller : Context.merge(caller, feature.context),
-            FeatureContext,
-            featureContext(key, request)
-          )
-      ).pipe(
-        Effect.flatMap((value) =>
-          method.isResult(value)
-            ? Effect.succeed(method.narrowResult(version)(value))
-            : Effect.dieMessage(`The handler of "${method.name}" returned an invalid result`)
-        ),
-        Effect.catchAllCause((cause) =>
-          Cause.isDie(cause) && !Cause.isInterrupted(cause)
-            ? died(method.name, cause as Cause.Cause<never>)
-            : Effect.failCause(cause)
-        )
-      )
-    switch (request.method) {
-      case "sampling/createMessage":
-        return sampling === undefined
-          ? unsupported(request.method)
-          : answered(InputRequired.createMessage, sampling, FeatureAnswers.sample(sampling, declared, request.params))
-      case "elicitation/create":
-        return answered(InputRequired.elicit, undefined, FeatureAnswers.elicit(features, declared, request.params))
-      case "roots/list":
-        return roots === undefined
-          ? unsupported(request.method)
-          : answered(InputRequired.listRoots, roots, FeatureAnswers.listRoots(roots))
+/** Receives the changes that the client assumes after a gap of its subscription. */
+const publishes =
+  ({ hub }: Opening, options: Options, cache: ResponseCache): Options["onNotification"] => (notification) => {
+    cache.onNotification(notification)
+    options.onNotification(notification)
+    hub.publish(notification)
+  }
+
+/** Handles the notifications of the era. There is no handler of requests: a modern server MUST NOT send any. */
+const receive = ({ setEra }: Opening, cache: ResponseCache, listen: Listen.Listen): void =>
+  setEra({
+    onNotification: (notification) => {
+      cache.onNotification(notification)
+      switch (notification.method) {
+        case Methods.acknowledged.name:
+          return listen.acknowledge(notification.params)
+        case Methods.cancelled.name:
+          return listen.cancelled(notification.params)
+        default:
+          return undefined
+      }
     }
+  })
+
+/** How the client answers the questions of the server. */
+const roundsOf = (
+  { hub: { report } }: Opening,
+  declared: ClientCapabilities,
+  facts: ServerFacts<ModernVersion>,
+  options: Options
+): InputRounds.Options => ({
+  answer: answers({ features: options.features, declared, version: facts.version, report }),
+  maxInFlight: options.limits?.maxInFlight ?? MAX_IN_FLIGHT,
+  maxRounds: options.limits?.maxRounds ?? InputRounds.MAX_ROUNDS,
+  resultTypes: resultTypes(options, facts),
+  report
+})
+
+interface Answering {
+  readonly features: FeaturesService
+  /** The capabilities that the client has declared to the server. */
+  readonly declared: ClientCapabilities
+  readonly version: ModernVersion
+  readonly report: Report
+}
+
+const answers = (self: Answering): InputRounds.Options["answer"] => (key, request) => {
+  const { declared, features } = self
+  const { roots, sampling } = features
+  const context = featureContext(key, request)
+  switch (request.method) {
+    case "sampling/createMessage": {
+      if (sampling === undefined) return unsupported(request.method)
+      const answer = FeatureAnswers.sample(sampling, declared, request.params)
+      return answered(self, InputRequired.createMessage, sampling, context, answer)
+    }
+    case "elicitation/create": {
+      const answer = FeatureAnswers.elicit(features, declared, request.params)
+      return answered(self, InputRequired.elicit, undefined, context, answer)
+    }
+    case "roots/list":
+      return roots === undefined
+        ? unsupported(request.method)
+        : answered(self, InputRequired.listRoots, roots, context, FeatureAnswers.listRoots(roots))
   }
 }
+
+/** Runs the handler of a feature in its contexts. A handler that dies is reported, and answers with an error. */
+const answered = (
+  { report, version }: Answering,
+  method: Method.Request,
+  feature: Pick<FeatureHandler<unknown>, "context"> | undefined,
+  context: FeatureContextService,
+  answer: Effect.Effect<any, McpError.McpError, any>
+): Effect.Effect<unknown, McpError.McpError> =>
+  Effect.mapInputContext(
+    Effect.scoped(answer) as Effect.Effect<unknown, McpError.McpError>,
+    (caller: Context.Context<never>) =>
+      Context.add(
+        feature === undefined ? caller : Context.merge(caller, feature.context),
+        FeatureContext,
+        context
+      )
+  ).pipe(
+    Effect.flatMap((value) =>
+      method.isResult(value)
+        ? Effect.succeed(method.narrowResult(version)(value))
+        : Effect.dieMessage(`The handler of "${method.name}" returned an invalid result`)
+    ),
+    Effect.catchAllCause((cause) =>
+      Cause.isDie(cause) && !Cause.isInterrupted(cause)
+        ? Effect.zipRight(
+          report(Diagnostic.HandlerDied({ method: method.name, cause: cause as Cause.Cause<never> })),
+          Effect.fail(handlerDied)
+        )
+        : Effect.failCause(cause)
+    )
+  )
+
+const handlerDied = new McpError.InternalError({
+  message: "its handler died, and `diagnostics` or the log has the cause"
+})
 
 const unsupported = (method: string) => Effect.fail(new McpError.MethodNotFound({ method }))
 
