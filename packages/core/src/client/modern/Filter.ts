@@ -1,0 +1,95 @@
+/**
+ * What a client wants to learn from its subscription: the lists that the server can report, resources, and members of extensions. Several
+ * parts of a program may want the same, so each wish is counted. Nothing here has effects.
+ *
+ * - `add`, `remove`: what is wanted now, and does the server have to hear of it?
+ * - `wireOf`: what does the request name?
+ * - `missing`: which wanted members has the server not acknowledged?
+ */
+import type { SubscriptionFilter } from "../../protocol/modern/Subscriptions.js"
+
+export interface Filter {
+  /** The lists are wanted as long as the session lasts. */
+  readonly lists: SubscriptionFilter
+  readonly members: ReadonlyMap<string, Member>
+}
+
+/** A member of the filter, of resources or of an extension: how many times its flag, or each of its keys, is wanted. */
+interface Member {
+  readonly hasKeys: boolean
+  readonly counts: ReadonlyMap<string, number>
+}
+
+export type Change = readonly [filter: Filter, hasChanged: boolean]
+
+export const make = (lists: SubscriptionFilter): Filter => ({ lists, members: new Map() })
+
+/** Whether a key of a member is wanted. */
+export const has = (filter: Filter, name: string, key: string): boolean => countsOf(filter, name).has(key)
+
+/** Wants a member once more: each of these keys, or its flag. */
+export const add = (filter: Filter, name: string, keys: ReadonlyArray<string> | undefined): Change => {
+  const before = countsOf(filter, name)
+  const counts = new Map(before)
+  for (const key of keys ?? FLAG) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return [withMember(filter, name, { hasKeys: keys !== undefined, counts }), counts.size > before.size]
+}
+
+/** Wants a member once less. */
+export const remove = (filter: Filter, name: string, keys: ReadonlyArray<string> | undefined): Change => {
+  const member = filter.members.get(name)
+  if (member === undefined) return [filter, false]
+  const counts = new Map(member.counts)
+  for (const key of keys ?? FLAG) {
+    const count = counts.get(key) ?? 0
+    if (count > 1) counts.set(key, count - 1)
+    else counts.delete(key)
+  }
+  return [withMember(filter, name, { ...member, counts }), counts.size < member.counts.size]
+}
+
+/** The one key of a member that is a flag. */
+const FLAG = [""]
+
+const none: ReadonlyMap<string, number> = new Map()
+
+const countsOf = ({ members }: Filter, name: string): ReadonlyMap<string, number> => members.get(name)?.counts ?? none
+
+const withMember = ({ lists, members }: Filter, name: string, member: Member): Filter => {
+  const others = new Map(members)
+  if (member.counts.size === 0) others.delete(name)
+  else others.set(name, member)
+  return { lists, members: others }
+}
+
+/** The lists and the members in one, as a request has them. */
+export const wireOf = ({ lists, members }: Filter): SubscriptionFilter => ({
+  ...lists,
+  ...Object.fromEntries([...members].map(([name, { counts, hasKeys }]) => [name, hasKeys ? [...counts.keys()] : true]))
+})
+
+export const isEmpty = (filter: SubscriptionFilter): boolean => Object.keys(filter).length === 0
+
+/** Whether the server has acknowledged these keys of a member, or its flag. */
+export const accepts = (
+  accepted: SubscriptionFilter,
+  name: string,
+  keys: ReadonlyArray<string> | undefined
+): boolean => {
+  const given = memberOf(accepted, name)
+  return keys === undefined ? given === true : Array.isArray(given) && keys.every((key) => given.includes(key))
+}
+
+/** The members of a request that the server has not acknowledged, of the members with these names. */
+export const missing = (
+  accepted: SubscriptionFilter,
+  wanted: SubscriptionFilter,
+  names: ReadonlyArray<string>
+): ReadonlyArray<string> =>
+  names.filter((name) => {
+    const member = memberOf(wanted, name)
+    return !accepts(accepted, name, Array.isArray(member) ? member : undefined)
+  })
+
+const memberOf = (filter: SubscriptionFilter, name: string): unknown =>
+  (filter as Readonly<Record<string, unknown>>)[name]

@@ -1,0 +1,59 @@
+/**
+ * Whether a subscription is opened again when its request has ended. The wait before that grows while the server ends each request soon.
+ * Nothing here has effects.
+ *
+ * - `afterEnd`: what follows, and does the application hear of it?
+ */
+import { ConnectionClosed, TransportError } from "../../jsonrpc/LocalError.js"
+import type { CallError } from "../../jsonrpc/Outbound.js"
+import type { SubscriptionFilter } from "../../protocol/modern/Subscriptions.js"
+import * as Filter from "./Filter.js"
+
+/** A request that has ended. */
+export interface Ended {
+  /** Whether the server has acknowledged the first request of the subscription. */
+  readonly wasOpen: boolean
+  /** What the server acknowledged to this request. */
+  readonly accepted: SubscriptionFilter | undefined
+  /** What this request failed with; `undefined` when the server has sent its result. */
+  readonly error: CallError | undefined
+  /** When this request was sent, in milliseconds. */
+  readonly began: number
+  /** How many requests in a row the server has not acknowledged, or ended sooner than the wait before them. */
+  readonly failures: number
+}
+
+export type Next =
+  /** Nothing more is to be expected. */
+  | { readonly _tag: "Stop" }
+  /** The server refuses the subscription: whoever waits for it fails. */
+  | { readonly _tag: "Refuse"; readonly error: CallError }
+  /** Sends the request again after a time, and reports the error of a request that the server has not acknowledged. */
+  | { readonly _tag: "Reopen"; readonly after: Wait; readonly report: CallError | undefined }
+
+export interface Wait {
+  readonly seconds: number
+  readonly failures: number
+}
+
+/** The longest wait before a subscription is opened again. The first is a second; each is twice as long as the last. */
+const MAX_WAIT_SECONDS = 30
+
+export const afterEnd = (ended: Ended, now: number): Next => {
+  const { accepted, error = notAcknowledged, wasOpen } = ended
+  if (!wasOpen) return { _tag: "Refuse", error }
+  if (error instanceof ConnectionClosed) return { _tag: "Stop" }
+  if (accepted !== undefined && Filter.isEmpty(accepted)) return { _tag: "Stop" }
+  return { _tag: "Reopen", after: waitAfter(ended, now), report: accepted === undefined ? error : undefined }
+}
+
+const waitAfter = ({ accepted, began, failures }: Ended, now: number): Wait => {
+  const seconds = Math.min(2 ** failures, MAX_WAIT_SECONDS)
+  const isLongLived = accepted !== undefined && now - began > 1000 * seconds
+  return isLongLived ? { seconds: 1, failures: 0 } : { seconds, failures: failures + 1 }
+}
+
+const notAcknowledged = new TransportError({
+  reason: "Decode",
+  message: "The server ended the subscription before it acknowledged it"
+})
