@@ -9,6 +9,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
+import * as MutableRef from "effect/MutableRef"
+import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -16,38 +18,57 @@ import { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import { all as concurrently, raceFirst } from "../../kit/Race.js"
 import * as SingleFlight from "../../kit/SingleFlight.js"
+import type * as Extension from "../../protocol/Extension.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as McpError from "../../protocol/McpError.js"
-import type { InputRequest } from "../../protocol/modern/InputRequired.js"
 import * as Methods from "../../protocol/modern/Methods.js"
 import * as ModernTasks from "../../protocol/modern/TasksExtension.js"
 import * as Mend from "../../protocol/schema/Mend.js"
-import * as Tasks from "../../protocol/Tasks.js"
+import type * as Tasks from "../../protocol/Tasks.js"
 import * as TaskPoll from "../../protocol/tasks/TaskPoll.js"
 import type { CallToolResult } from "../../protocol/Tools.js"
 import type { ModernVersion } from "../../protocol/Version.js"
-import { type ClientError, InputRefused, NotNegotiated, TaskEnded, TooManyRounds } from "../ClientError.js"
-import type { CallOptions } from "../ClientSession.js"
+import { type ClientError, InputRefused, NotNegotiated, TaskEnded } from "../ClientError.js"
 import * as Decoding from "../session/Decoding.js"
-import { type EraTasks, goneOr, type OpenTask } from "../session/EraTasks.js"
+import { type EraTasks, goneOr, type OpenTask, type RequestOptions } from "../session/EraTasks.js"
 import type { EraCalls } from "../session/ExtensionMethods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"
 import type { Options } from "../session/NegotiatedSession.js"
 import * as ModernCalls from "./Calls.js"
 import * as InputRounds from "./InputRounds.js"
 import * as MethodTable from "./MethodTable.js"
+import * as TaskQuestions from "./TaskQuestions.js"
 
 type State = Tasks.Task & Pick<ModernTasks.DetailedTask, "error" | "inputRequests" | "result">
 
-/** Input requests that are answered together. */
+const { cancel, get, update } = ModernTasks.extension.requests
+
+interface Self {
+  readonly extended: EraCalls
+  readonly rounds: InputRounds.Options
+  readonly version: ModernVersion
+  /** Whether the client was given the extension. */
+  readonly isGiven: boolean
+  /** The type of the result that makes a call a task, when both sides have declared it. */
+  readonly created: Extension.ResultType | undefined
+}
+
+/** A task that the client waits for. */
+interface Waiting {
+  readonly self: Self
+  readonly poll: TaskPoll.TaskPoll<State, ClientError>
+  readonly taskId: string
+  readonly limits: RequestOptions
+  readonly questions: Ref.Ref<TaskQuestions.Known>
+}
+
+/** Questions that are answered together. */
 interface Asked {
   readonly keys: ReadonlyArray<string>
   readonly fiber: Fiber.RuntimeFiber<void>
   /** Whether the responses are on their way. */
-  readonly isSent: () => boolean
+  readonly isSent: MutableRef.MutableRef<boolean>
 }
-
-const { cancel, get, update } = ModernTasks.extension.requests
 
 export const make = (
   { extensions, features }: Options,
@@ -56,134 +77,10 @@ export const make = (
   rounds: InputRounds.Options,
   version: ModernVersion
 ): EraTasks => {
-  const { answer, maxInFlight, maxRounds, report, resultTypes } = rounds
-  const created = resultTypes.get(Methods.callTool.name)?.get(ModernTasks.extension.results.created.type)
-  const isOurs = created?.extension === ModernTasks.extension.id
-  const isGiven = extensions.byId.has(ModernTasks.extension.id)
-
-  const request = (name: string, params: JsonObject, options: CallOptions | undefined) =>
-    isGiven
-      ? extended.call(name, params, options)
-      : Effect.fail(
-        new NotNegotiated({
-          method: name,
-          version,
-          capability: `extensions.${ModernTasks.extension.id}`,
-          declaredBy: "client"
-        })
-      )
-
-  const read = (result: JsonObject): Effect.Effect<State, ClientError> =>
-    InputRounds.countOf(result["inputRequests"]) > InputRounds.MAX_QUESTIONS
-      ? invalid(`the task asks more than ${InputRounds.MAX_QUESTIONS} questions at once`)
-      : Effect.map(Decoding.decodeOrFail(get.name, decodeTask, result, report), toState)
-
-  /** The outcome of a task that has ended, as the outcome of the call. */
-  const outcome = ({ error, result, status, statusMessage, taskId }: State): Effect.Effect<
-    CallToolResult,
-    ClientError
-  > => {
-    if (status === "cancelled") return Effect.fail(new TaskEnded({ taskId, reason: "Cancelled", statusMessage }))
-    if (status === "failed") {
-      return Effect.fail(
-        error === undefined
-          ? new TaskEnded({ taskId, reason: "Failed", statusMessage })
-          : McpError.fromWire(new JsonRpcError(error))
-      )
-    }
-    const { decodeResult } = MethodTable.calls["tools/call"]
-    return result === undefined
-      ? invalid("the task is completed, and has no result")
-      : Effect.map(
-        Decoding.decodeOrFail(Methods.callTool.name, decodeResult, result, report),
-        (result) => ModernCalls.withoutEnvelope(result as unknown as JsonObject) as unknown as CallToolResult
-      )
-  }
-
-  const open = (poll: TaskPoll.TaskPoll<State, ClientError>, taskId: string, options: CallOptions): OpenTask => {
-    // MUST answer each input request once, however often the result is awaited.
-    const answered = new Set<string>()
-    let count = 0
-
-    const send = (inputResponses: JsonObject) =>
-      request(update.name, { taskId, inputResponses }, options).pipe(
-        Effect.retry({ while: TaskPoll.isLost, times: TaskPoll.MAX_LOST, schedule: RESEND }),
-        // The task has ended, or is gone: the poll finds out.
-        Effect.catchTag("InvalidParams", () => Effect.void)
-      )
-
-    const ask = (
-      requests: ReadonlyArray<readonly [string, InputRequest]>,
-      failed: Deferred.Deferred<never, ClientError>
-    ): Effect.Effect<Asked, ClientError, Scope.Scope> => {
-      const keys = requests.map(([key]) => key)
-      if (++count > maxRounds) {
-        return Effect.fail(new TooManyRounds({ method: Methods.callTool.name, rounds: maxRounds }))
-      }
-      for (const key of keys) answered.add(key)
-      let isSent = false
-      const answers = requests.map(([key, one]) =>
-        Effect.mapBoth(answer(key, one), {
-          onFailure: (cause) => new InputRefused({ method: Methods.callTool.name, input: one.method, cause }),
-          onSuccess: (response) => [key, response] as const
-        })
-      )
-      return concurrently(answers, maxInFlight).pipe(
-        Effect.flatMap((responses) => {
-          isSent = true
-          return send(Object.fromEntries(responses))
-        }),
-        Effect.zipRight(Effect.sync(poll.wake)),
-        Effect.onError(() =>
-          Effect.sync(() => {
-            if (!isSent) { for (const key of keys) answered.delete(key) }
-          })
-        ),
-        Effect.catchAllCause((cause) => Effect.asVoid(Deferred.failCause(failed, cause))),
-        Effect.interruptible,
-        Effect.forkScoped,
-        Effect.map((fiber) => ({ keys, fiber, isSent: () => isSent }))
-      )
-    }
-
-    const result = Effect.scoped(Effect.gen(function*() {
-      const failed = yield* Deferred.make<never, ClientError>()
-      const asked = new Set<Asked>()
-      const follow = (seen: number): Effect.Effect<CallToolResult, ClientError, Scope.Scope> =>
-        Effect.flatMap(poll.next(seen), ([state, number]) => {
-          if (Tasks.isTerminal(state.status)) return outcome(state)
-          const outstanding = state.inputRequests ?? {}
-          const fresh = Object.entries(outstanding).filter(([key]) => !answered.has(key))
-          // Answered by another client of the task, or withdrawn by the server.
-          const withdrawn = [...asked].filter(({ isSent, keys }) =>
-            !isSent() && !keys.some((key) => Object.hasOwn(outstanding, key))
-          )
-          for (const one of withdrawn) asked.delete(one)
-          return Effect.forEach(withdrawn, ({ fiber }) => Fiber.interruptFork(fiber), { discard: true }).pipe(
-            Effect.zipRight(
-              fresh.length === 0
-                ? Effect.void
-                : Effect.map(ask(fresh, failed), (one) => asked.add(one))
-            ),
-            Effect.zipRight(follow(number))
-          )
-        })
-      return yield* raceFirst(follow(0), Deferred.await(failed))
-    }))
-
-    return {
-      poll,
-      result: SingleFlight.make<CallToolResult, ClientError>().join(result),
-      cancel: request(cancel.name, { taskId }, options).pipe(
-        Effect.mapError(goneOr(taskId)),
-        Effect.ensuring(Effect.sync(poll.wake)),
-        Effect.asVoid
-      ),
-      // MUST NOT send the member to a server without the extension.
-      listen: created === undefined ? Effect.void : extended.subscribe!(FILTER, [taskId], poll.wake)
-    }
-  }
-
+  const { id, results } = ModernTasks.extension
+  const created = rounds.resultTypes.get(Methods.callTool.name)?.get(results.created.type)
+  const isOurs = created?.extension === id
+  const self: Self = { extended, rounds, version, isGiven: extensions.byId.has(id), created }
   return {
     // A feature of the application that reads tasks goes first.
     decides: created !== undefined && isOurs && !features.results.has(created) ? "server" : undefined,
@@ -194,15 +91,148 @@ export const make = (
           extended.either(created, params as unknown as JsonObject, options),
           Either.mapLeft(toState)
         ),
-    open: (taskId, first, options) => {
-      const limits = { timeout: options?.timeout }
-      const reading = Effect.mapError(Effect.flatMap(request(get.name, { taskId }, limits), read), goneOr(taskId))
-      // The first state of a task has neither its questions nor its result.
-      const known = first?.status === "working" ? first : undefined
-      return Effect.map(TaskPoll.make<State, ClientError>(reading, known), (poll) => open(poll, taskId, limits))
-    },
+    open: (taskId, first, options) => open(self, taskId, first, { timeout: options?.timeout }),
     list: () => Stream.fail(new NotNegotiated({ method: LIST, version, capability: undefined, declaredBy: "server" }))
   }
+}
+
+const request = (
+  { extended, isGiven, version }: Self,
+  name: string,
+  params: JsonObject,
+  options: RequestOptions
+): Effect.Effect<JsonObject, ClientError> =>
+  isGiven
+    ? extended.call(name, params, options)
+    : Effect.fail(
+      new NotNegotiated({
+        method: name,
+        version,
+        capability: `extensions.${ModernTasks.extension.id}`,
+        declaredBy: "client"
+      })
+    )
+
+const open = Effect.fnUntraced(function*(
+  self: Self,
+  taskId: string,
+  first: Tasks.Task | undefined,
+  limits: RequestOptions
+) {
+  const { created, extended } = self
+  const reading = Effect.mapError(
+    Effect.flatMap(request(self, get.name, { taskId }, limits), (result) => read(self, result)),
+    goneOr(taskId)
+  )
+  // The first state of a task has neither its questions nor its result.
+  const known = first?.status === "working" ? first : undefined
+  const poll = yield* TaskPoll.make<State, ClientError>(reading, known)
+  const waiting: Waiting = { self, poll, taskId, limits, questions: yield* Ref.make(TaskQuestions.none) }
+  const opened: OpenTask = {
+    poll,
+    result: SingleFlight.make<CallToolResult, ClientError>().join(result(waiting)),
+    cancel: request(self, cancel.name, { taskId }, limits).pipe(
+      Effect.mapError(goneOr(taskId)),
+      Effect.ensuring(Effect.sync(poll.wake)),
+      Effect.asVoid
+    ),
+    // MUST NOT send the member to a server without the extension.
+    listen: created === undefined ? Effect.void : extended.subscribe!(FILTER, [taskId], poll.wake)
+  }
+  return opened
+})
+
+const read = ({ rounds: { report } }: Self, result: JsonObject): Effect.Effect<State, ClientError> =>
+  InputRounds.countOf(result["inputRequests"]) > InputRounds.MAX_QUESTIONS
+    ? invalid(`the task asks more than ${InputRounds.MAX_QUESTIONS} questions at once`)
+    : Effect.map(Decoding.decodeOrFail(get.name, decodeTask, result, report), toState)
+
+/** Follows the states of a task, and answers its questions, until it has ended. */
+const result = (waiting: Waiting): Effect.Effect<CallToolResult, ClientError> =>
+  Effect.scoped(Effect.flatMap(
+    Deferred.make<never, ClientError>(),
+    (failed) => raceFirst(follow(waiting, failed), Deferred.await(failed))
+  ))
+
+const follow = Effect.fnUntraced(function*(waiting: Waiting, failed: Deferred.Deferred<never, ClientError>) {
+  const { poll, questions, self } = waiting
+  let asked: ReadonlyArray<Asked> = []
+  let seen = 0
+  while (true) {
+    const [state, number] = yield* poll.next(seen)
+    const unsent = asked.filter(({ isSent }) => !MutableRef.get(isSent))
+    const next = TaskQuestions.next(yield* Ref.get(questions), unsent, state, self.rounds.maxRounds)
+    if (next._tag === "End") return yield* outcome(self, state)
+    if (next._tag === "Refuse") return yield* next.error
+    yield* Effect.forEach(next.withdraw, ({ fiber }) => Fiber.interruptFork(fiber), { discard: true })
+    asked = unsent.filter((one) => !next.withdraw.includes(one))
+    if (next.ask.length > 0) asked = [...asked, yield* ask(waiting, next.ask, failed)]
+    seen = number
+  }
+})
+
+/** Answers questions in the background, and sends the responses. `failed` fails when that fails. */
+const ask = (
+  waiting: Waiting,
+  requests: ReadonlyArray<TaskQuestions.Question>,
+  failed: Deferred.Deferred<never, ClientError>
+): Effect.Effect<Asked, never, Scope.Scope> => {
+  const { poll, questions, self: { rounds: { answer, maxInFlight } } } = waiting
+  const keys = requests.map(([key]) => key)
+  const isSent = MutableRef.make(false)
+  const answers = requests.map(([key, one]) =>
+    Effect.mapBoth(answer(key, one), {
+      onFailure: (cause) => new InputRefused({ method: Methods.callTool.name, input: one.method, cause }),
+      onSuccess: (response) => [key, response] as const
+    })
+  )
+  const answering = concurrently(answers, maxInFlight).pipe(
+    Effect.flatMap((responses) => {
+      MutableRef.set(isSent, true)
+      return send(waiting, Object.fromEntries(responses))
+    }),
+    Effect.zipRight(Effect.sync(poll.wake)),
+    Effect.onError(() =>
+      MutableRef.get(isSent)
+        ? Effect.void
+        : Ref.update(questions, (known) => TaskQuestions.unasked(known, keys))
+    ),
+    Effect.catchAllCause((cause) => Effect.asVoid(Deferred.failCause(failed, cause))),
+    Effect.interruptible
+  )
+  return Ref.update(questions, (known) => TaskQuestions.asked(known, keys)).pipe(
+    Effect.zipRight(Effect.forkScoped(answering)),
+    Effect.map((fiber) => ({ keys, fiber, isSent }))
+  )
+}
+
+const send = ({ limits, self, taskId }: Waiting, inputResponses: JsonObject): Effect.Effect<unknown, ClientError> =>
+  request(self, update.name, { taskId, inputResponses }, limits).pipe(
+    Effect.retry({ while: TaskPoll.isLost, times: TaskPoll.MAX_LOST, schedule: RESEND }),
+    // The task has ended, or is gone: the poll finds out.
+    Effect.catchTag("InvalidParams", () => Effect.void)
+  )
+
+/** The outcome of a task that has ended, as the outcome of the call. */
+const outcome = (
+  { rounds: { report } }: Self,
+  { error, result, status, statusMessage, taskId }: State
+): Effect.Effect<CallToolResult, ClientError> => {
+  if (status === "cancelled") return Effect.fail(new TaskEnded({ taskId, reason: "Cancelled", statusMessage }))
+  if (status === "failed") {
+    return Effect.fail(
+      error === undefined
+        ? new TaskEnded({ taskId, reason: "Failed", statusMessage })
+        : McpError.fromWire(new JsonRpcError(error))
+    )
+  }
+  const { decodeResult } = MethodTable.calls["tools/call"]
+  return result === undefined
+    ? invalid("the task is completed, and has no result")
+    : Effect.map(
+      Decoding.decodeOrFail(Methods.callTool.name, decodeResult, result, report),
+      (result) => ModernCalls.withoutEnvelope(result as unknown as JsonObject) as unknown as CallToolResult
+    )
 }
 
 /** The wait before responses are sent again whose acknowledgement was lost. The server ignores them when it has them. */

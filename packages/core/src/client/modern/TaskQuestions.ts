@@ -1,0 +1,61 @@
+/**
+ * What a client does about the questions of a task when it has read a state of the task. MUST answer each question once, however often
+ * the result is awaited. Nothing here has effects.
+ *
+ * - `next`: which questions does the client answer now, which answers does it give up, and is the task over?
+ * - `asked`, `unasked`: which questions need no further answer?
+ */
+import type { InputRequest } from "../../protocol/modern/InputRequired.js"
+import * as Methods from "../../protocol/modern/Methods.js"
+import * as Tasks from "../../protocol/Tasks.js"
+import { TooManyRounds } from "../ClientError.js"
+
+/** The questions of a task that the client knows. */
+export interface Known {
+  /** The keys of the questions that are answered, or are being answered. */
+  readonly answered: ReadonlySet<string>
+  /** How many states had new questions. */
+  readonly rounds: number
+}
+
+export const none: Known = { answered: new Set(), rounds: 0 }
+
+export type Question = readonly [key: string, request: InputRequest]
+
+export type Next<A> =
+  | { readonly _tag: "End" }
+  | { readonly _tag: "Refuse"; readonly error: TooManyRounds }
+  /** Waits for the next state. */
+  | { readonly _tag: "Continue"; readonly ask: ReadonlyArray<Question>; readonly withdraw: ReadonlyArray<A> }
+
+/** `unsent` are questions that were asked together, and whose responses are not on their way. */
+export const next = <A extends { readonly keys: ReadonlyArray<string> }>(
+  { answered, rounds }: Known,
+  unsent: ReadonlyArray<A>,
+  { inputRequests = {}, status }: {
+    readonly status: Tasks.TaskStatus
+    readonly inputRequests?: Readonly<Record<string, InputRequest>> | undefined
+  },
+  maxRounds: number
+): Next<A> => {
+  if (Tasks.isTerminal(status)) return { _tag: "End" }
+  const ask = Object.entries(inputRequests).filter(([key]) => !answered.has(key))
+  if (ask.length > 0 && rounds >= maxRounds) {
+    return { _tag: "Refuse", error: new TooManyRounds({ method: Methods.callTool.name, rounds: maxRounds }) }
+  }
+  // Answered by another client of the task, or withdrawn by the server.
+  const withdraw = unsent.filter(({ keys }) => !keys.some((key) => Object.hasOwn(inputRequests, key)))
+  return { _tag: "Continue", ask, withdraw }
+}
+
+/** These questions are being answered. */
+export const asked = ({ answered, rounds }: Known, keys: ReadonlyArray<string>): Known => ({
+  answered: new Set([...answered, ...keys]),
+  rounds: rounds + 1
+})
+
+/** These questions were not answered, and may be asked again. */
+export const unasked = ({ answered, rounds }: Known, keys: ReadonlyArray<string>): Known => ({
+  answered: new Set([...answered].filter((key) => !keys.includes(key))),
+  rounds
+})
