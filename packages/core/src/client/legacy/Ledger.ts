@@ -1,0 +1,169 @@
+/**
+ * The tasks of a session that a client keeps, the oldest first, and what their handlers have answered. Tasks whose outcome was fetched
+ * make room for others. Nothing here has effects: `InboundTasks` runs the work of the tasks, and releases what has left the ledger.
+ *
+ * - `begin`: may one more task run, and be stored?
+ * - `end`, `cancel`: does the task end in this way, and is there room for its outcome?
+ * - `outcomeOf`: what does the server get that fetches the outcome of a task?
+ */
+import * as Either from "effect/Either"
+import { INTERNAL_ERROR } from "../../jsonrpc/JsonRpcError.js"
+import type { Outcome } from "../../jsonrpc/Outcome.js"
+import * as Edition from "../../kit/Edition.js"
+import { REQUEST_CANCELLED } from "../../protocol/ErrorCodes.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import { InternalError, InvalidParams } from "../../protocol/McpError.js"
+import { related } from "../../protocol/rules/RelatedTask.js"
+import * as Tasks from "../../protocol/Tasks.js"
+
+export interface Ledger {
+  readonly limits: Limits
+  readonly entries: ReadonlyMap<string, Entry>
+  /** The sum of the sizes of all entries. */
+  readonly size: number
+}
+
+export interface Limits {
+  /** How many tasks may run, and how many may be stored. */
+  readonly maxRunning: number
+  readonly maxTasks: number
+  /** How many characters all outcomes may have together. */
+  readonly maxSize: number
+}
+
+export interface Entry {
+  readonly task: Tasks.Task
+  /** Of a task that has ended, unless it was cancelled. */
+  readonly outcome: Outcome | undefined
+  /** The characters of the outcome. */
+  readonly size: number
+  /** Whether the entry may leave the ledger when room is needed. */
+  readonly isFetched: boolean
+}
+
+/** What a change gives, and the ids of the tasks that have left the ledger. */
+export type Change<A> = readonly [ledger: Ledger, evicted: ReadonlyArray<string>, value: A]
+
+export const make = (limits: Limits): Ledger => ({ limits, entries: new Map(), size: 0 })
+
+export const find = ({ entries }: Ledger, taskId: string): Either.Either<Entry, InvalidParams> =>
+  Either.fromNullable(entries.get(taskId), () => unknown)
+
+export const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })
+
+export const begin = (ledger: Ledger, task: Tasks.Task): Either.Either<Change<void>, InternalError> => {
+  const { entries, limits: { maxRunning, maxTasks } } = ledger
+  const running = [...entries.values()].filter(isRunning).length
+  if (running >= maxRunning) {
+    return refused(`${running} tasks are running, and no more may: wait for one, or cancel one`)
+  }
+  const [roomy, evicted] = withRoom(ledger, ({ entries }) => entries.size < maxTasks)
+  if (roomy.entries.size >= maxTasks) {
+    return refused(`${roomy.entries.size} tasks are stored, and no more may: fetch the result of one`)
+  }
+  return Either.right([withEntry(roomy, { task, outcome: undefined, size: 0, isFetched: false }), evicted, undefined])
+}
+
+/** Ends a task with the outcome of its handler, which has so many characters. Gives no entry when the task had ended before. */
+export const end = (
+  ledger: Ledger,
+  taskId: string,
+  outcome: Outcome,
+  length: number,
+  now: number
+): Change<Entry | undefined> => {
+  const running = ledger.entries.get(taskId)
+  if (running === undefined || !isRunning(running)) return [ledger, [], undefined]
+  const hasRoom = ({ limits: { maxSize }, size }: Ledger) => size + length <= maxSize
+  const [roomy, evicted] = withRoom(ledger, hasRoom)
+  const entry = hasRoom(roomy)
+    ? ended(running, outcome, length, now)
+    : ended(running, tooLarge(length), 0, now)
+  return [withEntry(roomy, entry), evicted, entry]
+}
+
+/** Cancels a task for the server, which fetches no outcome of it. */
+export const cancel = (ledger: Ledger, taskId: string, now: number): Either.Either<Change<Entry>, InvalidParams> =>
+  Either.flatMap(find(ledger, taskId), (entry) => {
+    if (!isRunning(entry)) {
+      const message = `Invalid params: the task has ended already, it is ${entry.task.status}`
+      return Either.left(new InvalidParams({ message }))
+    }
+    const task = withStatus(entry.task, "cancelled", "The server cancelled the task", now)
+    const cancelled = { ...entry, task, isFetched: true }
+    return Either.right([withEntry(ledger, cancelled), [], cancelled])
+  })
+
+/** The server has fetched the outcome of a task. */
+export const fetched = (ledger: Ledger, taskId: string): Change<void> => {
+  const entry = ledger.entries.get(taskId)
+  return [entry === undefined ? ledger : withEntry(ledger, { ...entry, isFetched: true }), [], undefined]
+}
+
+/** Removes a task, whatever became of it. */
+export const remove = (ledger: Ledger, taskId: string): Change<void> =>
+  ledger.entries.has(taskId) ? [without(ledger, taskId), [taskId], undefined] : [ledger, [], undefined]
+
+/** The outcome of a task that has ended, as the server gets it. */
+export const outcomeOf = ({ outcome, task: { taskId } }: Entry): Outcome =>
+  outcome?.result === undefined
+    ? outcome ?? { error: { code: REQUEST_CANCELLED, message: "The task was cancelled" } }
+    : { ...outcome, result: related(outcome.result as JsonObject, taskId) }
+
+const isRunning = ({ task }: Entry): boolean => !Tasks.isTerminal(task.status)
+
+const refused = (message: string): Either.Either<never, InternalError> => Either.left(new InternalError({ message }))
+
+const tooLarge = (length: number): Outcome => ({
+  error: { code: INTERNAL_ERROR, message: `The client has no room for a result of ${length} characters` }
+})
+
+const ended = (entry: Entry, outcome: Outcome, size: number, now: number): Entry => ({
+  ...entry,
+  task: outcome.error === undefined
+    ? withStatus(entry.task, "completed", undefined, now)
+    : withStatus(entry.task, "failed", outcome.error.message, now),
+  outcome,
+  size
+})
+
+const withStatus = (
+  task: Tasks.Task,
+  status: Tasks.TaskStatus,
+  statusMessage: string | undefined,
+  now: number
+): Tasks.Task => ({
+  ...task,
+  status,
+  ...(statusMessage === undefined ? undefined : { statusMessage }),
+  lastUpdatedAt: Edition.iso(now)
+})
+
+/** Removes tasks whose outcome was fetched, the oldest first, until there is room or no such task is left. */
+const withRoom = (
+  ledger: Ledger,
+  hasRoom: (ledger: Ledger) => boolean
+): readonly [Ledger, evicted: ReadonlyArray<string>] => {
+  const evicted: Array<string> = []
+  let roomy = ledger
+  for (const [taskId, { isFetched }] of ledger.entries) {
+    if (hasRoom(roomy)) break
+    if (!isFetched) continue
+    roomy = without(roomy, taskId)
+    evicted.push(taskId)
+  }
+  return [roomy, evicted]
+}
+
+const withEntry = (ledger: Ledger, entry: Entry): Ledger => {
+  const { taskId } = entry.task
+  const before = ledger.entries.get(taskId)?.size ?? 0
+  return { ...ledger, entries: new Map(ledger.entries).set(taskId, entry), size: ledger.size - before + entry.size }
+}
+
+const without = (ledger: Ledger, taskId: string): Ledger => {
+  const entries = new Map(ledger.entries)
+  const size = ledger.size - (entries.get(taskId)?.size ?? 0)
+  entries.delete(taskId)
+  return { ...ledger, entries, size }
+}
