@@ -220,7 +220,7 @@ class PassiveConversation implements Passive, Requests.Owner {
   ) {
     this.diagnostics = new Diagnostics(env.runtime, options.report ?? logger())
     this.requests = new Requests.Requests(env, this)
-    transport.onConversation?.(this.pauseTimeouts)
+    transport.exchanges?.onConversation?.(this.pauseTimeouts)
   }
 
   get limits(): Requests.Owner["limits"] {
@@ -245,7 +245,7 @@ class PassiveConversation implements Passive, Requests.Owner {
       (method) => attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
       // An earlier connection of the same session has counted from 1.
-      options.afterId ?? (transport.isResumed === true ? Edition.millis(env.clock) : 0)
+      options.afterId ?? (transport.exchanges?.isResumed === true ? Edition.millis(env.clock) : 0)
     )
   }
 
@@ -303,8 +303,8 @@ class PassiveConversation implements Passive, Requests.Owner {
 
   get request(): Conversation["request"] {
     return (method, params, options) => {
-      const { canRequest, canResume, unsafeSend } = this.transport
-      if (options?.resumptionToken !== undefined && canResume !== true) return Effect.fail(cannotResume(method))
+      const { canRequest, exchanges, unsafeSend } = this.transport
+      if (options?.resumptionToken !== undefined && exchanges === undefined) return Effect.fail(cannotResume(method))
       const call = this.calls.request(unsafeSend, method, params, options)
       return canRequest === undefined
         ? call

@@ -108,15 +108,24 @@ export interface Transport {
   readonly canSend?: (() => boolean) | undefined
   /** Whether requests can be sent now; otherwise requests fail with `NoBackChannel`. Default: always. */
   readonly canRequest?: (() => boolean) | undefined
-  /** Whether requests can be resumed. Default: false. */
-  readonly canResume?: boolean | undefined
   /**
-   * Whether each request has an exchange of its own, as over HTTP: the failure of one request says nothing about other
-   * requests or about the peer. Default: false.
+   * What only a transport has that sends each request on its own, as over HTTP. Such a transport can resume requests, and the failure of
+   * one request says nothing about other requests or about the peer. A pipe leaves this out; a transport around another passes
+   * it on as it is.
    */
-  readonly hasExchanges?: boolean | undefined
-  /** Whether the transport continues the session of an earlier connection, which may have used any id. Default: false. */
-  readonly isResumed?: boolean | undefined
+  readonly exchanges?: Exchanges | undefined
+}
+
+/**
+ * The requests of a transport that sends each of them on its own.
+ *
+ * @category models
+ */
+export interface Exchanges {
+  /** Whether the transport continues the session of an earlier connection, which may have used any id. */
+  readonly isResumed: boolean
+  /** Whether a request that the peer refuses may lead to a login, after which the request is sent again. */
+  readonly canLogIn: boolean
   /** The credentials of requests, where they may change. Default: all requests have the same. */
   readonly credentials?: Credentials | undefined
   /**

@@ -6,7 +6,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
 import type { CallError } from "../../jsonrpc/Outbound.js"
-import type { Transport } from "../../jsonrpc/Transport.js"
 import * as Edition from "../../kit/Edition.js"
 import { HttpResponseError } from "../HttpResponseError.js"
 
@@ -21,9 +20,6 @@ export const showsEra = ({ status }: HttpResponseError): boolean =>
 export const asksForLogin = (cause: unknown): boolean =>
   cause instanceof HttpResponseError && (cause.status === 401 || cause.status === 403) &&
   cause.headers["www-authenticate"] !== undefined
-
-/** Whether the client has an authorizer, which answers such a refusal with a login. Only the transport over HTTP knows. */
-export const canLogIn = (transport: Transport & { readonly canLogIn?: boolean }): boolean => transport.canLogIn === true
 
 /** Whether every request to the server would fail in this way: a login is needed, or the request was not sent. */
 export const isFinal = (error: TransportError): boolean =>

@@ -48,7 +48,9 @@ export const connect = (
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
     const { enforceCapabilities, extensions, features, prior, timeouts, versions } = options
-    const resumed = transport.isResumed === true && prior !== undefined && isSpoken(prior, versions) ? prior : undefined
+    const resumed = transport.exchanges?.isResumed === true && prior !== undefined && isSpoken(prior, versions)
+      ? prior
+      : undefined
     const tasks = features.tasks === undefined ? undefined : yield* Scope.extend(
       InboundTasks.make(features.tasks, conversation, hub.report, options.closeTimeout),
       scope

@@ -129,7 +129,7 @@ export const connect = (
     const { conversation, hub, transport } = opening
     const { serverCapabilities, version } = facts
     const { enforceCapabilities, extensions, features, timeouts } = options
-    const cache = new ResponseCache({ credentials: transport.credentials, timeout: options.timeout })
+    const cache = new ResponseCache({ credentials: transport.exchanges?.credentials, timeout: options.timeout })
     const listen = yield* Listen.make(outbound, facts, publishes(opening, options, cache), hub.report)
     receive(opening, cache, listen)
     yield* listen.open
@@ -143,7 +143,7 @@ export const connect = (
       version,
       setLogLevel: outbound.setLogLevel,
       request: Calls.requests({ outbound, refusal, timeouts }),
-      toolHeaders: ToolHeaders.ofTransport(transport),
+      toolHeaders: ToolHeaders.ofExchanges(transport.exchanges),
       listen,
       responses: cache,
       rounds,

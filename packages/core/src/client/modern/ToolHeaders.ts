@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Stream from "effect/Stream"
 import type { Params } from "../../jsonrpc/Message.js"
-import type { Transport } from "../../jsonrpc/Transport.js"
+import type { Exchanges } from "../../jsonrpc/Transport.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as Methods from "../../protocol/modern/Methods.js"
 import * as ParamHeaders from "../../protocol/modern/ParamHeaders.js"
@@ -30,10 +30,16 @@ const MAX_TOOLS = 1000
 /** The headers of a call with these arguments, by the name of a tool that has some. They stay until the tool is listed again. */
 export type ToolHeaders = Map<string, (args: JsonObject | undefined) => Record<string, string>>
 
-/** Where a transport keeps the headers of tools; `undefined` for a transport whose requests have no headers. */
-export const ofTransport = (
-  { hasExchanges, toolHeaders }: Transport & { readonly toolHeaders?: ToolHeaders }
-): ToolHeaders | undefined => toolHeaders ?? (hasExchanges === true ? new Map() : undefined)
+/** The exchanges of our transport over HTTP: where it keeps the headers of tools. */
+export interface HttpExchanges extends Exchanges {
+  readonly toolHeaders: ToolHeaders
+}
+
+/** The headers of tools that the session learns; `undefined` for a transport whose requests have no headers. */
+export const ofExchanges = (exchanges: Exchanges | HttpExchanges | undefined): ToolHeaders | undefined => {
+  if (exchanges === undefined) return undefined
+  return "toolHeaders" in exchanges ? exchanges.toolHeaders : new Map()
+}
 
 /** The headers of a call. A tool that was never listed has none. */
 export const of = (known: ToolHeaders, params: JsonObject | undefined): Record<string, string> => {

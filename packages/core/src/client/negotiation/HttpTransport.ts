@@ -29,7 +29,7 @@ import * as Legacy from "../legacy/Http.js"
 import type { Fallback } from "../legacy/Post.js"
 import * as Sse from "../legacy/Sse.js"
 import { ModernHttp } from "../modern/Http.js"
-import type { ToolHeaders } from "../modern/ToolHeaders.js"
+import type { HttpExchanges, ToolHeaders } from "../modern/ToolHeaders.js"
 import { GivenExtensions } from "./GivenExtensions.js"
 
 /** Closing the scope waits for messages in flight and ends the session; each step takes a bounded time. */
@@ -37,7 +37,7 @@ export const open = (
   url: URL,
   settings: Settings
 ): Effect.Effect<
-  Transport & { readonly toolHeaders: ToolHeaders; readonly canLogIn: boolean },
+  Transport,
   TransportError,
   HttpClient | Scope.Scope
 > =>
@@ -55,16 +55,17 @@ export const open = (
       if (Message.isRequest(message)) isModern = Version.eraOfMessage(message) === "modern"
       return isModern ? Effect.succeed(modern) : Ref.get(sender)
     })
+    const exchanges: HttpExchanges = {
+      isResumed: settings.session !== undefined,
+      canLogIn: settings.authorizer !== undefined || settings.authorize !== undefined,
+      credentials: connection.credentials,
+      onConversation: connection.authorizing.onConversation,
+      toolHeaders
+    }
     return {
       incoming,
       run,
-      canResume: true,
-      hasExchanges: true,
-      isResumed: settings.session !== undefined,
-      credentials: connection.credentials,
-      toolHeaders,
-      canLogIn: settings.authorizer !== undefined || settings.authorize !== undefined,
-      onConversation: connection.authorizing.onConversation,
+      exchanges,
       send,
       unsafeSend
     }

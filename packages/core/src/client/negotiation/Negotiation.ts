@@ -15,7 +15,6 @@ import * as ScopeEnd from "../../kit/ScopeEnd.js"
 import type { ModernVersion } from "../../protocol/Version.js"
 import * as Version from "../../protocol/Version.js"
 import type { ConnectError } from "../ClientError.js"
-import * as EraEvidence from "../http/EraEvidence.js"
 import * as Legacy from "../legacy/Connect.js"
 import * as LegacyMethodTable from "../legacy/MethodTable.js"
 import * as Modern from "../modern/Connect.js"
@@ -88,7 +87,8 @@ const factsOf = <R>(
   { connector, known, options: { prior, versions } }: Self<R>,
   { transport }: Opening
 ): Plan.Facts => {
-  const hasExchanges = transport.hasExchanges === true
+  const { exchanges } = transport
+  const hasExchanges = exchanges !== undefined
   return {
     versions,
     legacy: versions.filter(Version.isLegacy),
@@ -96,9 +96,9 @@ const factsOf = <R>(
     prior,
     known: known.of(connector),
     hasExchanges,
-    isResumed: transport.isResumed === true,
+    isResumed: exchanges?.isResumed === true,
     canReconnect: !hasExchanges && connector.connectsAgain !== false,
-    canLogIn: EraEvidence.canLogIn(transport)
+    canLogIn: exchanges?.canLogIn === true
   }
 }
 
@@ -171,7 +171,7 @@ const probe = <R>(
   const probing = Probe.discover(Modern.enveloped(opening, options, version), version, {
     timeout: action.isPatient ? options.timeout : patience(options),
     // Over HTTP the end of its exchange cancels a request. On a pipe a legacy server does not know the cancel.
-    cancelOnAbandon: opening.transport.hasExchanges === true,
+    cancelOnAbandon: opening.transport.exchanges !== undefined,
     onId: follow((response) => MutableRef.set(answer, response))
   }, report)
   return Effect.map(

@@ -260,9 +260,7 @@ const identify = (
       ...(run === undefined ? undefined : { run: (receive) => transport.run!(receive) }),
       canSend: canSend && (() => transport.canSend!()),
       ...(canRequest === undefined ? undefined : { canRequest: () => transport.canRequest!() }),
-      canResume: transport.canResume,
-      hasExchanges: transport.hasExchanges,
-      isResumed: transport.isResumed,
+      exchanges: transport.exchanges,
       get origin() {
         return origin
       }

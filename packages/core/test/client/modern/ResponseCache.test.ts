@@ -333,7 +333,8 @@ describe("Private results that may be cached", () => {
     Effect.gen(function*() {
       const [server, connector] = yield* TestPeer.server()
       yield* Effect.addFinalizer(() => server.hangUp)
-      const connect = Effect.map(connector.connect, (transport): Transport => ({ ...transport, credentials }))
+      const exchanges = { isResumed: false, canLogIn: false, credentials }
+      const connect = Effect.map(connector.connect, (transport): Transport => ({ ...transport, exchanges }))
       const serverInfo = { name: "s", version: "0" }
       const client = yield* Client.make(Connector.make("numbered", connect), {
         prior: { version, serverInfo, serverCapabilities: { resources: {}, tools: {} }, instructions: undefined },
