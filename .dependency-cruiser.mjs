@@ -172,7 +172,7 @@ export default {
         pathNot: [
           `^packages/${any(ON_NODE)}/`,
           src("auth", "node/"),
-          src("redis", "connection/Client"),
+          src("redis", "connection/RedisClient"),
           src("sql", "connection/Sockets")
         ]
       },

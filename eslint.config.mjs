@@ -32,7 +32,7 @@ export const mayUseTimers = [
     why: "reads few messages per turn of the event loop"
   },
   {
-    file: "packages/redis/src/connection/Client.ts",
+    file: "packages/redis/src/connection/RedisClient.ts",
     timers: ["setImmediate"],
     why: "writes once per turn of the event loop"
   }

@@ -20,7 +20,7 @@ import type { Client, ClientIdentity } from "./ClientIdentity.js"
 import { CredentialStore, type Registration } from "./CredentialStore.js"
 import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
-import * as Text from "./discovery/Text.js"
+import * as ServerText from "./discovery/ServerText.js"
 import * as Policies from "./discovery/UrlPolicy.js"
 import * as Scopes from "./flow/Scopes.js"
 import type { Grant, GrantContext } from "./Grant.js"
@@ -188,7 +188,7 @@ const authorizationEndpoint = (
 ): Effect.Effect<URL, AuthorizationError> => {
   const { authorizationEndpoint, codeChallengeMethods, issuer } = server
   const unsupported = (what: string) =>
-    failure("UnsupportedServer", `The authorization server ${Text.shorten(issuer)} ${what}`)
+    failure("UnsupportedServer", `The authorization server ${ServerText.shorten(issuer)} ${what}`)
   if (authorizationEndpoint === undefined) return unsupported("has no authorization endpoint")
   // Revisions before 2025-11-25 did not require servers to publish it.
   if (codeChallengeMethods === undefined ? isPublished : !codeChallengeMethods.includes("S256")) {
@@ -231,12 +231,12 @@ const codeOf = (
     )
   }
   if (parameters.has("error")) {
-    const error = Text.errorCode(one("error"))
+    const error = ServerText.errorCode(one("error"))
     const described = one("error_description")
     return failure(
       "Denied",
-      `Access was denied by ${Text.shorten(server.issuer)}${error === undefined ? "" : ` with "${error}"`}${
-        described === undefined || described === "" ? "" : `: ${Text.shorten(described)}`
+      `Access was denied by ${ServerText.shorten(server.issuer)}${error === undefined ? "" : ` with "${error}"`}${
+        described === undefined || described === "" ? "" : `: ${ServerText.shorten(described)}`
       }`,
       { error }
     )

@@ -11,7 +11,7 @@ import type * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "./AuthorizationError.js"
 import type { Client, PreRegistered } from "./ClientIdentity.js"
 import { failure, refusal } from "./discovery/Failure.js"
-import * as Text from "./discovery/Text.js"
+import * as ServerText from "./discovery/ServerText.js"
 import type { Grant, GrantContext } from "./Grant.js"
 import * as FixedClient from "./identity/FixedClient.js"
 
@@ -69,5 +69,9 @@ const exchange = <R>(
         ? token
         : yield* failure("Denied", "The identity provider issued another type of token than an ID-JAG")
     }
-    return yield* refusal("Denied", `The identity provider gave no access to ${Text.shorten(resource)}: it`, answer)
+    return yield* refusal(
+      "Denied",
+      `The identity provider gave no access to ${ServerText.shorten(resource)}: it`,
+      answer
+    )
   })

@@ -17,7 +17,7 @@ import type { Client } from "./ClientIdentity.js"
 import * as Documents from "./discovery/Documents.js"
 import { failure } from "./discovery/Failure.js"
 import * as ServerMetadata from "./discovery/ServerMetadata.js"
-import * as Text from "./discovery/Text.js"
+import * as ServerText from "./discovery/ServerText.js"
 import * as TokenEndpoint from "./flow/TokenEndpoint.js"
 import * as Refreshed from "./resource/Refreshed.js"
 import type { RequestOptions, TokenVerifier } from "./TokenVerifier.js"
@@ -81,7 +81,7 @@ type Claims = Readonly<Record<string, unknown>>
 
 const metadataOf = (documents: Documents.Documents, issuer: string, scope: Scope.Scope): Refreshed.Refreshed<Claims> =>
   Refreshed.make({
-    what: `the metadata of ${Text.shorten(issuer)}`,
+    what: `the metadata of ${ServerText.shorten(issuer)}`,
     request: ServerMetadata.document(documents, issuer),
     isSame: () => false,
     timeout: documents.timeout,
@@ -125,7 +125,7 @@ const request = Effect.fnUntraced(function*({ documents, issuer, metadata, optio
   const known = options.endpoint === undefined || options.client.authMethod === undefined ? yield* metadata.get : {}
   const endpoint = options.endpoint ?? known["introspection_endpoint"]
   if (typeof endpoint !== "string") {
-    return yield* failed(`The metadata of ${Text.shorten(issuer)} names no introspection endpoint`)
+    return yield* failed(`The metadata of ${ServerText.shorten(issuer)} names no introspection endpoint`)
   }
   const methods = known["introspection_endpoint_auth_methods_supported"] ??
     known["token_endpoint_auth_methods_supported"]
@@ -139,7 +139,7 @@ const request = Effect.fnUntraced(function*({ documents, issuer, metadata, optio
   )
   return status === 200 && json !== undefined
     ? json
-    : yield* failed(`The introspection endpoint of ${Text.shorten(issuer)} answered ${status}`)
+    : yield* failed(`The introspection endpoint of ${ServerText.shorten(issuer)} answered ${status}`)
 })
 
 const report = Effect.fnUntraced(function*({ reported }: Self, error: AuthorizationError) {

@@ -13,10 +13,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { basename, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
+import type { Failure } from "./CommandFailure.js"
+import { type OutputService, paint } from "./CommandOutput.js"
 import { jsonText } from "./Escape.js"
-import type { Failure } from "./Failure.js"
-import { type OutputService, paint } from "./Output.js"
-import * as Questions from "./Questions.js"
+import * as TerminalQuestions from "./TerminalQuestions.js"
 
 const declined = { action: "decline" } as const
 
@@ -39,7 +39,7 @@ const atTerminal = (output: OutputService) => {
           yield* shown("The server asks:", message)
           const accepted = yield* Prompt.confirm({ message: "Answer?", initial: true })
           if (!accepted) return declined
-          const content = yield* Questions.complete(requestedSchema as unknown as JsonObject, {}, "all", output)
+          const content = yield* TerminalQuestions.complete(requestedSchema as unknown as JsonObject, {}, "all", output)
           return { action: "accept", content: content as ElicitContent } as const
         }).pipe(or(declined))
       )

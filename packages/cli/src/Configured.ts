@@ -9,9 +9,9 @@ import * as ServersConfig from "@effect-mcp/core/ServersConfig"
 import * as ConfiguredServers from "@effect-mcp/node/ConfiguredServers"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { type Failure, refused, usage } from "./CommandFailure.js"
+import { Output } from "./CommandOutput.js"
 import { fit, line } from "./Escape.js"
-import { type Failure, refused, usage } from "./Failure.js"
-import { Output } from "./Output.js"
 import * as Trust from "./Trust.js"
 
 export interface Given {

@@ -23,9 +23,9 @@ import * as Schema from "effect/Schema"
 import { spawn } from "node:child_process"
 import { homedir } from "node:os"
 import { basename, join } from "node:path"
+import { type Failure, usage } from "./CommandFailure.js"
+import { type Output, print } from "./CommandOutput.js"
 import * as Configured from "./Configured.js"
-import { type Failure, usage } from "./Failure.js"
-import { type Output, print } from "./Output.js"
 
 const pairs = (name: string, separator: string, description: string) =>
   Options.text(name).pipe(

@@ -9,9 +9,9 @@ import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import { refused } from "./CommandFailure.js"
+import { Output, paint, type Styled } from "./CommandOutput.js"
 import { fit, jsonText, line } from "./Escape.js"
-import { refused } from "./Failure.js"
-import { Output, paint, type Styled } from "./Output.js"
 
 /** The most characters of an entry: what scrolls away is not read. */
 const MAX_SHOWN = 5000

@@ -6,7 +6,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Exit from "effect/Exit"
 import { run } from "./Cli.js"
-import { guard, say } from "./Output.js"
+import { guard, say } from "./CommandOutput.js"
 
 // `effect-mcp inspect … | head` ends a reader before the command: the command still closes its connections.
 process.stdout.on("error", () => {})

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { info } from "../src/Session.js"
+import { info } from "../src/CommandClient.js"
 import { everythingAt, folder, ours, run } from "./Program.js"
 
 const forecast = ["--", ...ours("stdio")]

@@ -23,9 +23,9 @@ import type * as Scope from "effect/Scope"
 import { homedir } from "node:os"
 import { basename, join, resolve, sep } from "node:path"
 import { parseEnv } from "node:util"
+import * as ConfigurationText from "./configuration/ConfigurationText.js"
 import * as File from "./configuration/File.js"
 import * as Hosts from "./configuration/Hosts.js"
-import * as Text from "./configuration/Text.js"
 import * as StdioClient from "./StdioClient.js"
 
 /**
@@ -181,7 +181,7 @@ export const parse = (
   options: ReadOptions = {}
 ): Either.Either<ServersConfig.Entries, ServersConfig.ConfigurationError> => {
   const decoding = hostOf(file, options)?.decoding
-  return Text.parse(text, /\.toml$/i.test(file) ? "toml" : "json").pipe(
+  return ConfigurationText.parse(text, /\.toml$/i.test(file) ? "toml" : "json").pipe(
     Either.mapLeft((reason) => new ServersConfig.ConfigurationError({ reason })),
     Either.flatMap((value) => {
       const ofUser = ServersConfig.decode(value, decoding)

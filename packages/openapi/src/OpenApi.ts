@@ -3,7 +3,7 @@
  * descriptions come from the document, hints from the HTTP methods. No argument changes the server and the path that a request goes to.
  *
  * The application parses the JSON or YAML of the document, and bundles a document of several files into one value. `Operations` reads
- * the operations, `Request` makes the requests, `Answer` reads the answers.
+ * the operations, `Request` makes the requests, `ApiAnswer` reads the answers.
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html
  * @since 0.1.0
@@ -33,7 +33,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import * as Answer from "./call/Answer.js"
+import * as ApiAnswer from "./call/ApiAnswer.js"
 import * as Request from "./call/Request.js"
 import * as Document from "./document/Document.js"
 import * as ForeignJson from "./document/ForeignJson.js"
@@ -286,40 +286,40 @@ const caller = <R>(
       const answer = yield* execute(client, request, one.method === "get" ? MAX_REDIRECTS : 0).pipe(
         // `fetch` must not follow redirects, which would send the application's credentials to another server.
         Effect.provideService(FetchHttpClient.RequestInit, { ...Option.getOrUndefined(init), redirect: "manual" }),
-        Effect.flatMap((response) => Answer.read(response, maxBytes)),
-        TimeLimit.call(timeout, () => Effect.succeed(Answer.failure("The API did not answer in time.")))
+        Effect.flatMap((response) => ApiAnswer.read(response, maxBytes)),
+        TimeLimit.call(timeout, () => Effect.succeed(ApiAnswer.failure("The API did not answer in time.")))
       )
       if (ToolResult.isToolResult(answer)) {
         return encode === undefined || answer.isError
           ? answer
-          : Answer.unexpected("it is not JSON.", textOf(answer))
+          : ApiAnswer.unexpected("it is not JSON.", textOf(answer))
       }
       if (encode === undefined) return ToolResult.text(answer.text)
       const encoded = encode(answer.value)
       return Either.isRight(encoded)
         ? answer.value
-        : Answer.unexpected(Issue.sentence(encoded.left.issue), answer.text)
+        : ApiAnswer.unexpected(Issue.sentence(encoded.left.issue), answer.text)
     })
   const called = `The request "${operation.method} ${operation.path}"`
   return (args) =>
     Either.match(Request.make(one, base, args), {
-      onLeft: (problem) => Effect.succeed(Answer.failure(problem)),
+      onLeft: (problem) => Effect.succeed(ApiAnswer.failure(problem)),
       onRight: (request) =>
         Effect.matchEffect(complete === undefined ? Effect.succeed(request) : complete(request, operation), {
           onFailure: (error) =>
             isMcpError(error)
-              ? Effect.succeed(Answer.failure(error.message))
+              ? Effect.succeed(ApiAnswer.failure(error.message))
               : Effect.as(
                 forOperator(
                   Effect.logWarning(`${called} was not sent: the option \`request\` failed`, Cause.fail(error))
                 ),
-                Answer.failure(NOT_SENT)
+                ApiAnswer.failure(NOT_SENT)
               ),
           onSuccess: (completed) =>
             Effect.catchAll(send(completed), (error) =>
               Effect.as(
                 forOperator(Effect.logWarning(`${called} failed: ${failureForLog(error)}`)),
-                Answer.failure(failureForModel(error))
+                ApiAnswer.failure(failureForModel(error))
               ))
         })
     })

@@ -33,15 +33,15 @@ import * as Scope from "effect/Scope"
 import * as Forward from "./calls/Forward.js"
 import * as WaitingCalls from "./calls/WaitingCalls.js"
 import * as Mirror from "./entries/Mirror.js"
-import * as Subscriptions from "./entries/Subscriptions.js"
+import * as UpstreamSubscriptions from "./entries/UpstreamSubscriptions.js"
 import type { ProxyEntry } from "./ProxyEntry.js"
 import * as Link from "./upstream/Link.js"
 import * as Links from "./upstream/Links.js"
 import * as ListFollower from "./upstream/ListFollower.js"
 import * as ListingLink from "./upstream/ListingLink.js"
-import * as Questions from "./upstream/Questions.js"
 import * as Sessions from "./upstream/Sessions.js"
 import * as UpstreamError from "./upstream/UpstreamError.js"
+import * as UpstreamQuestions from "./upstream/UpstreamQuestions.js"
 
 /** @category models */
 export interface Options {
@@ -190,7 +190,7 @@ interface Base extends Settings, Upstream {
 
 interface Self extends Base {
   readonly forward: Forward.Forward
-  readonly subscriptions: Subscriptions.Subscriptions
+  readonly subscriptions: UpstreamSubscriptions.Subscriptions
   readonly mirror: Mirror.Mirror
 }
 
@@ -242,7 +242,7 @@ const upstreamOf = Effect.fnUntraced(function*(settings: Settings, onOpen: Links
   )
   const supervisor = yield* ListingLink.make({
     name,
-    open: open(settings, Questions.all, () => undefined),
+    open: open(settings, UpstreamQuestions.all, () => undefined),
     connectTimeout,
     reconnect
   })
@@ -254,7 +254,7 @@ const upstreamOf = Effect.fnUntraced(function*(settings: Settings, onOpen: Links
       open: (capabilities, standalone) =>
         Effect.flatMap(supervisor.link, (prior) =>
           Effect.catchAll(
-            open(settings, Questions.passed(capabilities), standalone, prior),
+            open(settings, UpstreamQuestions.passed(capabilities), standalone, prior),
             (error) => UpstreamError.unconnected(name, error)
           )),
       onOpen
@@ -341,8 +341,8 @@ const forwardOf = ({ extensions, name, options: { waiting }, sessions, superviso
 const subscriptionsOf = (
   { fork, links, name, registry, sessions, supervisor }: Base,
   toOwn: (uri: string) => string
-): Subscriptions.Subscriptions =>
-  Subscriptions.make({
+): UpstreamSubscriptions.Subscriptions =>
+  UpstreamSubscriptions.make({
     name,
     own: sessions.ownLinkOf,
     ownNow: (session) => links.existing(session)?.session,
@@ -356,7 +356,7 @@ const subscriptionsOf = (
 const mirrorOf = (
   { extensions, name, options, registry, sessions, supervisor }: Base,
   forward: Forward.Forward,
-  subscriptions: Subscriptions.Subscriptions
+  subscriptions: UpstreamSubscriptions.Subscriptions
 ): Effect.Effect<Mirror.Mirror, never, Scope.Scope> => {
   const runsTasks = extensions.some(({ id }) => id === tasks.id)
   const capabilities = () => supervisor.session()?.serverCapabilities

@@ -10,7 +10,7 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import * as Entries from "./connection/Entries.js"
+import * as StreamEntries from "./connection/StreamEntries.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection } from "./RedisConnection.js"
 
@@ -40,7 +40,7 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
     // The number before the end of the stream, so that no change is missed from then on.
     const place = Effect.gen(function*() {
       const number = Number((yield* command("GET", counter)) ?? 0) || 0
-      return { number, ...(yield* Entries.end(run, stream)) }
+      return { number, ...(yield* StreamEntries.end(run, stream)) }
     })
     const join = Effect.gen(function*() {
       const id = crypto.randomUUID()
@@ -49,7 +49,7 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
       const begin = yield* place
       let { last, process } = begin
       const reader = new ChangeMember.Reader(id, begin.number)
-      const received = (entries: ReadonlyArray<Entries.Entry>) => {
+      const received = (entries: ReadonlyArray<StreamEntries.Entry>) => {
         last = entries.at(-1)?.id ?? last
         return reader.read(entries.map(({ fields: { change, member, number }, id }) => ({
           number,
@@ -60,11 +60,11 @@ export const make = (options: Options = {}): Effect.Effect<ChangeBusService, nev
       }
       // Changes may have been lost that no member has read, and later entries may have the ids of earlier ones.
       const looked = Effect.map(place, (now): ReadonlyArray<Change> => {
-        if (now.process === process && now.number >= reader.number && !Entries.isBefore(now.last, last)) return []
+        if (now.process === process && now.number >= reader.number && !StreamEntries.isBefore(now.last, last)) return []
         ;({ last, number: reader.number, process } = now)
         return [ChangeMember.unknown]
       })
-      const read = Entries.reading(yield* blocking, stream, () => last, received, looked)
+      const read = StreamEntries.reading(yield* blocking, stream, () => last, received, looked)
       return {
         publish: publishing,
         changes: Stream.repeatEffectChunk(Effect.map(read, Chunk.fromIterable))

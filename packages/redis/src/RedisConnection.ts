@@ -17,8 +17,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import * as Client from "./connection/Client.js"
-import * as Subscriptions from "./connection/Subscriptions.js"
+import * as ChannelListeners from "./connection/ChannelListeners.js"
+import * as RedisClient from "./connection/RedisClient.js"
 import type { KeyType, Reply, Script } from "./RedisCommand.js"
 import { RedisError } from "./RedisError.js"
 
@@ -108,7 +108,7 @@ const noAddress = new RedisError({
 export const make = (options: Options = {}): Effect.Effect<RedisConnectionService, RedisError, Scope.Scope> =>
   Effect.gen(function*() {
     const { prefix = "mcp:", url = "redis://127.0.0.1:6379" } = options
-    const settings: Client.Settings = {
+    const settings: RedisClient.Settings = {
       timeout: Duration.toMillis(options.timeout ?? "2 seconds"),
       maxWaiting: options.maxWaiting ?? 10_000,
       maxWaitingSize: options.maxWaitingSize ?? 64 * 1024 * 1024
@@ -118,21 +118,21 @@ export const make = (options: Options = {}): Effect.Effect<RedisConnectionServic
     )
     if (urls.some((one) => OTHER.test(one))) return yield* noAddress
     const scope = yield* Effect.scope
-    const client = yield* Client.connect(urls, settings)
-    const upkeep = yield* Client.connect(urls, { ...settings, maxWaiting: Infinity, maxWaitingSize: Infinity })
+    const client = yield* RedisClient.connect(urls, settings)
+    const upkeep = yield* RedisClient.connect(urls, { ...settings, maxWaiting: Infinity, maxWaitingSize: Infinity })
     const written = upkeep.command("SET", `${prefix}ready`, "", "PX", 60_000)
     yield* Readiness.add("Redis", Effect.mapError(written, ({ report }) => report))
     for (const policy of evicting(yield* upkeep.memory)) yield* Effect.logWarning(mayEvict(policy))
     // It cannot fail: a failure would be cached, too.
     const subscriber = yield* Effect.cached(
-      Scope.extend(Effect.flatMap(Client.beginSubscriber(urls, settings, client), Subscriptions.make), scope)
+      Scope.extend(Effect.flatMap(RedisClient.beginSubscriber(urls, settings, client), ChannelListeners.make), scope)
     )
     return {
       prefix,
       ...mending(client, prefix),
       each: client.each,
       upkeep: mending(upkeep, prefix),
-      blocking: Effect.map(Client.connect(urls, settings, Client.MAX_WAIT), ({ blocking }) => blocking),
+      blocking: Effect.map(RedisClient.connect(urls, settings, RedisClient.MAX_WAIT), ({ blocking }) => blocking),
       subscribe: (channel, listener) =>
         Effect.flatMap(subscriber, (subscriptions) => subscriptions.add(`${prefix}${channel}`, listener))
     }
@@ -180,7 +180,7 @@ const TYPES: ReadonlyMap<string, KeyType> = new Map([
 ])
 
 /** Commands that run again when they have found a key of another type, which is removed. */
-const mending = (client: Client.Client, prefix: string): Pick<RedisConnectionService, "command" | "run"> => {
+const mending = (client: RedisClient.Client, prefix: string): Pick<RedisConnectionService, "command" | "run"> => {
   const mended = (
     reply: Effect.Effect<Reply, RedisError>,
     args: ReadonlyArray<string | number>,

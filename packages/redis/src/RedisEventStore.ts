@@ -11,8 +11,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Entries from "./connection/Entries.js"
-import * as Keys from "./connection/Keys.js"
+import * as RedisKeys from "./connection/RedisKeys.js"
+import * as StreamEntries from "./connection/StreamEntries.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
@@ -170,9 +170,9 @@ export const make = (options: Options = {}): Effect.Effect<EventStoreService, ne
   })
 
 const keysOf = ({ prefix }: Self, { session, stream }: StreamKey) => ({
-  events: Keys.events(prefix, session, stream),
-  about: Keys.about(prefix, session, stream),
-  streams: Keys.streams(prefix, session)
+  events: RedisKeys.events(prefix, session, stream),
+  about: RedisKeys.about(prefix, session, stream),
+  streams: RedisKeys.streams(prefix, session)
 })
 
 /** Runs a script that begins with `FENCE`; `false` when the epoch is over. */
@@ -183,7 +183,7 @@ const fenced = (
   more: ReadonlyArray<string>,
   ...args: ReadonlyArray<string | number>
 ): Effect.Effect<boolean, RedisError> => {
-  const key = Keys.session(prefix, session)
+  const key = RedisKeys.session(prefix, session)
   return Effect.map(
     run(script, key, `${key}:epoch`, ...more, epoch ?? "", ttl, ...args),
     (reply) => reply === 1
@@ -248,7 +248,7 @@ const after = Effect.fnUntraced(function*(self: Self, key: StreamKey, position: 
   if (yield* isLost) return Option.none()
   return Option.some(
     // No node has stored an entry without data.
-    Entries.ofReply(reply).flatMap(({ fields: { data }, id }): ReadonlyArray<StoredEvent> =>
+    StreamEntries.ofReply(reply).flatMap(({ fields: { data }, id }): ReadonlyArray<StoredEvent> =>
       data === undefined ? [] : [{ position: positionOf(id), data }]
     )
   )
@@ -262,7 +262,7 @@ const hasLost = (self: Self, key: StreamKey, position: number, sent: number | un
     Effect.all([
       command("EXISTS", events, about),
       command("HMGET", about, "dropped", "missing"),
-      sent === undefined ? Effect.succeed("") : Entries.lastId(command, events)
+      sent === undefined ? Effect.succeed("") : StreamEntries.lastId(command, events)
     ], { concurrency: "unbounded" }),
     ([known, fields, last]) => {
       const [dropped, missing] = fields as ReadonlyArray<string | null>
@@ -285,11 +285,11 @@ const finish = (self: Self, key: StreamKey, missing: number | undefined) => {
 
 const forget = Effect.fnUntraced(function*(self: Self, session: string, epoch: number | undefined) {
   const { command, prefix, sent } = self
-  const streams = Keys.streams(prefix, session)
+  const streams = RedisKeys.streams(prefix, session)
   const names = (yield* command("ZRANGE", streams, 0, -1)) as ReadonlyArray<string>
   const own = names.flatMap((stream) => [
-    Keys.events(prefix, session, stream),
-    Keys.about(prefix, session, stream)
+    RedisKeys.events(prefix, session, stream),
+    RedisKeys.about(prefix, session, stream)
   ])
   for (const key of own) sent.delete(key)
   // The index is the last: what has failed before it is found again.

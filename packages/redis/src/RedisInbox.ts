@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Entries from "./connection/Entries.js"
+import * as StreamEntries from "./connection/StreamEntries.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
@@ -141,7 +141,7 @@ const hold = (self: Self, node: string) => {
 /** The texts of the inbox, in their order. The stream ends when the inbox is given up. */
 const texts = Effect.fnUntraced(function*(reader: Reader) {
   const { blocking, maxSizeLeft, stream } = reader
-  const read = Entries.reading<ReadonlyArray<string> | undefined>(
+  const read = StreamEntries.reading<ReadonlyArray<string> | undefined>(
     yield* blocking,
     stream,
     () => reader.last,
@@ -156,7 +156,7 @@ const texts = Effect.fnUntraced(function*(reader: Reader) {
   }))
 })
 
-const take = (reader: Reader, entries: ReadonlyArray<Entries.Entry>): Effect.Effect<ReadonlyArray<string>> => {
+const take = (reader: Reader, entries: ReadonlyArray<StreamEntries.Entry>): Effect.Effect<ReadonlyArray<string>> => {
   reader.last = entries.at(-1)?.id ?? reader.last
   reader.entriesLeft += entries.length
   return Effect.map(
@@ -174,9 +174,9 @@ const take = (reader: Reader, entries: ReadonlyArray<Entries.Entry>): Effect.Eff
  */
 const look = (reader: Reader): Effect.Effect<ReadonlyArray<string> | undefined, RedisError> => {
   const { size, stream, upkeep: { command, run } } = reader
-  return Effect.flatMap(Entries.end(run, stream), (end) => {
+  return Effect.flatMap(StreamEntries.end(run, stream), (end) => {
     if (end.last === "0-0") reader.last = end.last
-    return Entries.isBefore(end.last, reader.last)
+    return StreamEntries.isBefore(end.last, reader.last)
       ? Effect.as(command("DEL", stream, size), undefined)
       : Effect.succeed<ReadonlyArray<string>>([])
   })

@@ -19,7 +19,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Keys from "./connection/Keys.js"
+import * as RedisKeys from "./connection/RedisKeys.js"
 import type { Script } from "./RedisCommand.js"
 import { RedisConnection, type RedisConnectionService } from "./RedisConnection.js"
 import type { RedisError } from "./RedisError.js"
@@ -122,7 +122,7 @@ const join = Effect.fnUntraced(function*(self: Self, node: string) {
   } satisfies Membership
 })
 
-const keyOf = ({ prefix }: Self, session: string): string => Keys.session(prefix, session)
+const keyOf = ({ prefix }: Self, session: string): string => RedisKeys.session(prefix, session)
 
 const leaseOf = ({ prefix }: Self, node: string): string => `${prefix}node:${node}`
 

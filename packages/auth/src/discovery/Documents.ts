@@ -7,9 +7,9 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as Body from "@effect-mcp/core/unstable/client/Body"
 import * as PlatformClient from "@effect-mcp/core/unstable/client/PlatformClient"
 import * as Redirect from "@effect-mcp/core/unstable/client/Redirect"
+import * as ResponseBody from "@effect-mcp/core/unstable/client/ResponseBody"
 import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import type * as Duration from "effect/Duration"
@@ -21,7 +21,7 @@ import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Answer } from "../Grant.js"
 import type { RequestOptions } from "../TokenVerifier.js"
 import { failure } from "./Failure.js"
-import * as Text from "./Text.js"
+import * as ServerText from "./ServerText.js"
 import type { UrlPolicy } from "./UrlPolicy.js"
 import * as Policies from "./UrlPolicy.js"
 
@@ -50,7 +50,7 @@ export const find = (
     const request = HttpClientRequest.get(url, { headers: { ...documents.headers, accept: "application/json" } })
     const { json, status } = yield* exchange(documents, what, request, MAX_REDIRECTS)
     if (status >= 500 || status === 408 || status === 429) {
-      return yield* unreachable(`${what}, ${Text.location(url)}, was answered with ${status}`)
+      return yield* unreachable(`${what}, ${ServerText.location(url)}, was answered with ${status}`)
     }
     return status >= 200 && status < 300 ? json : undefined
   })
@@ -77,7 +77,7 @@ const exchange = (
   redirects?: number
 ): Effect.Effect<Answer, AuthorizationError> => {
   const { execute } = HttpClient.withScope(documents.client)
-  const where = `${what}, ${Text.location(new URL(request.url))}`
+  const where = `${what}, ${ServerText.location(new URL(request.url))}`
   const attempt = (
     request: HttpClientRequest.HttpClientRequest,
     redirects?: number
@@ -127,13 +127,13 @@ const follow = (
     failure(
       "UnsafeUrl",
       Str.capitalize(
-        `${what}, ${Text.location(from)}, was redirected, and the client does not follow: ${why}`
+        `${what}, ${ServerText.location(from)}, was redirected, and the client does not follow: ${why}`
       )
     )
   if (request.method !== "GET") return refuse("what the client posts is meant for this address only")
   if (redirects <= 0) return refuse("it was redirected too often")
   const target = Redirect.targetOf(response)
-  return typeof target === "string" ? refuse(Text.shorten(target)) : Policies.check(policy, what, target.href)
+  return typeof target === "string" ? refuse(ServerText.shorten(target)) : Policies.check(policy, what, target.href)
 }
 
 const read = (
@@ -143,7 +143,7 @@ const read = (
 ): Effect.Effect<Answer, AuthorizationError> =>
   Effect.suspend(() => {
     const { headers, status } = response
-    return Effect.matchEffect(Body.text(response, maxBytes, headers), {
+    return Effect.matchEffect(ResponseBody.text(response, maxBytes, headers), {
       // The page of a server that has no document may be of any size and in any encoding.
       onFailure: ({ message, reason }) =>
         status >= 400 || reason === "Decode"

@@ -1,10 +1,10 @@
 /**
  * Makes the errors of this package. An error is also an effect that fails with the error: a function can return or yield it. The
- * caller writes the message; `Text` makes what a server says fit for a message.
+ * caller writes the message; `ServerText` makes what a server says fit for a message.
  */
 import { AuthorizationError, type Reason } from "../AuthorizationError.js"
 import type { Answer } from "../Grant.js"
-import * as Text from "./Text.js"
+import * as ServerText from "./ServerText.js"
 
 export const failure = (
   reason: Reason,
@@ -19,8 +19,8 @@ export const refusal = (
   { json = {}, status }: Answer,
   advice = ""
 ): AuthorizationError => {
-  const error = Text.errorCode(json["error"])
+  const error = ServerText.errorCode(json["error"])
   const code = error === undefined ? "" : ` and "${error}"`
-  const why = typeof json["error_description"] === "string" ? `: ${Text.shorten(json["error_description"])}` : ""
+  const why = typeof json["error_description"] === "string" ? `: ${ServerText.shorten(json["error_description"])}` : ""
   return failure(reason, `${who} answered with ${status}${code}${why}${advice}`, { error })
 }

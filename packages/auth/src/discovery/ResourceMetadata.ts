@@ -11,7 +11,7 @@ import * as Challenge from "./Challenge.js"
 import type { Documents } from "./Documents.js"
 import * as Document from "./Documents.js"
 import { failure } from "./Failure.js"
-import * as Text from "./Text.js"
+import * as ServerText from "./ServerText.js"
 
 export interface ResourceMetadata {
   /** The identifier of the resource, as the server writes it. */
@@ -52,8 +52,8 @@ const accept = (
 ): Effect.Effect<ResourceMetadata, AuthorizationError> => {
   const { authorization_servers: servers, resource, scopes_supported: scopes } = json
   if (typeof resource !== "string" || !describes(resource, server)) {
-    const whose = typeof resource === "string" ? `"${Text.shorten(resource)}"` : "no resource"
-    return invalid(`${WHAT} is for ${whose}, and not for ${Text.location(server)}; it is not used`)
+    const whose = typeof resource === "string" ? `"${ServerText.shorten(resource)}"` : "no resource"
+    return invalid(`${WHAT} is for ${whose}, and not for ${ServerText.location(server)}; it is not used`)
   }
   const issuers = Array.isArray(servers) ? servers.filter((one) => typeof one === "string").slice(0, MAX_SERVERS) : []
   const [first, ...others] = issuers as Array<string>

@@ -12,7 +12,7 @@ import * as Challenge from "./Challenge.js"
 import type { Documents } from "./Documents.js"
 import * as Document from "./Documents.js"
 import { failure } from "./Failure.js"
-import * as Text from "./Text.js"
+import * as ServerText from "./ServerText.js"
 import * as Policies from "./UrlPolicy.js"
 
 /** The addresses at which the metadata of an issuer is looked for, in order. */
@@ -38,7 +38,7 @@ export const document = Effect.fnUntraced(function*(documents: Documents, issuer
     if (json !== undefined) return json
   }
   return yield* invalid(
-    `The authorization server ${Text.shorten(issuer)} publishes no metadata at its ${
+    `The authorization server ${ServerText.shorten(issuer)} publishes no metadata at its ${
       wellKnown(url).length
     } well-known addresses`
   )
@@ -74,10 +74,10 @@ const read = Effect.fnUntraced(function*(
   const issuer = json["issuer"]
   // The same string, not the same URL.
   if (typeof issuer !== "string" || !issuers.includes(issuer)) {
-    const whose = typeof issuer === "string" ? `"${Text.shorten(issuer)}"` : "no issuer"
+    const whose = typeof issuer === "string" ? `"${ServerText.shorten(issuer)}"` : "no issuer"
     return yield* invalid(
-      `The metadata at ${Text.location(new URL(address))} is for ${whose}, and not for "${
-        Text.shorten(issuers[0]!)
+      `The metadata at ${ServerText.location(new URL(address))} is for ${whose}, and not for "${
+        ServerText.shorten(issuers[0]!)
       }"; it is not used`
     )
   }
@@ -93,13 +93,13 @@ const serverOf = Effect.fnUntraced(function*(
     Effect.gen(function*() {
       const value = json[name]
       if (typeof value !== "string") return undefined
-      const what = `the ${name.replace("_", " ")} of ${Text.shorten(issuer)}`
+      const what = `the ${name.replace("_", " ")} of ${ServerText.shorten(issuer)}`
       yield* isRequested ? Policies.check(documents.policy, what, value) : Policies.browsable(what, value)
       return value
     })
   const tokenEndpoint = yield* endpoint("token_endpoint", true)
   if (tokenEndpoint === undefined) {
-    return yield* invalid(`The metadata of ${Text.shorten(issuer)} names no token endpoint`)
+    return yield* invalid(`The metadata of ${ServerText.shorten(issuer)} names no token endpoint`)
   }
   const metadata: AuthorizationServer = {
     issuer,

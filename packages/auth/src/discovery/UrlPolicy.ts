@@ -11,7 +11,7 @@
 import * as Either from "effect/Either"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import { failure } from "./Failure.js"
-import * as Text from "./Text.js"
+import * as ServerText from "./ServerText.js"
 
 export interface UrlPolicy {
   /** The URL of the MCP server, which the application has chosen. */
@@ -35,7 +35,7 @@ export const check = (
     const isOwn = url.hostname === server.hostname ||
       [isLoopback, isTest].some((is) => is(url.hostname) && is(server.hostname))
     return isOwn || allowPrivate || !isPrivate(url.hostname) ? Either.right(url) : refuse(
-      `${what}, ${Text.location(url)}`,
+      `${what}, ${ServerText.location(url)}`,
       "it is a private address. A program that runs on the user's own machine may allow that with `allowPrivateAddresses`"
     )
   })
@@ -45,7 +45,7 @@ export const browsable = (what: string, text: string): Either.Either<URL, Author
   const url = parse(text)
   if (url === undefined) return refuse(what, "it is no absolute URL")
   const why = whyNotBrowsable(url)
-  return why === undefined ? Either.right(url) : refuse(`${what}, ${Text.location(url)}`, why)
+  return why === undefined ? Either.right(url) : refuse(`${what}, ${ServerText.location(url)}`, why)
 }
 
 const whyNotBrowsable = (url: URL): string | undefined => {

@@ -6,12 +6,12 @@
  * - `learn`: what does the client remember of it?
  */
 import * as Headers from "@effect/platform/Headers"
-import * as Refusal from "@effect-mcp/core/unstable/client/Refusal"
+import * as RefusedResponse from "@effect-mcp/core/unstable/client/RefusedResponse"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Wanted } from "../discovery/Challenge.js"
 import type { Discovered } from "../discovery/Discovery.js"
 import { failure } from "../discovery/Failure.js"
-import * as Text from "../discovery/Text.js"
+import * as ServerText from "../discovery/ServerText.js"
 import type { Tokens } from "../Tokens.js"
 import * as Scopes from "./Scopes.js"
 import * as TokenState from "./TokenState.js"
@@ -191,7 +191,7 @@ const tooOften = (server: URL) =>
   failure(
     "InsufficientScope",
     `The user was asked ${MAX_LOGINS} times within ${WITHIN / 60_000} minutes, because ${
-      Text.location(server)
+      ServerText.location(server)
     } refused requests; the client asks again later, or when the program calls \`login\``,
     { error: "insufficient_scope" }
   )
@@ -199,20 +199,22 @@ const tooOften = (server: URL) =>
 const insufficient = (server: URL, missing: Scopes.Scopes) =>
   failure(
     "InsufficientScope",
-    `${Text.location(server)} still requires the scopes ${
-      Text.shorten(missing.map((scope) => `"${scope}"`).join(", "))
+    `${ServerText.location(server)} still requires the scopes ${
+      ServerText.shorten(missing.map((scope) => `"${scope}"`).join(", "))
     }, which were requested and not granted. When the user has got these rights, \`logout\` lets the next request log in again`,
     { error: "insufficient_scope" }
   )
 
 const notAccepted = (server: URL, { binding }: TokenState.State, { sent, wanted }: Need) => {
-  const why = Refusal.redact(wanted.description ?? "", Headers.fromInput({ authorization: sent }))
+  const why = RefusedResponse.redact(wanted.description ?? "", Headers.fromInput({ authorization: sent }))
   return failure(
     "TokenRefused",
-    `${Text.location(server)} refused a token that ${Text.shorten(binding?.issuer ?? "")} has just issued for ${
-      Text.shorten(binding?.resource ?? "")
-    }: ${
-      why === "" ? "the server and its authorization server do not agree on who may use which token" : Text.shorten(why)
+    `${ServerText.location(server)} refused a token that ${
+      ServerText.shorten(binding?.issuer ?? "")
+    } has just issued for ${ServerText.shorten(binding?.resource ?? "")}: ${
+      why === ""
+        ? "the server and its authorization server do not agree on who may use which token"
+        : ServerText.shorten(why)
     }`
   )
 }

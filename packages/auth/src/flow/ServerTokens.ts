@@ -16,7 +16,7 @@ import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Wanted } from "../discovery/Challenge.js"
 import * as Challenge from "../discovery/Challenge.js"
 import { failure } from "../discovery/Failure.js"
-import * as Text from "../discovery/Text.js"
+import * as ServerText from "../discovery/ServerText.js"
 import type { Tokens } from "../Tokens.js"
 import * as Login from "./Login.js"
 import * as Revocation from "./Revocation.js"
@@ -215,7 +215,7 @@ const renew = (self: Self): Result<undefined> => {
   const whenFailed = Effect.fnUntraced(function*({ message }: AuthorizationError) {
     const now = yield* Clock.currentTimeMillis
     yield* state.renewAt(now + Login.PAUSE)
-    yield* Effect.logDebug(`The token for ${Text.location(server)} was not renewed: ${message}`)
+    yield* Effect.logDebug(`The token for ${ServerText.location(server)} was not renewed: ${message}`)
   })
   const renewing = Effect.flatMap(state.get, ({ binding, tokens }) =>
     binding === undefined || tokens === undefined
@@ -254,7 +254,7 @@ const logout = (self: Self): Result<void> => {
   const { rules: { server }, run, state } = self
   const revoke = Effect.catchAll(
     Revocation.revoke(self),
-    ({ message }) => Effect.logDebug(`The tokens for ${Text.location(server)} were not revoked: ${message}`)
+    ({ message }) => Effect.logDebug(`The tokens for ${ServerText.location(server)} were not revoked: ${message}`)
   )
   // Also when nothing waits for the authorization server any more.
   const forget = Effect.uninterruptibleMask((restore) => Effect.zipRight(Effect.exit(restore(revoke)), state.forget))
@@ -269,12 +269,13 @@ const isQuiet = ({ headers, method }: Request, status: number): boolean =>
   method === "DELETE" || (method === "GET" && headers["mcp-session-id"] !== undefined) ||
   (status === 401 && headers["mcp-method"] === "subscriptions/listen" && headers["authorization"] !== undefined)
 
-const loggedOut = (server: URL) => failure("Denied", `The login at ${Text.location(server)} was ended by a logout`)
+const loggedOut = (server: URL) =>
+  failure("Denied", `The login at ${ServerText.location(server)} was ended by a logout`)
 
 const closed = (server: URL) =>
   failure(
     "Closed",
     `There is no token for ${
-      Text.location(server)
+      ServerText.location(server)
     }: the layer of \`Authorization\` has closed. Close the clients that use it before its scope ends`
   )

@@ -6,7 +6,7 @@
  */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as Refusal from "@effect-mcp/core/unstable/client/Refusal"
+import * as RefusedResponse from "@effect-mcp/core/unstable/client/RefusedResponse"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -17,7 +17,7 @@ import * as Challenge from "../discovery/Challenge.js"
 import type { Documents } from "../discovery/Documents.js"
 import * as Posts from "../discovery/Documents.js"
 import { failure, refusal } from "../discovery/Failure.js"
-import * as Text from "../discovery/Text.js"
+import * as ServerText from "../discovery/ServerText.js"
 import type { Prover } from "../Dpop.js"
 import type { Answer } from "../Grant.js"
 import * as ClientAuthentication from "../identity/ClientAuthentication.js"
@@ -80,12 +80,12 @@ const read = (
 ): Effect.Effect<Tokens, AuthorizationError> => {
   const { json = {}, status } = answer
   const { access_token: token, expires_in: expires, refresh_token: refresh, scope, token_type: type } = json
-  const who = `The token endpoint of ${Text.shorten(issuer)}`
+  const who = `The token endpoint of ${ServerText.shorten(issuer)}`
   if (status >= 500 || status === 429) {
     return refusal("Unreachable", who, answer, "; it may serve the request later")
   }
   // Some servers answer an error with 200.
-  if (status < 200 || status >= 300 || Text.errorCode(json["error"]) !== undefined) {
+  if (status < 200 || status >= 300 || ServerText.errorCode(json["error"]) !== undefined) {
     return refusal("TokenRefused", who, answer)
   }
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
@@ -127,7 +127,7 @@ const withoutSecrets = (answer: Answer, sent: Readonly<Record<string, string>>):
   const { json } = answer
   if (json === undefined) return answer
   const secrets = Headers.fromInput(Object.entries(sent).filter(([name]) => !PUBLIC.has(name)))
-  const clean = (text: unknown): unknown => typeof text === "string" ? Refusal.redact(text, secrets) : text
+  const clean = (text: unknown): unknown => typeof text === "string" ? RefusedResponse.redact(text, secrets) : text
   return {
     ...answer,
     json: { ...json, error: clean(json["error"]), error_description: clean(json["error_description"]) }

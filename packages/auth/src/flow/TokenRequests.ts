@@ -15,7 +15,7 @@ import * as Discovery from "../discovery/Discovery.js"
 import type { Documents } from "../discovery/Documents.js"
 import * as Posts from "../discovery/Documents.js"
 import * as ServerMetadata from "../discovery/ServerMetadata.js"
-import * as Text from "../discovery/Text.js"
+import * as ServerText from "../discovery/ServerText.js"
 import * as Policies from "../discovery/UrlPolicy.js"
 import type { Dpop, Prover } from "../Dpop.js"
 import type { Grant, GrantContext } from "../Grant.js"
@@ -182,7 +182,10 @@ const forgetting = <A>({ store }: Settings, { clientId, server }: GrantContext, 
     error !== "invalid_client" ? Effect.void : Effect.catchAll(
       Registered.forget(store, server.issuer, clientId),
       (cause) =>
-        Effect.logWarning(`The registration of this client at ${Text.shorten(server.issuer)} was not removed`, cause)
+        Effect.logWarning(
+          `The registration of this client at ${ServerText.shorten(server.issuer)} was not removed`,
+          cause
+        )
     ))
 
 /** How long a refresh may go on that nothing waits for. */

@@ -13,7 +13,7 @@ import * as Ref from "effect/Ref"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Binding, CredentialStoreService } from "../CredentialStore.js"
 import type { Discovered } from "../discovery/Discovery.js"
-import * as Text from "../discovery/Text.js"
+import * as ServerText from "../discovery/ServerText.js"
 import type { Dpop, Prover } from "../Dpop.js"
 import * as Registered from "../identity/Registered.js"
 import type { Tokens } from "../Tokens.js"
@@ -122,7 +122,7 @@ const keep = Effect.fnUntraced(function*(self: Self, next: Bound) {
   yield* Effect.catchAll(write(self, before, next), (error) =>
     Effect.zipRight(
       isUsedUp ? Effect.ignore(self.store.tokens.set(undefined, issuer, resource)) : Effect.void,
-      Effect.logWarning(`The tokens for ${Text.location(self.server)} were not stored`, error)
+      Effect.logWarning(`The tokens for ${ServerText.location(self.server)} were not stored`, error)
     ))
 })
 

@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { PreRegistered } from "../ClientIdentity.js"
 import { failure } from "../discovery/Failure.js"
-import * as Text from "../discovery/Text.js"
+import * as ServerText from "../discovery/ServerText.js"
 import type { Grant, GrantContext } from "../Grant.js"
 
 /** `form` has the parameters of a token request, but for the scopes. Everything fails where the MCP server uses another authorization server. */
@@ -18,9 +18,9 @@ export const make = <R>(
   const check = ({ server: { issuer }, url }: GrantContext): Effect.Effect<PreRegistered, AuthorizationError> =>
     issuer === client.issuer ? Effect.succeed(client) : failure(
       "UnknownClient",
-      `This client is registered at ${Text.shorten(client.issuer)}, and the MCP server ${
-        Text.location(new URL(url))
-      } uses the authorization server ${Text.shorten(issuer)}; the client sends nothing there`
+      `This client is registered at ${ServerText.shorten(client.issuer)}, and the MCP server ${
+        ServerText.location(new URL(url))
+      } uses the authorization server ${ServerText.shorten(issuer)}; the client sends nothing there`
     )
   return {
     isInteractive: false,

@@ -8,7 +8,7 @@ import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Client, ClientIdentity } from "../ClientIdentity.js"
 import type { CredentialStoreService, Registration } from "../CredentialStore.js"
 import { failure } from "../discovery/Failure.js"
-import * as Text from "../discovery/Text.js"
+import * as ServerText from "../discovery/ServerText.js"
 import type { GrantContext } from "../Grant.js"
 import * as Registered from "./Registered.js"
 import * as Registrations from "./Registration.js"
@@ -30,9 +30,9 @@ export const choose = Effect.fnUntraced(function*(
     // What was registered by hand for one issuer is not used at another.
     return yield* unknown(
       `This client is registered at ${
-        Text.shorten(previousIssuer)
+        ServerText.shorten(previousIssuer)
       }, and the MCP server now uses the authorization server ${
-        Text.shorten(issuer)
+        ServerText.shorten(issuer)
       }; if that is right, register the client there and add it to \`preRegistered\``
     )
   }
@@ -54,7 +54,7 @@ export const choose = Effect.fnUntraced(function*(
   if (identity.ask === undefined) {
     return yield* unknown(
       `This client has no identity at the authorization server ${
-        Text.shorten(issuer)
+        ServerText.shorten(issuer)
       }: register it there and give it as \`preRegistered\``
     )
   }

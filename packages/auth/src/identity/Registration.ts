@@ -12,7 +12,7 @@ import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { ClientIdentity } from "../ClientIdentity.js"
 import type { Registration } from "../CredentialStore.js"
 import { refusal } from "../discovery/Failure.js"
-import * as Text from "../discovery/Text.js"
+import * as ServerText from "../discovery/ServerText.js"
 import { isLoopback } from "../discovery/UrlPolicy.js"
 import type { Answer, GrantContext } from "../Grant.js"
 
@@ -58,7 +58,7 @@ const read = (
   if (status < 200 || status >= 300 || typeof clientId !== "string" || clientId === "") {
     return refusal(
       "UnknownClient",
-      `The authorization server ${Text.shorten(issuer)} did not register this client: it`,
+      `The authorization server ${ServerText.shorten(issuer)} did not register this client: it`,
       answer,
       ". Register the client by hand and give it as `preRegistered`"
     )

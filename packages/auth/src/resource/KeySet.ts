@@ -17,7 +17,7 @@ import type { Documents } from "../discovery/Documents.js"
 import * as Document from "../discovery/Documents.js"
 import { failure } from "../discovery/Failure.js"
 import * as ServerMetadata from "../discovery/ServerMetadata.js"
-import * as Text from "../discovery/Text.js"
+import * as ServerText from "../discovery/ServerText.js"
 import type { Refreshed } from "./Refreshed.js"
 import * as Cache from "./Refreshed.js"
 
@@ -81,7 +81,7 @@ export const make = (
     return { get: Effect.succeed(keys), newer: () => Effect.succeed(undefined), isFresh: () => true }
   }
   return Cache.make({
-    what: `the key set of ${Text.shorten(issuer)}`,
+    what: `the key set of ${ServerText.shorten(issuer)}`,
     request: request(issuer, documents, options.keySets?.[issuer]),
     isSame: (before, after) => JSON.stringify(before.jwks()) === JSON.stringify(after.jwks()),
     timeout: documents.timeout,
@@ -93,10 +93,10 @@ export const make = (
 
 const request = Effect.fnUntraced(function*(issuer: string, documents: Documents, address: string | undefined) {
   const named = address ?? (yield* ServerMetadata.document(documents, issuer))["jwks_uri"]
-  if (typeof named !== "string") return yield* invalid(`The metadata of ${Text.shorten(issuer)} names no key set`)
+  if (typeof named !== "string") return yield* invalid(`The metadata of ${ServerText.shorten(issuer)} names no key set`)
   const json = yield* Document.find(Document.at(documents, address), "the key set", named)
   const keys = keysOf(Array.isArray(json?.["keys"]) ? json["keys"] : [])
-  return keys.jwks().keys.length > 0 ? keys : yield* invalid(`The key set of ${Text.shorten(issuer)} has no key`)
+  return keys.jwks().keys.length > 0 ? keys : yield* invalid(`The key set of ${ServerText.shorten(issuer)} has no key`)
 })
 
 const invalid = (message: string) => failure("InvalidMetadata", message)

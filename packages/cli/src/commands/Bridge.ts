@@ -13,14 +13,14 @@ import * as Proxy from "@effect-mcp/proxy/Proxy"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { ofConnect, refused } from "../Failure.js"
-import { layer as outputLayer, Output } from "../Output.js"
-import * as Session from "../Session.js"
+import * as CommandClient from "../CommandClient.js"
+import { ofConnect, refused } from "../CommandFailure.js"
+import { layer as outputLayer, Output } from "../CommandOutput.js"
 import * as Target from "../Target.js"
 
 /** The server at a connector, as a server of this process. */
 export const proxied = <R>(connector: Connector<R>) =>
-  McpServer.layer(Session.info, Proxy.layerConnected(connector)).pipe(
+  McpServer.layer(CommandClient.info, Proxy.layerConnected(connector)).pipe(
     Layer.catchAll((error) => Layer.fail(ofConnect(connector.name, error)))
   )
 

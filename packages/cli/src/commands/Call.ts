@@ -1,6 +1,6 @@
 /**
  * The commands that send one request: `call` a tool, `read` a resource, get a `prompt`, `complete` an argument, and `ping`.
- * `Words` reads arguments, `Questions` asks the user for those that are missing.
+ * `ArgumentWords` reads arguments, `TerminalQuestions` asks the user for those that are missing.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -17,13 +17,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { join } from "node:path"
-import { ofBlock, ofResource } from "../Content.js"
+import * as ArgumentWords from "../ArgumentWords.js"
+import * as CommandClient from "../CommandClient.js"
+import { refused, usage } from "../CommandFailure.js"
+import { lines, type OutputService, paint } from "../CommandOutput.js"
+import { ofBlock, ofResource } from "../ContentText.js"
 import { jsonText } from "../Escape.js"
-import { refused, usage } from "../Failure.js"
-import { lines, type OutputService, paint } from "../Output.js"
-import * as Questions from "../Questions.js"
-import * as Session from "../Session.js"
-import * as Words from "../Words.js"
+import * as TerminalQuestions from "../TerminalQuestions.js"
 
 const words = (name: string, more?: string) =>
   Args.text({ name }).pipe(
@@ -92,7 +92,7 @@ const named = <A extends { readonly name: string }>(
     if (word === undefined) return yield* usage(`Name the ${kind}; \`inspect\` lists the ${kind}s of a server`)
     const all = Chunk.toReadonlyArray(yield* Stream.runCollect(entries))
     return all.find(({ name }) => name === word) ??
-      (yield* Words.unknown(kind, word, all.map(({ name }) => name)))
+      (yield* ArgumentWords.unknown(kind, word, all.map(({ name }) => name)))
   })
 
 /** The tool of this name. */
@@ -101,22 +101,22 @@ export const findTool = (client: ClientSessionService, name: string | undefined)
 /** The arguments that words give, with the user's answers for required ones that the words leave out. */
 export const argumentsOf = (schema: JsonObject, words: ReadonlyArray<string>, output: OutputService) =>
   Effect.gen(function*() {
-    const given = yield* Words.toObject(words, schema)
-    const args = output.interactive ? yield* Questions.complete(schema, given, "required", output) : given
-    yield* Words.requireAll(schema, args)
+    const given = yield* ArgumentWords.toObject(words, schema)
+    const args = output.interactive ? yield* TerminalQuestions.complete(schema, given, "required", output) : given
+    yield* ArgumentWords.requireAll(schema, args)
     return args
   })
 
 const call = (after: ReadonlyArray<string>) =>
   Command.make("call", {
-    ...Session.options,
+    ...CommandClient.options,
     out,
     words: words(
       "server, tool and arguments",
       "the tool, then name=text, name:=JSON, one JSON object, or - for standard input"
     )
   }, ({ out, words, ...given }) =>
-    Session.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
+    CommandClient.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
       Effect.gen(function*() {
         const tool = yield* findTool(client, name)
         const args = yield* argumentsOf(tool.inputSchema as JsonObject, rest, output)
@@ -127,9 +127,9 @@ const call = (after: ReadonlyArray<string>) =>
 const read = (after: ReadonlyArray<string>) =>
   Command.make(
     "read",
-    { ...Session.options, out, words: words("server and uri", "the URI of the resource") },
+    { ...CommandClient.options, out, words: words("server and uri", "the URI of the resource") },
     ({ out, words, ...given }) =>
-      Session.use(given, words, after, ({ client, output, words: [uri] }) =>
+      CommandClient.use(given, words, after, ({ client, output, words: [uri] }) =>
         Effect.gen(function*() {
           if (uri === undefined) {
             return yield* usage("Give the URI of the resource; `inspect` lists the resources of a server")
@@ -143,9 +143,9 @@ const read = (after: ReadonlyArray<string>) =>
 const prompt = (after: ReadonlyArray<string>) =>
   Command.make(
     "prompt",
-    { ...Session.options, words: words("server, prompt and arguments", "the prompt, then name=text") },
+    { ...CommandClient.options, words: words("server, prompt and arguments", "the prompt, then name=text") },
     ({ words, ...given }) =>
-      Session.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
+      CommandClient.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
         Effect.gen(function*() {
           const { arguments: known = [], name: found } = yield* named("prompt", name, client.prompts)
           const schema: JsonObject = {
@@ -169,19 +169,19 @@ const prompt = (after: ReadonlyArray<string>) =>
 
 const complete = (after: ReadonlyArray<string>) =>
   Command.make("complete", {
-    ...Session.options,
+    ...CommandClient.options,
     words: words(
       "server, reference and argument",
       "the name of a prompt or a URI template, name=beginning, then name=value of others"
     )
   }, ({ words, ...given }) =>
-    Session.use(given, words, after, ({ client, output, words: [reference, argument = "", ...rest] }) =>
+    CommandClient.use(given, words, after, ({ client, output, words: [reference, argument = "", ...rest] }) =>
       Effect.gen(function*() {
         const at = argument.indexOf("=")
         if (reference === undefined || at < 1) {
           return yield* usage("Give a prompt or a URI template, and the argument with its beginning: name=text")
         }
-        const others = yield* Words.toObject(rest, {})
+        const others = yield* ArgumentWords.toObject(rest, {})
         const ref = /[:{]/.test(reference)
           ? { type: "ref/resource" as const, uri: reference }
           : { type: "ref/prompt" as const, name: reference }
@@ -198,9 +198,9 @@ const complete = (after: ReadonlyArray<string>) =>
 const ping = (after: ReadonlyArray<string>) =>
   Command.make(
     "ping",
-    { ...Session.options, words: words("server") },
+    { ...CommandClient.options, words: words("server") },
     ({ words, ...given }) =>
-      Session.use(given, words, after, ({ client, output }) =>
+      CommandClient.use(given, words, after, ({ client, output }) =>
         Effect.gen(function*() {
           // 2026-07-28 has no ping: a list is the cheapest question that a server must answer.
           const question = client.era === "legacy" ? client.ping() : client.listTools({ cache: false })

@@ -15,9 +15,9 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import { statSync } from "node:fs"
 import { dirname } from "node:path"
-import { usage } from "../Failure.js"
-import { layer as outputLayer, Output } from "../Output.js"
-import * as Session from "../Session.js"
+import * as CommandClient from "../CommandClient.js"
+import { usage } from "../CommandFailure.js"
+import { layer as outputLayer, Output } from "../CommandOutput.js"
 import { overStdio } from "./Bridge.js"
 
 const IGNORED = /(^|[/\\])(node_modules|\.[^./\\][^/\\]*)([/\\]|$)/
@@ -80,7 +80,10 @@ export const command = (after: ReadonlyArray<string>) =>
               Effect.zipRight(changed),
               Effect.as("50 millis" as const)
             )))
-      const server = McpServer.layer(Session.info, Proxy.layer(restarting, { reconnect, connectTimeout: "1 minute" }))
+      const server = McpServer.layer(
+        CommandClient.info,
+        Proxy.layer(restarting, { reconnect, connectTimeout: "1 minute" })
+      )
       yield* Effect.provide(overStdio, server)
     }).pipe(Effect.scoped, Effect.provide(outputLayer(false)))).pipe(
       Command.withDescription("Launches a server anew when its files change, while the host stays connected")

@@ -12,9 +12,9 @@ import * as Option from "effect/Option"
 import { existsSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { refused, usage } from "../CommandFailure.js"
+import { layer as outputLayer, lines, Output, paint } from "../CommandOutput.js"
 import { jsonText } from "../Escape.js"
-import { refused, usage } from "../Failure.js"
-import { layer as outputLayer, lines, Output, paint } from "../Output.js"
 
 const templates = ["stdio", "http", "host"] as const
 

@@ -10,12 +10,12 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { table } from "../Content.js"
+import { propertiesOf, typesOf } from "../ArgumentWords.js"
+import * as CommandClient from "../CommandClient.js"
+import { usage } from "../CommandFailure.js"
+import { lines, type OutputService, paint, type Styled } from "../CommandOutput.js"
+import { table } from "../ContentText.js"
 import { jsonText } from "../Escape.js"
-import { usage } from "../Failure.js"
-import { lines, type OutputService, paint, type Styled } from "../Output.js"
-import * as Session from "../Session.js"
-import { propertiesOf, typesOf } from "../Words.js"
 
 const all = <A>(has: unknown, entries: Stream.Stream<A, ClientError>): Effect.Effect<ReadonlyArray<A>, ClientError> =>
   has === undefined ? Effect.succeed([]) : Effect.map(Stream.runCollect(entries), Chunk.toReadonlyArray)
@@ -83,13 +83,13 @@ const overview = (
 
 export const command = (after: ReadonlyArray<string>) =>
   Command.make("inspect", {
-    ...Session.options,
+    ...CommandClient.options,
     words: Args.text({ name: "server and entry" }).pipe(
       Args.withDescription("The server, unless it stands after --, and the name or URI of one entry"),
       Args.between(0, 2)
     )
   }, ({ words, ...given }) =>
-    Session.use(given, words, after, ({ client, output, words: [entry] }) =>
+    CommandClient.use(given, words, after, ({ client, output, words: [entry] }) =>
       Effect.gen(function*() {
         const lists = yield* inventory(client)
         const { era, instructions, serverCapabilities, serverInfo, version } = client

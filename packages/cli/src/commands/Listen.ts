@@ -6,19 +6,19 @@ import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as CommandClient from "../CommandClient.js"
+import { paint } from "../CommandOutput.js"
 import { jsonText } from "../Escape.js"
-import { paint } from "../Output.js"
-import * as Session from "../Session.js"
 
 export const command = (after: ReadonlyArray<string>) =>
   Command.make("listen", {
-    ...Session.options,
+    ...CommandClient.options,
     words: Args.text({ name: "server and uris" }).pipe(
       Args.withDescription("The server, unless it stands after --; the URIs of resources whose updates are wanted"),
       Args.repeated
     )
   }, ({ words, ...given }) =>
-    Session.use(given, words, after, ({ client, output, words: uris }) => {
+    CommandClient.use(given, words, after, ({ client, output, words: uris }) => {
       const shown = (kind: string, value: unknown, text: string) =>
         output.result({ kind, value }, [paint("cyan", kind), ` ${text}`])
       const events = Stream.mergeAll([

@@ -11,10 +11,10 @@ import type { Task } from "@effect-mcp/core/protocol/Tasks"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type Failure, usage } from "../Failure.js"
+import * as CommandClient from "../CommandClient.js"
+import { type Failure, usage } from "../CommandFailure.js"
+import { type OutputService, paint } from "../CommandOutput.js"
 import { part } from "../Help.js"
-import { type OutputService, paint } from "../Output.js"
-import * as Session from "../Session.js"
 import { argumentsOf, findTool, showResult } from "./Call.js"
 
 const show = (output: OutputService) => (task: Task) =>
@@ -34,13 +34,13 @@ const ofTask = (
   after: ReadonlyArray<string>,
   name: "watch" | "result" | "cancel",
   description: string,
-  work: (context: Session.Context, taskId: string) => Effect.Effect<void, Failure | ClientError, FileSystem>
+  work: (context: CommandClient.Context, taskId: string) => Effect.Effect<void, Failure | ClientError, FileSystem>
 ) =>
   Command.make(
     name,
-    { ...Session.options, words: words("server and task", "the id of the task") },
+    { ...CommandClient.options, words: words("server and task", "the id of the task") },
     ({ words, ...given }) =>
-      Session.use(given, words, after, (context) => {
+      CommandClient.use(given, words, after, (context) => {
         const [taskId] = context.words
         return taskId === undefined ? Effect.fail(usage("Give the id of the task")) : work(context, taskId)
       })
@@ -50,11 +50,11 @@ const start = (after: ReadonlyArray<string>) =>
   Command.make(
     "start",
     {
-      ...Session.options,
+      ...CommandClient.options,
       words: words("server, tool and arguments", "the tool and its arguments, as those of `call`")
     },
     ({ words, ...given }) =>
-      Session.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
+      CommandClient.use(given, words, after, ({ client, output, words: [name, ...rest] }) =>
         Effect.gen(function*() {
           const tool = yield* findTool(client, name)
           const args = yield* argumentsOf(tool.inputSchema as JsonObject, rest, output)
@@ -68,9 +68,14 @@ const start = (after: ReadonlyArray<string>) =>
 const list = (after: ReadonlyArray<string>) =>
   Command.make(
     "list",
-    { ...Session.options, words: words("server") },
+    { ...CommandClient.options, words: words("server") },
     ({ words, ...given }) =>
-      Session.use(given, words, after, ({ client, output }) => Stream.runForEach(client.tasks.list(), show(output)))
+      CommandClient.use(
+        given,
+        words,
+        after,
+        ({ client, output }) => Stream.runForEach(client.tasks.list(), show(output))
+      )
   ).pipe(
     Command.withDescription("Lists the tasks of a server of 2025-11-25")
   )

@@ -1,6 +1,6 @@
 /**
  * An HTTP response that refuses a request: its status, its headers, and the beginning of its body. Applications find it as
- * the `cause` of a `TransportError` and can match on it. `http/Refusal` makes it from a response.
+ * the `cause` of a `TransportError` and can match on it. `http/RefusedResponse` makes it from a response.
  *
  * Its message holds no secret of the client, even when the server sends one back.
  *

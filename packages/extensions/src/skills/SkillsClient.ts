@@ -22,7 +22,7 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as SkillCheck from "./client/SkillCheck.js"
-import * as Content from "./format/Content.js"
+import * as FileBytes from "./format/FileBytes.js"
 import * as FrontMatter from "./format/FrontMatter.js"
 import * as SkillUri from "./format/SkillUri.js"
 import { SkillRefused } from "./SkillRefused.js"
@@ -122,7 +122,7 @@ export interface SkillsService {
 export const contentId = ({ resources, uri }: Protocol.Skill): Effect.Effect<Option.Option<string>> =>
   resources === "dynamic"
     ? Effect.succeedNone
-    : Effect.asSome(Content.sha256(
+    : Effect.asSome(FileBytes.sha256(
       new TextEncoder().encode(JSON.stringify([uri, resources.map(({ digest, uri }) => [uri, digest]).sort()]))
     ))
 
@@ -265,7 +265,7 @@ const instructionsOf = Effect.fnUntraced(function*(
 ) {
   const refused = (problem: string) => new SkillRefused({ reason: "FrontMatter", uri, problem })
   const main = yield* readFile(skill, uri, call)
-  const text = yield* Effect.mapError(Content.text(main.bytes), () => refused("the file is not UTF-8 text"))
+  const text = yield* Effect.mapError(FileBytes.text(main.bytes), () => refused("the file is not UTF-8 text"))
   const { body, fields } = yield* Effect.mapError(
     FrontMatter.read(text, skill.maxFrontMatter),
     ({ line, problem }) => refused(`line ${line}: ${problem}`)
@@ -292,7 +292,7 @@ const readPath = Effect.fnUntraced(function*(
     return yield* new SkillRefused({ reason: "Unlisted", uri: path, problem })
   }
   const { bytes, mimeType } = yield* readFile(skill, uri, call)
-  return { uri, mimeType, bytes, text: Either.getRight(Content.text(bytes)) }
+  return { uri, mimeType, bytes, text: Either.getRight(FileBytes.text(bytes)) }
 })
 
 const readFile = (skill: Loaded, uri: string, call: CallOptions | undefined) =>
@@ -313,7 +313,7 @@ const verified = Effect.fnUntraced(function*(
 ) {
   const content = yield* read(self, uri, size, call)
   if (content.bytes.length !== size) return yield* differs("Size", uri)
-  if ((yield* Content.sha256(content.bytes)) !== digest) return yield* differs("Digest", uri)
+  if ((yield* FileBytes.sha256(content.bytes)) !== digest) return yield* differs("Digest", uri)
   return content
 })
 

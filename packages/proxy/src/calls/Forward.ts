@@ -24,8 +24,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Link, Running } from "../upstream/Link.js"
-import * as Questions from "../upstream/Questions.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
+import * as UpstreamQuestions from "../upstream/UpstreamQuestions.js"
 import * as UpstreamTask from "./UpstreamTask.js"
 import type { WaitingCalls } from "./WaitingCalls.js"
 
@@ -112,7 +112,7 @@ const forward = (self: Self, request: Request): Effect.Effect<JsonObject, McpErr
   const calling = Effect.scoped(Effect.flatMap(self.link(session), (link) =>
     link.session.era === "modern"
       ? modern(self, link, request)
-      : legacy(self, link, request, { session: () => session, ask: Questions.ask(session) })))
+      : legacy(self, link, request, { session: () => session, ask: UpstreamQuestions.ask(session) })))
   if (round === undefined) return calling
   const { kept: id } = stateOf(round)
   const keeping = self.kept.serve(
@@ -135,7 +135,7 @@ const modern = (self: Self, link: Link, request: Request): Effect.Effect<JsonObj
     ? inRounds(self, link, request, { ...params, ...retry(round?.responses, state) })
     : ofTask(self, link, request, task, round?.responses)
   return link.during(
-    { session: () => session, ask: Questions.ask(session) },
+    { session: () => session, ask: UpstreamQuestions.ask(session) },
     // A client of 2025-11-25 that wants a task has it at once, whatever the upstream does.
     isLegacy(session.version)
       ? Effect.zipRight(
@@ -174,25 +174,28 @@ const asked = (
   self: Self,
   method: string,
   { inputRequests, requestState }: JsonObject
-): Effect.Effect<{ readonly questions: Questions.Questions; readonly state: string | undefined }, McpError> => {
-  const questions = Questions.of(inputRequests)
+): Effect.Effect<{ readonly questions: UpstreamQuestions.Questions; readonly state: string | undefined }, McpError> => {
+  const questions = UpstreamQuestions.of(inputRequests)
   if (questions === undefined || (requestState !== undefined && typeof requestState !== "string")) {
     return Effect.fail(invalid(self, method))
   }
-  if (Object.keys(questions).length > Questions.MAX) {
+  if (Object.keys(questions).length > UpstreamQuestions.MAX) {
     return Effect.fail(
-      UpstreamError.of(self.name, `asks more than ${Questions.MAX} questions at once to serve "${method}"`)
+      UpstreamError.of(self.name, `asks more than ${UpstreamQuestions.MAX} questions at once to serve "${method}"`)
     )
   }
   return Effect.succeed({ questions, state: requestState })
 }
 
 /** Asks the client one question after another, and gives the answers by the keys of the questions. */
-const answers = (session: ServerSessionService, questions: Questions.Questions): Effect.Effect<JsonObject, AskError> =>
+const answers = (
+  session: ServerSessionService,
+  questions: UpstreamQuestions.Questions
+): Effect.Effect<JsonObject, AskError> =>
   Effect.map(
     Effect.forEach(
       Object.entries(questions),
-      ([key, question]) => Effect.map(Questions.ask(session)(question), (answer) => [key, answer] as const)
+      ([key, question]) => Effect.map(UpstreamQuestions.ask(session)(question), (answer) => [key, answer] as const)
     ),
     Object.fromEntries
   )
@@ -210,7 +213,7 @@ const ofTask = (
 ): Effect.Effect<JsonObject, McpError> => {
   const waiting = UpstreamTask.modern(link.session, taskId, {
     start: session.startTask,
-    ask: Questions.ask(session),
+    ask: UpstreamQuestions.ask(session),
     // A client whose call is no task answers with another request, which goes on with the call.
     pass: () => {
       const now = session.round
@@ -305,7 +308,7 @@ const declared = (self: Self, session: ServerSessionService, method: string): Cl
     ...self.always.map(settings)
   )
   return {
-    ...Questions.passed(capabilities),
+    ...UpstreamQuestions.passed(capabilities),
     ...(Object.keys(extensions).length === 0 ? undefined : { extensions })
   }
 }

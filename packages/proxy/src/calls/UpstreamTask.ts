@@ -23,9 +23,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
-import type { Ask } from "../upstream/Questions.js"
-import * as Questions from "../upstream/Questions.js"
 import type { ProxyFailure } from "../upstream/UpstreamError.js"
+import type { Ask } from "../upstream/UpstreamQuestions.js"
+import * as UpstreamQuestions from "../upstream/UpstreamQuestions.js"
 
 /** How long a cancellation waits for the acknowledgement of the upstream. */
 const CANCEL_WAIT = "1 second"
@@ -46,7 +46,7 @@ export interface Client {
    * Ends the request of the client with the questions; the client answers with another request. `undefined` where `ask` asks the
    * client while its request waits.
    */
-  readonly pass: () => ((questions: Questions.Questions) => Effect.Effect<never, McpError.McpError>) | undefined
+  readonly pass: () => ((questions: UpstreamQuestions.Questions) => Effect.Effect<never, McpError.McpError>) | undefined
   /** The answers of the client to questions that `pass` has sent. */
   readonly responses: JsonObject | undefined
   readonly capabilities: ClientCapabilities
@@ -109,9 +109,9 @@ const follow = Effect.fnUntraced(function*(self: Self) {
     const fresh = Object.entries(questions).filter(([key]) => !asked.has(key))
     const passing = fresh.length === 0 ? undefined : pass()
     if (passing !== undefined) return yield* passTo(self, passing(Object.fromEntries(fresh)))
-    if (asked.size + fresh.length > Questions.MAX) {
+    if (asked.size + fresh.length > UpstreamQuestions.MAX) {
       yield* cancel(self)
-      return yield* new TooManyRounds({ method: "tools/call", rounds: Questions.MAX })
+      return yield* new TooManyRounds({ method: "tools/call", rounds: UpstreamQuestions.MAX })
     }
     for (const [key] of fresh) asked.add(key)
     yield* Effect.forEach(fresh, ([key, question]) => answer(self, key, question), { discard: true })
@@ -127,7 +127,11 @@ const passTo = (self: Self, passing: Effect.Effect<never, McpError.McpError>) =>
   )
 
 /** Asks the client in the background, and sends the answer to the upstream. */
-const answer = (self: Self, key: string, question: Questions.Question): Effect.Effect<unknown, never, Scope.Scope> =>
+const answer = (
+  self: Self,
+  key: string,
+  question: UpstreamQuestions.Question
+): Effect.Effect<unknown, never, Scope.Scope> =>
   Effect.flatMap(self.ask(question), (response) => update(self, { [key]: response })).pipe(
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) || Exit.isInterrupted(exit)
@@ -153,15 +157,16 @@ const update = (task: Task, inputResponses: JsonObject) =>
 const read = (task: Task) =>
   Effect.flatMap(send(task, extension.requests.get.name), (state): Effect.Effect<State, ProxyFailure> => {
     const { inputRequests, pollIntervalMs, status } = state
-    const questions = Questions.of(inputRequests)
-    return typeof status === "string" && questions !== undefined && Object.keys(questions).length <= Questions.MAX &&
+    const questions = UpstreamQuestions.of(inputRequests)
+    return typeof status === "string" && questions !== undefined &&
+        Object.keys(questions).length <= UpstreamQuestions.MAX &&
         (pollIntervalMs === undefined || typeof pollIntervalMs === "number")
       ? Effect.succeed({ status: status as Tasks.TaskStatus, pollInterval: pollIntervalMs, questions, state })
       : invalid
   })
 
 interface State extends TaskPoll.Polled {
-  readonly questions: Questions.Questions
+  readonly questions: UpstreamQuestions.Questions
   readonly state: JsonObject
 }
 

@@ -19,8 +19,8 @@ import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type { Running } from "../upstream/Link.js"
-import type { Ask, Question } from "../upstream/Questions.js"
 import * as UpstreamError from "../upstream/UpstreamError.js"
+import type { Ask, Question } from "../upstream/UpstreamQuestions.js"
 
 export interface WaitingCalls {
   /**

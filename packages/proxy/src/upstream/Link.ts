@@ -25,8 +25,8 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Ask } from "./Questions.js"
-import * as Questions from "./Questions.js"
+import type { Ask } from "./UpstreamQuestions.js"
+import * as UpstreamQuestions from "./UpstreamQuestions.js"
 
 /** A call of a client that waits for the upstream. */
 export interface Running {
@@ -91,7 +91,9 @@ export const open = Effect.fnUntraced(function*(options: Options): Effect.fn.Ret
     },
     checkOutputs: false,
     prior: options.prior,
-    features: Questions.features(options.capabilities, asking(target), { changes: Stream.fromQueue(rootsChanges) })
+    features: UpstreamQuestions.features(options.capabilities, asking(target), {
+      changes: Stream.fromQueue(rootsChanges)
+    })
   })
   const self: Self = { options, session, running, logs, level: { sent: undefined, acknowledged: undefined } }
   yield* listen(self)
@@ -109,7 +111,7 @@ const targetOf = (options: Options, running: ReadonlySet<Running>): Running | un
   const [first, ...others] = running
   if (first === undefined) {
     const session = options.standalone()
-    return session === undefined ? undefined : { session: () => session, ask: Questions.ask(session) }
+    return session === undefined ? undefined : { session: () => session, ask: UpstreamQuestions.ask(session) }
   }
   const { key } = first.session().client
   const isOne = others.every(({ session }) => key !== undefined && session().client.key === key)

@@ -24,8 +24,8 @@ import * as RcMap from "effect/RcMap"
 import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import type { Link } from "./Link.js"
-import * as Questions from "./Questions.js"
 import * as UpstreamError from "./UpstreamError.js"
+import * as UpstreamQuestions from "./UpstreamQuestions.js"
 
 export interface Options {
   readonly name: string
@@ -68,7 +68,7 @@ class Key implements Equal.Equal {
     // A session declares its capabilities once, and each request of the modern era declares its own. Only the capabilities that the
     // upstream sees distinguish links.
     this.text = session.client.sessionScope === undefined
-      ? JSON.stringify(Questions.passed(session.client.capabilities))
+      ? JSON.stringify(UpstreamQuestions.passed(session.client.capabilities))
       : ""
   }
 

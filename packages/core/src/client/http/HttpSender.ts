@@ -21,7 +21,7 @@ import type { RefusedRequest } from "../Authorizer.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
 import * as PlatformError from "./PlatformError.js"
 import * as Redirect from "./Redirect.js"
-import * as Refusal from "./Refusal.js"
+import * as RefusedResponse from "./RefusedResponse.js"
 import { applicationHeaders, type Settings } from "./Settings.js"
 
 type Request = HttpClientRequest.HttpClientRequest
@@ -146,7 +146,7 @@ class Attempts {
       onFailure: (error) => Effect.fail(noResponse(request, error)),
       onSuccess: (response) => {
         const { status } = response
-        if (Refusal.isOk(response)) return Effect.succeed(response)
+        if (RefusedResponse.isOk(response)) return Effect.succeed(response)
         if (status < 400 && status !== 304) return this.redirect(response, scope, earlier)
         const isDenied = status === 401 || status === 403
         return isDenied && earlier.refusals < this.maxRefusals
@@ -164,7 +164,7 @@ class Attempts {
     const memory: RefusedRequest["memory"] = earlier.memory ?? new Map()
     const later = { ...earlier, refusals: attempt, memory }
     return Effect.flatMap(
-      Refusal.fromResponse(response),
+      RefusedResponse.fromResponse(response),
       (refused) =>
         Effect.matchEffect(
           Effect.suspend((): Effect.Effect<Headers.Input | boolean, unknown> =>
@@ -179,7 +179,7 @@ class Attempts {
                 cause
               )),
             onSuccess: (headers) => {
-              if (headers === false) return Effect.succeed(Refusal.toResponse(refused, request))
+              if (headers === false) return Effect.succeed(RefusedResponse.toResponse(refused, request))
               if (headers === true) return this.attempt(request, scope, later)
               const more = applicationHeaders(headers)
               const given = Headers.setAll(earlier.given, more)
@@ -195,7 +195,7 @@ class Attempts {
     scope: Scope.Scope,
     earlier: Earlier
   ): Effect.Effect<Response, TransportError> {
-    return Effect.flatMap(Refusal.fromResponse(response), (refused) => {
+    return Effect.flatMap(RefusedResponse.fromResponse(response), (refused) => {
       const target = Redirect.targetOf(response)
       if (typeof target === "string") return Effect.fail(redirected(refused, target))
       if (earlier.redirects >= this.settings.maxRedirects) {
@@ -257,7 +257,7 @@ const notSent = (message: string, cause: unknown): TransportError =>
 const noResponse = (request: Request, error: HttpClientError.HttpClientError): TransportError => {
   const innermost = rootOf(error)
   const wasSent = error._tag !== "RequestError" || (error.reason === "Transport" && !isUnreached(innermost))
-  const why = Refusal.redact(describe(innermost), request.headers)
+  const why = RefusedResponse.redact(describe(innermost), request.headers)
   return new TransportError({
     reason: wasSent ? "Read" : "Write",
     message: `${request.method} ${request.url} ${

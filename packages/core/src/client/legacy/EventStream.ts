@@ -13,11 +13,11 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
-import * as Body from "../http/Body.js"
 import * as Events from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
-import * as Refusal from "../http/Refusal.js"
+import * as RefusedResponse from "../http/RefusedResponse.js"
+import * as ResponseBody from "../http/ResponseBody.js"
 import * as HttpSession from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 import * as ResumePoint from "./ResumePoint.js"
@@ -40,11 +40,11 @@ export const open = (
   Stream.unwrap(Effect.map(Ref.get(session), (current) =>
     stream(HttpSession.get(current, lastEventId), (response) => {
       const { request, status } = response
-      if (!Refusal.isOk(response)) {
-        return Stream.fromEffect(Effect.flatMap(Refusal.fromResponse(response), (refused) =>
+      if (!RefusedResponse.isOk(response)) {
+        return Stream.fromEffect(Effect.flatMap(RefusedResponse.fromResponse(response), (refused) =>
           Effect.fail(
             status >= 500 || passing.has(status)
-              ? Refusal.toError(refused)
+              ? RefusedResponse.toError(refused)
               : new NoEventStream({ status, message: refused.message })
           )))
       }
@@ -53,7 +53,7 @@ export const open = (
       }
       const message = `GET ${request.url} was answered with ${status} and no stream of events`
       return Stream.fromEffect(
-        Effect.zipRight(Body.discard(response), Effect.fail(new NoEventStream({ status, message })))
+        Effect.zipRight(ResponseBody.discard(response), Effect.fail(new NoEventStream({ status, message })))
       )
     })))
 

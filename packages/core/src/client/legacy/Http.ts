@@ -19,10 +19,10 @@ import * as Json from "../../jsonrpc/runtime/Json.js"
 import { closed, Undelivered } from "../../jsonrpc/Transport.js"
 import * as SingleFlight from "../../kit/SingleFlight.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
-import * as Body from "../http/Body.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import type { Sender } from "../http/Outgoing.js"
-import * as Refusal from "../http/Refusal.js"
+import * as RefusedResponse from "../http/RefusedResponse.js"
+import * as ResponseBody from "../http/ResponseBody.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
 import * as EventStream from "./EventStream.js"
 import * as HttpSession from "./HttpSession.js"
@@ -94,13 +94,15 @@ const sends = (self: Self): Sender["send"] => (message, text) =>
     Ref.get(self.session),
     (current) =>
       self.connection.send(HttpSession.post(current, text), (response) => {
-        if (Refusal.isOk(response)) return Effect.zipRight(Body.discard(response), accepted(self, message))
-        return Effect.flatMap(Refusal.fromResponse(response), (refused) => {
+        if (RefusedResponse.isOk(response)) {
+          return Effect.zipRight(ResponseBody.discard(response), accepted(self, message))
+        }
+        return Effect.flatMap(RefusedResponse.fromResponse(response), (refused) => {
           // The message belonged to the lost session. The next session begins without it.
           if (current.id !== undefined && HttpSession.isLost(refused)) {
             self.connection.fork(Effect.ignore(renews(self)(current.id)))
           }
-          return Effect.fail(Refusal.toError(refused))
+          return Effect.fail(RefusedResponse.toError(refused))
         })
       })
   )
@@ -138,7 +140,7 @@ const announce = ({ connection, id, version }: HttpSession.HttpSession): void =>
 const terminate = (session: HttpSession.HttpSession): Effect.Effect<void, TransportError> =>
   session.id === undefined || !session.connection.settings.terminateOnClose
     ? Effect.void
-    : session.connection.send(HttpSession.terminate(session), Body.discard)
+    : session.connection.send(HttpSession.terminate(session), ResponseBody.discard)
 
 /**
  * Waits for a session in place of the one of this id. When the server does not go on with the conversation, the connection ends; when

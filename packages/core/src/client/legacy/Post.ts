@@ -26,11 +26,11 @@ import { raceFirst } from "../../kit/Race.js"
 import * as ErrorCodes from "../../protocol/ErrorCodes.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
 import * as Answer from "../http/Answer.js"
-import * as Body from "../http/Body.js"
 import * as Events from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
-import * as Refusal from "../http/Refusal.js"
+import * as RefusedResponse from "../http/RefusedResponse.js"
+import * as ResponseBody from "../http/ResponseBody.js"
 import * as ResumptionToken from "../http/ResumptionToken.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
 import * as EventStream from "./EventStream.js"
@@ -93,8 +93,8 @@ export class Post {
         // `initialize` begins a session and names none.
         HttpSession.post(this.opens ? HttpSession.initial(connection) : current, this.text),
         (response) => {
-          if (Refusal.isOk(response)) return this.opens ? this.opened(response) : this.answered(response)
-          return Effect.flatMap(Refusal.fromResponse(response), (refused) =>
+          if (RefusedResponse.isOk(response)) return this.opens ? this.opened(response) : this.answered(response)
+          return Effect.flatMap(RefusedResponse.fromResponse(response), (refused) =>
             this.refuse(refused, isFirst && !this.opens ? current.id : undefined))
         }
       ))
@@ -120,14 +120,14 @@ export class Post {
     }
     if (type === MediaType.JSON) {
       return Effect.flatMap(
-        Effect.zip(Body.text(response, settings.maxBodyBytes, headers), Ref.get(session)),
+        Effect.zip(ResponseBody.text(response, settings.maxBodyBytes, headers), Ref.get(session)),
         ([body, current]) => this.take(current, Incoming.fromText(current, body))
       )
     }
     const what = type === "" ? "without an answer" : `with ${type}`
     const advice = this.opens ? `; is ${response.request.url} the endpoint of an MCP server?` : ""
     return Effect.zipRight(
-      Body.discard(response),
+      ResponseBody.discard(response),
       Effect.fail(Answer.lost(this.request.method, `it was answered with ${response.status}, ${what}${advice}`))
     )
   }
@@ -156,7 +156,7 @@ export class Post {
   private refuse(refused: HttpResponseError, named: string | undefined): Sending {
     const { fallback, renew } = this.options
     const { id } = this.request
-    const body = Refusal.messageOf(refused)
+    const body = RefusedResponse.messageOf(refused)
     const answer = Answer.isAnswer(body, id) ? body : undefined
     // MUST begin a new session (2025-11-25 basic/transports#session-management)
     if (named !== undefined && HttpSession.isLost(refused, answer)) {
@@ -167,7 +167,7 @@ export class Post {
     // A modern server has no older transport.
     if (error !== undefined && ErrorCodes.isModernOnly(error.code)) return this.onAnswer(Message.failure(id, error))
     return (this.opens ? fallback?.(refused, this.request, this.text) : undefined) ??
-      Effect.fail(Refusal.toError(refused))
+      Effect.fail(RefusedResponse.toError(refused))
   }
 }
 

@@ -25,7 +25,7 @@ import { type Event, fromResponse } from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import type { Sender } from "../http/Outgoing.js"
-import * as Refusal from "../http/Refusal.js"
+import * as RefusedResponse from "../http/RefusedResponse.js"
 import * as HttpSession from "./HttpSession.js"
 import * as Incoming from "./Incoming.js"
 
@@ -73,7 +73,10 @@ const awaitEndpoint = (self: Self): Effect.Effect<void, TransportError> => {
 }
 
 const send = ({ connection, session }: Self, text: string): Effect.Effect<void, TransportError> =>
-  Effect.flatMap(Ref.get(session), (current) => connection.send(HttpSession.post(current, text), Refusal.accepted))
+  Effect.flatMap(
+    Ref.get(session),
+    (current) => connection.send(HttpSession.post(current, text), RefusedResponse.accepted)
+  )
 
 /** Reads the stream until it ends. */
 const listen = (self: Self): Fiber.RuntimeFiber<void> => {
@@ -124,10 +127,10 @@ const onEndpoint = ({ connection, endpoint, session }: Self, { data }: Events.Ev
 
 const check = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void, TransportError> => {
   const type = MediaType.of(response.headers["content-type"])
-  if (Refusal.isOk(response) && type === MediaType.EVENTS) return Effect.void
-  return Effect.flatMap(Refusal.fromResponse(response), (refused) =>
+  if (RefusedResponse.isOk(response) && type === MediaType.EVENTS) return Effect.void
+  return Effect.flatMap(RefusedResponse.fromResponse(response), (refused) =>
     Effect.fail(
-      Refusal.isOk(response)
+      RefusedResponse.isOk(response)
         ? notOpened(`it is no stream of events but ${type}`, refused)
         : notOpened(refused.message, refused)
     ))

@@ -21,14 +21,14 @@ import * as ErrorCodes from "../../protocol/ErrorCodes.js"
 import * as Headers from "../../protocol/modern/Headers.js"
 import * as Methods from "../../protocol/modern/Methods.js"
 import * as Answer from "../http/Answer.js"
-import * as Body from "../http/Body.js"
 import * as EraEvidence from "../http/EraEvidence.js"
 import * as Events from "../http/Events.js"
 import type { HttpConnection } from "../http/HttpConnection.js"
 import * as HttpConnections from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import type { Sender } from "../http/Outgoing.js"
-import * as Refusal from "../http/Refusal.js"
+import * as RefusedResponse from "../http/RefusedResponse.js"
+import * as ResponseBody from "../http/ResponseBody.js"
 import * as ToolHeaders from "./ToolHeaders.js"
 
 type Response = HttpClientResponse.HttpClientResponse
@@ -66,7 +66,7 @@ export class ModernHttp implements Sender {
   send(message: Parameters<Sender["send"]>[0], text: string): ReturnType<Sender["send"]> {
     return Message.isResponse(message)
       ? Effect.void
-      : this.connection.send(this.post(message, text), Refusal.accepted)
+      : this.connection.send(this.post(message, text), RefusedResponse.accepted)
   }
 
   private post(message: Message.Request | Message.Notification, text: string): HttpClientRequest.HttpClientRequest {
@@ -86,7 +86,8 @@ export class ModernHttp implements Sender {
       Effect.suspend(() =>
         this.connection.send(
           this.post(request, text),
-          (response) => Refusal.isOk(response) ? this.answerOf(request, response) : this.refused(request, response)
+          (response) =>
+            RefusedResponse.isOk(response) ? this.answerOf(request, response) : this.refused(request, response)
         )
       ),
       (error) =>
@@ -106,7 +107,7 @@ export class ModernHttp implements Sender {
       return this.fromEvents(request, response)
     }
     if (type === MediaType.JSON) {
-      return Effect.flatMap(Body.text(response, this.connection.settings.maxBodyBytes, headers), (body) => {
+      return Effect.flatMap(ResponseBody.text(response, this.connection.settings.maxBodyBytes, headers), (body) => {
         const given = MessageText.parse(body, this.connection.settings)
         if (Answer.isAnswer(given, request.id)) {
           return Effect.succeed(given)
@@ -133,7 +134,7 @@ export class ModernHttp implements Sender {
     }
     const what = `it was answered with ${response.status}, ${type === "" ? "without an answer" : `with ${type}`}`
     return Effect.zipRight(
-      Body.discard(response),
+      ResponseBody.discard(response),
       Effect.fail(
         request.method === Methods.discover.name
           // To the probe, this is the answer of a server that does not know the method.
@@ -183,8 +184,8 @@ export class ModernHttp implements Sender {
    * the probe where the status shows no era.
    */
   private refused(request: Message.Request, response: Response): Effect.Effect<Message.Response, LocalError> {
-    return Effect.flatMap(Refusal.fromResponse(response), (refusal) => {
-      const incoming = Refusal.messageOf(refusal)
+    return Effect.flatMap(RefusedResponse.fromResponse(response), (refusal) => {
+      const incoming = RefusedResponse.messageOf(refusal)
       const error = Answer.errorOf(incoming)
       if (error !== undefined) {
         const isDenied = refusal.status === 401 || refusal.status === 403
@@ -194,7 +195,7 @@ export class ModernHttp implements Sender {
           return Effect.succeed(Message.failure(request.id, error))
         }
       }
-      return Effect.fail(Refusal.toError(refusal))
+      return Effect.fail(RefusedResponse.toError(refusal))
     })
   }
 }

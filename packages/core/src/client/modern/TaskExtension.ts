@@ -34,9 +34,9 @@ import { type EraTasks, goneOr, type OpenTask, type RequestOptions } from "../se
 import type { EraCalls } from "../session/ExtensionMethods.js"
 import type * as MethodCalls from "../session/MethodCalls.js"
 import type { Options } from "../session/NegotiatedSession.js"
-import * as ModernCalls from "./Calls.js"
 import * as InputRounds from "./InputRounds.js"
 import * as MethodTable from "./MethodTable.js"
+import * as ModernCalls from "./ModernCalls.js"
 import * as TaskQuestions from "./TaskQuestions.js"
 
 type State = Tasks.Task & Pick<ModernTasks.DetailedTask, "error" | "inputRequests" | "result">

@@ -22,7 +22,7 @@ import * as HttpConnection from "../http/HttpConnection.js"
 import { Outgoing, type Sender } from "../http/Outgoing.js"
 import * as PlatformClient from "../http/PlatformClient.js"
 import type { Reader } from "../http/Reader.js"
-import * as Refusal from "../http/Refusal.js"
+import * as RefusedResponse from "../http/RefusedResponse.js"
 import type { Settings } from "../http/Settings.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
 import * as Legacy from "../legacy/Http.js"
@@ -119,7 +119,7 @@ const legacy = (connection: HttpConnection.HttpConnection): Effect.Effect<Legacy
 
 const neither = (refused: HttpResponseError, error: TransportError): TransportError =>
   new TransportError({
-    reason: Refusal.toError(refused).reason,
+    reason: RefusedResponse.toError(refused).reason,
     message: `${refused.message}. The server does not implement HTTP+SSE of 2024-11-05 either: ${error.message}` +
       (refused.status === 404 ? ". Look at the path of the URL: that of a server is often \"/mcp\"" : ""),
     cause: refused

@@ -8,7 +8,7 @@ import type * as Resources from "@effect-mcp/core/protocol/Resources"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
-import * as Content from "../format/Content.js"
+import * as FileBytes from "../format/FileBytes.js"
 import * as SkillUri from "../format/SkillUri.js"
 import { SkillRefused } from "../SkillRefused.js"
 import * as Skills from "../Skills.js"
@@ -39,7 +39,9 @@ export const refusal = ({ frontmatter, resources, uri }: Skills.Skill, limits: L
     const path = SkillUri.within(root, uri)
     if (path === undefined) return refuse("the entry has a file that is not in the directory of the skill")
     if (seen.has(path)) return refuse("the entry has a file twice")
-    if (!Content.isDigest(digest)) return refuse("the entry has a digest that is not sha256: and 64 hexadecimal digits")
+    if (!FileBytes.isDigest(digest)) {
+      return refuse("the entry has a digest that is not sha256: and 64 hexadecimal digits")
+    }
     if (!Number.isSafeInteger(size) || size < 0) return refuse("the entry has a size that is no number of bytes")
     seen.add(path)
     bytes += size

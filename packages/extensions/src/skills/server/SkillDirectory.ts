@@ -8,7 +8,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Content from "../format/Content.js"
+import * as FileBytes from "../format/FileBytes.js"
 import { SkillChanged, SkillError } from "../Skill.js"
 import type { Source } from "./SkillFiles.js"
 
@@ -86,7 +86,7 @@ const sourceOf = (fs: FileSystem.FileSystem, own: string, label: string, maxByte
       const { size, type } = yield* fs.stat(own)
       if (type !== "File" || size > max) return undefined
       const pieces = yield* Stream.runCollect(fs.stream(own, { bytesToRead: FileSystem.Size(max + 1) }))
-      const all = Content.concat([...pieces])
+      const all = FileBytes.concat([...pieces])
       return all.length > max ? undefined : all
     })
   return {
@@ -102,7 +102,7 @@ const sourceOf = (fs: FileSystem.FileSystem, own: string, label: string, maxByte
         (all) =>
           all?.length !== size
             ? changed
-            : Effect.flatMap(Content.sha256(all), (now) => now === digest ? Effect.succeed(all) : changed)
+            : Effect.flatMap(FileBytes.sha256(all), (now) => now === digest ? Effect.succeed(all) : changed)
       )
     }
   }

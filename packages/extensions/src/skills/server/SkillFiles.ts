@@ -5,7 +5,7 @@
 import type { Fails } from "@effect-mcp/core/Feature"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Content from "../format/Content.js"
+import * as FileBytes from "../format/FileBytes.js"
 import * as FrontMatter from "../format/FrontMatter.js"
 import * as SkillUri from "../format/SkillUri.js"
 import { type Skill, type SkillChanged, SkillError, type SkillFile } from "../Skill.js"
@@ -155,10 +155,10 @@ const fileOf = <R>(
 ): Effect.Effect<SkillFile<R>, SkillError> =>
   Effect.gen(function*() {
     const uri = yield* uriOf(path)
-    const stored = { digest: yield* Content.sha256(bytes), size: bytes.length }
+    const stored = { digest: yield* FileBytes.sha256(bytes), size: bytes.length }
     return {
       uri,
-      mimeType: mediaTypeOf(SkillUri.nameOf(path), Either.isRight(Content.text(bytes))),
+      mimeType: mediaTypeOf(SkillUri.nameOf(path), Either.isRight(FileBytes.text(bytes))),
       stored: isDynamic === true ? undefined : stored,
       read: read === undefined ? Effect.succeed(bytes) : read(uri, stored)
     }
@@ -170,7 +170,7 @@ const readFrontMatter = (
   directory: string
 ): Effect.Effect<Skills.Frontmatter, SkillError> =>
   Effect.gen(function*() {
-    const decoded = Content.text(bytes)
+    const decoded = FileBytes.text(bytes)
     if (Either.isLeft(decoded)) return yield* new SkillError({ file, problem: "the file is not UTF-8 text" })
     const { fields, lineOf } = yield* Effect.mapError(
       FrontMatter.read(decoded.right),

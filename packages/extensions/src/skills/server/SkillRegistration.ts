@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import * as Content from "../format/Content.js"
+import * as FileBytes from "../format/FileBytes.js"
 import * as SkillUri from "../format/SkillUri.js"
 import { type Skill, SkillChanged, type SkillFile } from "../Skill.js"
 import * as Skills from "../Skills.js"
@@ -71,22 +71,22 @@ export const make = (options: Options): Effect.Effect<Replace, never, Scope.Scop
   })
 
 interface Registered {
-  readonly content: Content
+  readonly content: FileBytes
   readonly scope: Scope.CloseableScope
 }
 
 /** Everything of a skill that clients can see. */
-interface Content {
+interface FileBytes {
   readonly facts: string
   readonly digests: ReadonlyMap<string, string | undefined>
 }
 
-const contentOf = ({ emptyDirectories, files, frontmatter }: Skill<any>): Content => ({
+const contentOf = ({ emptyDirectories, files, frontmatter }: Skill<any>): FileBytes => ({
   facts: JSON.stringify([frontmatter, emptyDirectories, files.map(({ mimeType, uri }) => [uri, mimeType])]),
   digests: new Map(files.map(({ stored, uri }) => [uri, stored?.digest]))
 })
 
-const isSame = (one: Content, other: Content): boolean =>
+const isSame = (one: FileBytes, other: FileBytes): boolean =>
   one.facts === other.facts && [...one.digests].every(([uri, digest]) => other.digests.get(uri) === digest)
 
 const register = (
@@ -111,7 +111,7 @@ const register = (
     hints,
     read: Effect.map(
       Effect.catchIf(read, (error) => error instanceof SkillChanged, () => Effect.zipRight(onChanged, changed(uri))),
-      (bytes) => Resource.toResult(Either.getOrElse(Content.text(bytes), () => bytes), uri, mimeType)
+      (bytes) => Resource.toResult(Either.getOrElse(FileBytes.text(bytes), () => bytes), uri, mimeType)
     )
   }
   return registry.resources.register(entry)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import { parse } from "../../src/configuration/Text.js"
+import { parse } from "../../src/configuration/ConfigurationText.js"
 
 const value = (text: string, format: "json" | "toml" = "json") => Either.getOrThrow(parse(text, format))
 const problem = (text: string, format: "json" | "toml" = "json") => Either.getOrThrow(Either.flip(parse(text, format)))

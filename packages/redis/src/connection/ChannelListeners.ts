@@ -10,7 +10,7 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { RedisError } from "../RedisError.js"
-import type { Client } from "./Client.js"
+import type { Client } from "./RedisClient.js"
 
 /** How many channels one command names. */
 const PORTION = 1000

@@ -3,8 +3,8 @@
  * writes the bytes of images, audio and blobs to files.
  */
 import type { ContentBlock, ResourceContents } from "@effect-mcp/core/protocol/Content"
+import { lines, paint, type Styled } from "./CommandOutput.js"
 import { escaped, fit, line, widthOf } from "./Escape.js"
-import { lines, paint, type Styled } from "./Output.js"
 
 const bytes = (base64: string): string => `${Math.floor((base64.length * 3) / 4)} bytes`
 

@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import type { Reply, Script } from "../RedisCommand.js"
 import type { RedisConnectionService } from "../RedisConnection.js"
 import type { RedisError } from "../RedisError.js"
-import { MAX_WAIT } from "./Client.js"
+import { MAX_WAIT } from "./RedisClient.js"
 
 export interface Entry {
   readonly id: string

@@ -6,9 +6,9 @@ import * as Prompt from "@effect/cli/Prompt"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import { propertiesOf, typesOf, valueOf } from "./ArgumentWords.js"
+import type { OutputService } from "./CommandOutput.js"
 import { fit, jsonText, line } from "./Escape.js"
-import type { OutputService } from "./Output.js"
-import { propertiesOf, typesOf, valueOf } from "./Words.js"
 
 interface Choice {
   readonly title: string

@@ -4,7 +4,7 @@ import { Effect, Exit, Fiber } from "effect"
 import type { Redis } from "ioredis"
 import { EventEmitter } from "node:events"
 import { preempted } from "../../../testing/test/support/Preempted.js"
-import { Client } from "../../src/connection/Client.js"
+import { Client } from "../../src/connection/RedisClient.js"
 
 describe("A command that waits for a connection", () => {
   it.scopedLive("leaves its place wherever it is interrupted", () =>

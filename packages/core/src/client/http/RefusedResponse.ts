@@ -10,8 +10,8 @@ import { TransportError } from "../../jsonrpc/LocalError.js"
 import type * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
 import { HttpResponseError } from "../HttpResponseError.js"
-import * as Body from "./Body.js"
 import * as Confidential from "./Confidential.js"
+import * as ResponseBody from "./ResponseBody.js"
 
 /** How many bytes of the body of a refusal are kept. */
 const MAX_BODY_BYTES = 64 * 1024
@@ -31,7 +31,7 @@ const DESCRIPTION = /error_description\s*=\s*"(?:[^"\\]|\\[^])*"/gi
 
 /** Reads a response as a refusal, for at most a second. */
 export const fromResponse = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<HttpResponseError> =>
-  Effect.map(Body.beginning(response, MAX_BODY_BYTES), (body) => {
+  Effect.map(ResponseBody.beginning(response, MAX_BODY_BYTES), (body) => {
     const { request, status } = response
     const { "mcp-session-id": _, "set-cookie": __, ...headers } = response.headers
     const challenge = headers["www-authenticate"]
@@ -67,7 +67,7 @@ export const toError = (refused: HttpResponseError): TransportError =>
 /** Discards the body of a response that accepts its request. Fails with the refusal that any other response is. */
 export const accepted = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void, TransportError> =>
   isOk(response)
-    ? Body.discard(response)
+    ? ResponseBody.discard(response)
     : Effect.flatMap(fromResponse(response), (refused) => Effect.fail(toError(refused)))
 
 /** The message in the body of a refusal. Some servers write errors as text. */

@@ -7,7 +7,7 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { type Failure, refused, usage } from "./Failure.js"
+import { type Failure, refused, usage } from "./CommandFailure.js"
 
 const parsed = (text: string, what: string): Effect.Effect<unknown, Failure> =>
   Effect.try({

@@ -11,8 +11,8 @@ import * as TasksClient from "@effect-mcp/core/TasksClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Answers from "./Answers.js"
-import * as Failure from "./Failure.js"
-import { layer as outputLayer, Output, type OutputService } from "./Output.js"
+import * as CommandFailure from "./CommandFailure.js"
+import { layer as outputLayer, Output, type OutputService } from "./CommandOutput.js"
 import * as Target from "./Target.js"
 
 /** What this program calls itself to servers and hosts. */
@@ -47,7 +47,7 @@ export interface Context {
 }
 
 /** Runs a command's work with a client of its server. Failures of calls become failures of the command. */
-export const use = <A, E extends Failure.Failure | ClientError | QuitException, R>(
+export const use = <A, E extends CommandFailure.Failure | ClientError | QuitException, R>(
   given: Given,
   words: ReadonlyArray<string>,
   command: ReadonlyArray<string>,
@@ -65,14 +65,14 @@ export const use = <A, E extends Failure.Failure | ClientError | QuitException, 
         features: Answers.layer(output, given.roots),
         ...(first === undefined ? undefined : { versions: [first, ...others] })
       }),
-      (error) => Failure.ofConnect(connector.name, error)
+      (error) => CommandFailure.ofConnect(connector.name, error)
     )
     if (Option.isSome(given.serverLog)) {
-      yield* Effect.mapError(client.setLoggingLevel(given.serverLog.value), Failure.ofCall)
+      yield* Effect.mapError(client.setLoggingLevel(given.serverLog.value), CommandFailure.ofCall)
     }
     return yield* Effect.mapError(
       work({ client, output, words: rest }),
       (error) =>
-        error._tag === "Failure" || error._tag === "QuitException" ? error : Failure.ofCall(error as ClientError)
+        error._tag === "Failure" || error._tag === "QuitException" ? error : CommandFailure.ofCall(error as ClientError)
     )
   }).pipe(Effect.scoped, Effect.provide(Target.live), Effect.provide(outputLayer(given.json)))
