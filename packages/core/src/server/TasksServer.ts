@@ -12,6 +12,7 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type { JsonObject } from "../protocol/Json.js"
 import * as Extension from "../protocol/modern/TasksExtension.js"
 import * as Version from "../protocol/Version.js"
@@ -56,12 +57,11 @@ export const extension: typeof Extension.extension = Extension.extension
 export const layerWith = (options: Options = {}): Layer.Layer<never, never, Registry | TaskStore> =>
   Layer.unwrapScoped(Effect.gen(function*() {
     const registry = yield* Registry
-    const store = yield* NodeTasks.make(
-      StoredTasks.logging(yield* TaskStore),
-      () => ServerTasks.of(registry)?.runner.ids() ?? []
-    )
+    // `Registry.add` gives no place: a server that runs has read its own.
+    const place = Option.getOrElse(yield* Effect.serviceOption(ServerTasks.Place), () => new ServerTasks.TasksPlace())
+    const store = yield* NodeTasks.make(StoredTasks.logging(yield* TaskStore), () => place.tasks?.runner.ids() ?? [])
     const runner = new TaskRunner.TaskRunner(store, TaskRunner.settings(options))
-    yield* ServerTasks.register(registry, { runner, call: TaskCall, legacy, modern })
+    yield* place.register({ runner, call: TaskCall, legacy: LegacyWire.wire, modern: ModernWire.wire })
     return requests(registry, runner.tasks)
   }))
 
@@ -88,24 +88,6 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
  * @category layers
  */
 export const layer: Layer.Layer<never, never, Registry | TaskStore> = layerWith()
-
-// Each function by its name: a search for unused code does not see what uses a whole module.
-const legacy: typeof LegacyWire = {
-  isIn: LegacyWire.isIn,
-  dialect: LegacyWire.dialect,
-  toTask: LegacyWire.toTask,
-  get: LegacyWire.get,
-  result: LegacyWire.result,
-  cancel: LegacyWire.cancel,
-  list: LegacyWire.list
-}
-
-const modern: typeof ModernWire = {
-  isGiven: ModernWire.isGiven,
-  dialect: ModernWire.dialect,
-  toTask: ModernWire.toTask,
-  toDetailedTask: ModernWire.toDetailedTask
-}
 
 /**
  * The requests about tasks, from 2026-07-28 on, as handlers of the extension. Those of 2025-11-25 are methods of its own revision, see

@@ -18,7 +18,7 @@ import type { Tool } from "../../protocol/Tools.js"
 import * as Version from "../../protocol/Version.js"
 import type * as Authenticator from "../Authenticator.js"
 import type { ServerCacheOptions } from "../CacheHints.js"
-import * as Dispatcher from "../Dispatcher.js"
+import type * as Dispatcher from "../Dispatcher.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import * as Completion from "../features/Completion.js"
 import * as NamingRules from "../features/NamingRules.js"
@@ -68,6 +68,7 @@ export const make = <E>(
     yield* NamingRules.warn("server", info)
     const extensions = yield* Effect.sync(() => ExtensionTable.make(options.extensions ?? [], "server"))
     const registry = yield* Effect.acquireRelease(Registry.make, ({ close }) => close)
+    const place = new ServerTasks.TasksPlace()
     const logging = options.logging !== false
     const subscriptions = options.subscriptions !== false
     // The whole context: only the type checker knows what the session layer and the middleware require of it.
@@ -76,15 +77,15 @@ export const make = <E>(
     yield* Layer.buildWithMemoMap(
       Layer.provide(
         features as Layer.Layer<never, E, Registry.Registry>,
-        Layer.succeedContext(SurroundedRegistry.contextOf(registry))
+        Layer.succeedContext(Context.add(SurroundedRegistry.contextOf(registry), ServerTasks.Place, place))
       ),
       yield* Layer.makeMemoMap,
       yield* Release.scope("The features of the server", options.closeTimeout)
     )
     const versions = options.versions ?? Version.all
     yield* ExtensionTable.warnOfMissing(extensions, "server", usedExtensions(registry, versions))
-    yield* warnOfTasks(registry, versions)
-    const tasks = ServerTasks.of(registry)
+    const { tasks } = place
+    if (tasks === undefined) yield* warnOfTasks(registry, versions)
     const limits = ResolvedLimits.ofServer(options.limits)
     // Made when it is first needed: Node loads its cryptography then, and most servers never seal.
     const random = yield* SealKeys.memory({ every: Infinity })
@@ -148,7 +149,7 @@ export const make = <E>(
       tasks,
       options
     )
-    return Context.make(Dispatcher.Dispatcher, dispatcher).pipe(Context.add(Registry.Running, registry))
+    return Context.make(Dispatch.Entrances, dispatcher).pipe(Context.add(Registry.Running, registry))
   })
 
 const withContext = (
@@ -171,13 +172,11 @@ const usedExtensions = (
 ]
 
 /**
- * Logs a warning for tools that run as tasks only, on a server that runs no tasks: their calls are served as those of other tools. Only for
+ * Logs a warning for the tools of a server without tasks that run as tasks only: their calls are served as those of other tools. Only for
  * servers with a revision that has tasks.
  */
 const warnOfTasks = (registry: RegistryService, versions: ReadonlyArray<Version.Version>): Effect.Effect<void> => {
-  if (ServerTasks.of(registry) !== undefined || !versions.some((version) => Version.isAtLeast(version, "2025-11-25"))) {
-    return Effect.void
-  }
+  if (!versions.some((version) => Version.isAtLeast(version, "2025-11-25"))) return Effect.void
   const names = Array.from(registry.tools.values())
     .flatMap(({ advertised, task }) => task?.support === "required" ? [`"${advertised.name}"`] : [])
   return names.length === 0 ? Effect.void : Effect.logWarning(

@@ -6,6 +6,7 @@
  * limits as a POST without a session: HTTP itself does not use it, its channels write to the response.
  */
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -23,7 +24,7 @@ import * as Methods from "../../protocol/legacy/Methods.js"
 import * as Version from "../../protocol/Version.js"
 import type { Caller, Refuses } from "../Authenticator.js"
 import type { Change } from "../ChangeBus.js"
-import type { DispatcherService, Options } from "../Dispatcher.js"
+import { Dispatcher, type DispatcherService, type Options } from "../Dispatcher.js"
 import type { Headers } from "../http/HttpExchange.js"
 import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
 import type { Connection } from "../legacy/Connection.js"
@@ -60,6 +61,9 @@ export interface Entrances
   readonly legacy: LegacyServe.LegacyServe | undefined
   readonly modern: ModernServe.ModernServe | undefined
 }
+
+/** The `Dispatcher` as HTTP endpoints see it. The key is the same, because it is the same service. */
+export const Entrances: Context.Tag<Dispatcher, Entrances> = Context.GenericTag<Dispatcher, Entrances>(Dispatcher.key)
 
 export const make = (
   server: Server,

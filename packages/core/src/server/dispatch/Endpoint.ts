@@ -16,7 +16,7 @@ import * as Edition from "../../kit/Edition.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as Version from "../../protocol/Version.js"
 import type { Caller, Principal, Refuses } from "../Authenticator.js"
-import { Dispatcher } from "../Dispatcher.js"
+import type { Dispatcher } from "../Dispatcher.js"
 import { Bodies, MAX_DISCARDED, OpenBody } from "../http/Body.js"
 import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
@@ -32,7 +32,7 @@ import * as HttpRefusalCheck from "../runtime/HttpRefusalCheck.js"
 import * as Permission from "../runtime/Permission.js"
 import * as Reply from "../runtime/Reply.js"
 import * as Metrics from "../telemetry/Metrics.js"
-import type { Entrances } from "./Dispatch.js"
+import { Entrances } from "./Dispatch.js"
 import * as Draining from "./Draining.js"
 import type { ServedPath } from "./HttpTransports.js"
 import * as HttpTransports from "./HttpTransports.js"
@@ -64,8 +64,7 @@ export const make = (
   isOpen = false
 ): Effect.Effect<Endpoint, never, Dispatcher | Scope.Scope> =>
   Effect.gen(function*() {
-    // `McpServer.layer` provides every dispatcher.
-    const entrances = (yield* Dispatcher) as Entrances
+    const entrances = yield* Entrances
     yield* entrances.listening
     const context = yield* Effect.flatMap(
       EndpointContext.make(options),

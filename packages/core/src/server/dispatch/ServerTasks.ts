@@ -1,37 +1,49 @@
 /**
  * The tasks of a server: what runs them, and the code for calls and for each era that only a server with tasks needs. `Tasks.layer`
- * registers all of it, so that other servers load none.
+ * gives all of it to the `Place` of its server, so that other servers load none.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as TaskCall from "../features/TaskCall.js"
 import type * as LegacyWire from "../legacy/TaskWire.js"
 import type * as ModernWire from "../modern/TaskWire.js"
-import type { RegistryService } from "../Registry.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
 
 export interface ServerTasks {
   readonly runner: TaskRunner
   readonly call: typeof TaskCall
-  readonly legacy: typeof LegacyWire
-  readonly modern: typeof ModernWire
+  readonly legacy: LegacyWire.Wire
+  readonly modern: ModernWire.Wire
 }
 
-/** The tasks of servers, by the registry of the server. */
-const registered = new WeakMap<RegistryService, ServerTasks>()
+/**
+ * Where a server finds its tasks. Features get a place beside the registry, and ask for it as an optional service, so that no public type
+ * names it. Its mutable field: the tasks, from their registration until their scope closes.
+ */
+export class TasksPlace {
+  private registered: ServerTasks | undefined
 
-export const of = (registry: RegistryService): ServerTasks | undefined => registered.get(registry)
+  get tasks(): ServerTasks | undefined {
+    return this.registered
+  }
 
-/** Gives a server its tasks until the scope closes, which ends them. Dies when the server has tasks already. */
-export const register = (registry: RegistryService, tasks: ServerTasks): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.suspend(() => {
-      if (registered.has(registry)) return Effect.dieMessage("A server has `Tasks.layer` twice among its features")
-      registered.set(registry, tasks)
-      return Effect.void
-    }),
-    () => {
-      registered.delete(registry)
-      return tasks.runner.shutdown
-    }
-  )
+  /** Gives the server its tasks until the scope closes, which ends them. Dies when the server has tasks already. */
+  register(tasks: ServerTasks): Effect.Effect<void, never, Scope.Scope> {
+    return Effect.acquireRelease(
+      Effect.suspend(() => {
+        if (this.registered !== undefined) {
+          return Effect.dieMessage("A server has `Tasks.layer` twice among its features")
+        }
+        this.registered = tasks
+        return Effect.void
+      }),
+      () => {
+        this.registered = undefined
+        return tasks.runner.shutdown
+      }
+    )
+  }
+}
+
+export class Place extends Context.Tag("@effect-mcp/core/server/ServerTasks/Place")<Place, TasksPlace>() {}

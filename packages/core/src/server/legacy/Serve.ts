@@ -43,10 +43,7 @@ import * as Handshake from "./Handshake.js"
 import * as Initialize from "./Initialize.js"
 import * as Questions from "./Questions.js"
 import * as Subscriptions from "./Subscriptions.js"
-import type * as TaskWire from "./TaskWire.js"
-
-/** What only a server with tasks needs. */
-type Wire = typeof TaskWire
+import type { Wire } from "./TaskWire.js"
 
 /** How a server serves the messages of any connection. Made once for each server. */
 export class LegacyServe extends MessageServer<Connection> {

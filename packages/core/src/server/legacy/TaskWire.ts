@@ -35,10 +35,10 @@ import type { LegacySession } from "./Connection.js"
 import * as Questions from "./Questions.js"
 
 /** Whether a revision has these tasks. */
-export const isIn = (version: Version.Version): boolean => version === "2025-11-25"
+const isIn = (version: Version.Version): boolean => version === "2025-11-25"
 
 /** `detached` gives what the handler sends and asks with after the response. */
-export const dialect = (
+const dialect = (
   session: LegacySession,
   detached: (mark: (params: JsonObject | undefined) => JsonObject) => ReturnType<TaskDialect["detached"]>
 ): TaskDialect => {
@@ -93,7 +93,7 @@ const silent = ({ asker, outbound }: LegacySession): ReturnType<TaskDialect["det
 const refused = (why: string) =>
   new JsonRpcError.JsonRpcError({ code: JsonRpcError.METHOD_NOT_FOUND, message: `Method not found: ${why}` })
 
-export const toTask = (task: StoredTask): ProtocolTasks.Task => ({
+const toTask = (task: StoredTask): ProtocolTasks.Task => ({
   ...TaskFacts.common(task),
   ttl: task.ttl,
   pollInterval: task.pollInterval
@@ -103,16 +103,16 @@ const viewerOf = (session: LegacySession): Viewer => TaskViewer.make(session, Ve
 
 type Params = { readonly taskId: string }
 
-export const get = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
+const get = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
   Effect.map(tasks.get(viewerOf(session), taskId), toTask)
 
-export const cancel = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
+const cancel = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
   Effect.flatMap(tasks.cancel(viewerOf(session), taskId), ([task, isCancelled]) =>
     isCancelled
       ? Effect.succeed(toTask(task))
       : Effect.fail(new InvalidParams({ message: `Invalid params: the task has ended already, it is ${task.status}` })))
 
-export const list = (
+const list = (
   tasks: StoredTasks,
   { cursor }: { readonly cursor?: string | undefined },
   session: LegacySession,
@@ -139,7 +139,7 @@ const answered = ({ asker, facts }: LegacySession, method: string, params: JsonO
     : Effect.never
 
 /** Waits until the task has ended, and sends its questions to this client meanwhile. Gives the result of the call. */
-export const result = (
+const result = (
   tasks: StoredTasks,
   { taskId }: Params,
   session: LegacySession
@@ -196,3 +196,15 @@ export const result = (
     // Around the stream: what ends a stream from within also ends the fibers that its elements have forked.
     return Race.raceFirst(ended, Deferred.await(lost))
   })
+
+/** What a server with tasks needs in this era. */
+export interface Wire {
+  readonly isIn: typeof isIn
+  readonly dialect: typeof dialect
+  readonly get: typeof get
+  readonly result: typeof result
+  readonly cancel: typeof cancel
+  readonly list: typeof list
+}
+
+export const wire: Wire = { isIn, dialect, get, result, cancel, list }

@@ -63,10 +63,7 @@ import * as Questions from "./Questions.js"
 import { envelopeOf, type ModernSession, type Posted, RequestFacts } from "./RequestFacts.js"
 import * as Status from "./Status.js"
 import { resultOf, Subscriptions } from "./Subscriptions.js"
-import type * as TaskWire from "./TaskWire.js"
-
-/** What only a server with tasks needs. */
-type Wire = typeof TaskWire
+import type { Wire } from "./TaskWire.js"
 
 /** How a server serves modern messages. Made once for each server. */
 export class ModernServe extends MessageServer<RequestFacts> {

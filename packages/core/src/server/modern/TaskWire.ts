@@ -19,9 +19,9 @@ import * as InputQuestion from "./InputQuestion.js"
 import type { ModernSession } from "./RequestFacts.js"
 
 /** Whether a server was given the extension. */
-export const isGiven = ({ byId }: ExtensionTable.ExtensionTable): boolean => byId.has(extension.id)
+const isGiven = ({ byId }: ExtensionTable.ExtensionTable): boolean => byId.has(extension.id)
 
-export const dialect = (session: ModernSession): TaskDialect => {
+const dialect = (session: ModernSession): TaskDialect => {
   const { clientCapabilities, version } = session.facts
   const isDeclared = clientCapabilities.extensions?.[extension.id] !== undefined
   return {
@@ -47,7 +47,7 @@ export const dialect = (session: ModernSession): TaskDialect => {
   }
 }
 
-export const toTask = (task: StoredTask): Task => ({
+const toTask = (task: StoredTask): Task => ({
   ...TaskFacts.common(task),
   ttlMs: task.ttl,
   pollIntervalMs: task.pollInterval
@@ -59,3 +59,11 @@ export const toDetailedTask = (task: StoredTask): DetailedTask => ({
   ...(task.status === "input_required" ? { inputRequests: task.questions as unknown as InputRequests } : undefined),
   ...task.outcome
 })
+
+/** What a server with tasks needs in this era. */
+export interface Wire {
+  readonly isGiven: typeof isGiven
+  readonly dialect: typeof dialect
+}
+
+export const wire: Wire = { isGiven, dialect }
