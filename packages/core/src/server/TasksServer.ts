@@ -26,7 +26,7 @@ import * as ModernWire from "./modern/TaskWire.js"
 import * as NodeTasks from "./nodes/NodeTasks.js"
 import { Registry, type RegistryService } from "./Registry.js"
 import { RequestContext } from "./RequestContext.js"
-import type { Session } from "./runtime/Session.js"
+import type { HandlerContext } from "./runtime/HandlerContext.js"
 import * as TaskViewer from "./runtime/TaskViewer.js"
 import * as StoredTasks from "./tasks/StoredTasks.js"
 import * as TaskRunner from "./tasks/TaskRunner.js"
@@ -99,7 +99,7 @@ const requests = (registry: RegistryService, tasks: StoredTasks.StoredTasks): La
   const viewer = Effect.map(
     RequestContext,
     // What handlers get has more members than they know.
-    (request) => TaskViewer.make(request as Session, Version.isModern)
+    (request) => TaskViewer.make(request as HandlerContext, Version.isModern)
   )
   return Layer.mergeAll(
     Feature.make(() =>

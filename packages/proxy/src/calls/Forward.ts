@@ -19,7 +19,7 @@ import type { Registry } from "@effect-mcp/core/Registry"
 import { RequestContext } from "@effect-mcp/core/RequestContext"
 import type { AskError, PassedRound, ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { extension as tasks } from "@effect-mcp/core/TasksClient"
-import * as Session from "@effect-mcp/core/unstable/server/Session"
+import * as HandlerContext from "@effect-mcp/core/unstable/server/HandlerContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -235,7 +235,7 @@ const legacy = (
   const { method, params, support } = request
   // A task has no time-out, and goes on when the connection is lost.
   const isTask = declares(link.session.serverCapabilities, "tasks.requests.tools.call") &&
-    (support === "required" || (support === "optional" && Session.isTask(running.session())))
+    (support === "required" || (support === "optional" && HandlerContext.isTask(running.session())))
   return link.during(
     running,
     isTask ? asTask(self, link, request, running) : send(self, link, running.session, method, params)

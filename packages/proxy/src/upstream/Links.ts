@@ -12,7 +12,7 @@ import type { McpError } from "@effect-mcp/core/protocol/McpError"
 import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
 import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
 import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
-import * as Session from "@effect-mcp/core/unstable/server/Session"
+import * as HandlerContext from "@effect-mcp/core/unstable/server/HandlerContext"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -135,7 +135,7 @@ const entrances = (self: Self): Links => ({
   warnOfAnonymous: self.warnOfAnonymous,
   of: (session) =>
     Effect.suspend(() => {
-      const key = session.client.key ?? (Session.isLocal(session) ? anonymousOfMachine : undefined)
+      const key = session.client.key ?? (HandlerContext.isLocal(session) ? anonymousOfMachine : undefined)
       return key === undefined ? ofUnknown(self, session) : get(self, new Key(key, session))
     }),
   begin: (session) => {

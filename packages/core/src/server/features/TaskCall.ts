@@ -19,8 +19,8 @@ import type { McpError } from "../../protocol/McpError.js"
 import * as McpErrors from "../../protocol/McpError.js"
 import { RequestContext } from "../RequestContext.js"
 import type { Asker } from "../runtime/Asker.js"
+import type { HandlerContext } from "../runtime/HandlerContext.js"
 import { RequestScope } from "../runtime/Pipeline.js"
-import type { Session } from "../runtime/Session.js"
 import type { Support, TaskDialect } from "../runtime/TaskDialect.js"
 import { type AskError, ServerSession } from "../ServerSession.js"
 import type { Check, Ended, StoredTasks } from "../tasks/StoredTasks.js"
@@ -35,19 +35,19 @@ export interface TaskTool {
 }
 
 /** Why the client has to call the tool in another way; `undefined` where it does not. */
-export const refusal = ({ tasks }: Session, tool: TaskTool | undefined): McpError | JsonRpcError | undefined =>
+export const refusal = ({ tasks }: HandlerContext, tool: TaskTool | undefined): McpError | JsonRpcError | undefined =>
   tasks === undefined ? undefined : Option.getOrUndefined(Either.getLeft(tasks.wants(tool?.support)))
 
 /** Runs a call, as a task where there is to be one. A call that is refused has no task. */
 export const run = (
   runner: TaskRunner,
-  session: Session,
+  handler: HandlerContext,
   tool: TaskTool | undefined,
   call: Effect.Effect<unknown, unknown, any>,
   /** The scopes that the call requires. */
   requires: ReadonlyArray<string>
 ): Effect.Effect<unknown, unknown, any> => {
-  const { tasks } = session
+  const { tasks } = handler
   if (tasks === undefined) return call
   const wanted = tasks.wants(tool?.support)
   if (Either.isLeft(wanted) || wanted.right === undefined || tool === undefined) return call
@@ -62,10 +62,10 @@ export const run = (
       const scope = Context.get(context as Context.Context<Scope.Scope>, Scope.Scope)
       const beginning = Semaphore.make()
       let isCancelled = false
-      const own = session.ofHandler()
+      const own = handler.ofHandler()
       const begin = Effect.uninterruptible(beginning.run(Effect.suspend(() =>
         own.task !== undefined ? Effect.void : Effect.gen(function*() {
-          const task = yield* runner.create(session.principal?.id ?? null, tasks.version, ttl, requires)
+          const task = yield* runner.create(handler.principal?.id ?? null, tasks.version, ttl, requires)
           const { asker, outbound } = tasks.detached(task)
           own.begin(task, outbound, askerOf(task, asker, tasks, runner.tasks), runner.tasks.reports(task))
           yield* runner.supervise(task, Deferred.await(handed), tasks.changed)

@@ -15,11 +15,11 @@ import { InvalidParams } from "../../protocol/McpError.js"
 import type { PaginatedParams } from "../../protocol/Pagination.js"
 import type * as Tools from "../../protocol/Tools.js"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
+import type { HandlerContext } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import * as HandlerResult from "../runtime/HandlerResult.js"
 import * as Reply from "../runtime/Reply.js"
 import * as Route from "../runtime/Route.js"
-import type { Session } from "../runtime/Session.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
 import * as PagedList from "./PagedList.js"
 import * as Surroundings from "./Surroundings.js"
@@ -76,7 +76,7 @@ const serve = (
   const called = () =>
     ToolArguments.decodes(tool) ? toolArguments.call(tool, params, raw) : tool.call(params.arguments, params.name)
   if (tool.around === undefined && tasks === undefined) return { effect: called(), context: tool.context }
-  const refusal = tasks?.call.refusal(session as Session, tool.task)
+  const refusal = tasks?.call.refusal(session as HandlerContext, tool.task)
   const call = Effect.suspend(called)
   const served = Surroundings.serve(
     tool,
@@ -91,7 +91,7 @@ const serve = (
       ...served,
       effect: tasks.call.run(
         tasks.runner,
-        session as Session,
+        session as HandlerContext,
         tool.task,
         served.effect,
         Surroundings.scopesOf(tool)

@@ -27,10 +27,7 @@ import * as Method from "../../protocol/Method.js"
 import type { LegacyVersion } from "../../protocol/Version.js"
 import * as Version from "../../protocol/Version.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
-import type { ClientFacts, Session } from "../runtime/Session.js"
-
-/** The session of one message of a connection. */
-export type LegacySession = Session<Connection>
+import type { ClientFacts } from "../runtime/HandlerContext.js"
 
 /** A subscription of the client to a resource. */
 export interface Subscription {

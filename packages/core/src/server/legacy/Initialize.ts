@@ -23,9 +23,10 @@ import * as Version from "../../protocol/Version.js"
 import type { Principal } from "../Authenticator.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
+import type { HandlerContext } from "../runtime/HandlerContext.js"
 import type { Server } from "../runtime/Server.js"
 import { MAX_FACTS, type SessionLayer } from "../runtime/SessionLayer.js"
-import { Connection, type LegacySession } from "./Connection.js"
+import { Connection } from "./Connection.js"
 import * as SessionRefusal from "./SessionRefusal.js"
 
 /**
@@ -34,10 +35,10 @@ import * as SessionRefusal from "./SessionRefusal.js"
  */
 export const serve = (
   server: Offering & Pick<Server, "info" | "versions" | "instructions" | "session">,
-  session: LegacySession,
+  handler: HandlerContext<Connection>,
   params: Initialize.InitializeParams
 ): Effect.Effect<Initialize.InitializeResult, unknown> => {
-  const { facts: connection } = session
+  const { facts: connection } = handler
   if (isTooLarge(params)) {
     return Effect.fail(
       new InvalidParams({
@@ -55,10 +56,10 @@ export const serve = (
   connection.clientCapabilities = Projection.compile(ClientCapabilities, connection.version)(
     params.capabilities
   ) as ClientCapabilities
-  connection.serverCapabilities = offered(server, connection, session.principal)
+  connection.serverCapabilities = offered(server, connection, handler.principal)
   const { scope } = connection
-  if (server.session === undefined || scope === undefined) return Effect.succeed(accept(server, session))
-  return Effect.map(build(server.session, session, scope), () => accept(server, session))
+  if (server.session === undefined || scope === undefined) return Effect.succeed(accept(server, handler))
+  return Effect.map(build(server.session, handler, scope), () => accept(server, handler))
 }
 
 const isTooLarge = ({ capabilities, clientInfo, protocolVersion }: Initialize.InitializeParams): boolean => {
@@ -66,15 +67,15 @@ const isTooLarge = ({ capabilities, clientInfo, protocolVersion }: Initialize.In
   return facts === undefined || facts.length > MAX_FACTS
 }
 
-/** Builds the session layer for the client of a session. */
+/** Builds the session layer for the client of a message. */
 export const build = (
   layer: SessionLayer,
-  session: LegacySession,
+  handler: HandlerContext<Connection>,
   scope: Scope.Scope
 ): Effect.Effect<void, unknown> =>
-  Effect.asVoid(layer.build(session, scope, (services, release) => {
-    session.facts.services = services
-    session.facts.releaseServices = release
+  Effect.asVoid(layer.build(handler, scope, (services, release) => {
+    handler.facts.services = services
+    handler.facts.releaseServices = release
   }))
 
 /**
@@ -115,7 +116,7 @@ const withoutNotifications = (
 
 const accept = (
   { info, instructions }: Pick<Server, "info" | "instructions">,
-  { facts: connection }: LegacySession
+  { facts: connection }: HandlerContext<Connection>
 ): Initialize.InitializeResult => {
   connection.accepted = true
   const text = instructions()

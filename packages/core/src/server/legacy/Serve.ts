@@ -1,6 +1,6 @@
 /**
  * The server's side of a legacy conversation: which messages wait for the handshake, which requests the client may make now, the
- * methods that only this era has, and what its sessions do in their own way: the facts of a client are those of its connection,
+ * methods that only this era has, and what its handlers do in their own way: the facts of a client are those of its connection,
  * announcements wait in its queue, and questions are requests to it. Features observe its handshake, its roots, its log level.
  *
  * `MessageServer` serves the messages, `Handshake` knows what waits for `initialize`.
@@ -27,6 +27,7 @@ import { isBrief } from "../../protocol/rules/NeverWaits.js"
 import type { Version } from "../../protocol/Version.js"
 import type { ClientObserver } from "../Registry.js"
 import type { Asker, RequestChannel } from "../runtime/Asker.js"
+import { type Era, HandlerContext } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import { MessageServer } from "../runtime/MessageServer.js"
 import * as Pipeline from "../runtime/Pipeline.js"
@@ -36,9 +37,8 @@ import * as Route from "../runtime/Route.js"
 import { type EraRoute, handlerOf } from "../runtime/Routes.js"
 import * as Routes from "../runtime/Routes.js"
 import type { Server } from "../runtime/Server.js"
-import { type Era, Session } from "../runtime/Session.js"
 import type { ServerSessionService } from "../ServerSession.js"
-import type { Connection, LegacySession } from "./Connection.js"
+import type { Connection } from "./Connection.js"
 import * as Handshake from "./Handshake.js"
 import * as Initialize from "./Initialize.js"
 import * as Questions from "./Questions.js"
@@ -69,11 +69,11 @@ export class LegacyServe extends MessageServer<Connection> {
     if (this.server.authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
     if (!connection.accepted && connection.handshake === undefined) return undefined
     if (connection.restored !== undefined && connection.handshake === undefined) {
-      const session = observedSession(connection, this.era, notification, channel)
-      return Effect.matchCauseEffect(Handshake.restored(connection, this.restore(session)), {
+      const handler = contextOfObserver(connection, this.era, notification, channel)
+      return Effect.matchCauseEffect(Handshake.restored(connection, this.restore(handler)), {
         // As after a handshake that failed. The next message tries again.
         onFailure: (cause) =>
-          Effect.logDebug(`Dropped "${HandlerName.quotable(method)}": the session could not be restored`, cause),
+          Effect.logDebug(`Dropped "${HandlerName.quotable(method)}": the handler could not be restored`, cause),
         onSuccess: () => this.notification(connection, notification, channel) ?? Effect.void
       })
     }
@@ -95,8 +95,8 @@ export class LegacyServe extends MessageServer<Connection> {
     if (refusal !== undefined) return this.failed(refusal)
     const { handshake } = connection
     if (connection.restored !== undefined && handshake === undefined) {
-      const session = new Session(connection, request, incoming, this.era)
-      return Handshake.restoring(connection, this.restore(session), () => this.plan(connection, request, incoming))
+      const handler = new HandlerContext(connection, request, incoming, this.era)
+      return Handshake.restoring(connection, this.restore(handler), () => this.plan(connection, request, incoming))
     }
     if (this.pipeline.isBare && handshake === undefined) return this.plan(connection, request, incoming)
     if (handshake !== undefined && request.method !== Methods.ping.name) {
@@ -122,8 +122,8 @@ export class LegacyServe extends MessageServer<Connection> {
       })
   }
 
-  outcomeOf(session: LegacySession, exit: Exit.Exit<unknown, unknown>): Outcome {
-    return Reply.ofRequest(session, exit, "legacy")
+  outcomeOf(handler: HandlerContext<Connection>, exit: Exit.Exit<unknown, unknown>): Outcome {
+    return Reply.ofRequest(handler, exit, "legacy")
   }
 
   protected refused(exit: Exit.Exit<unknown, unknown>): Outcome {
@@ -131,16 +131,16 @@ export class LegacyServe extends MessageServer<Connection> {
   }
 
   /** What the session layer and the features of resources keep for a client, anew at this node. */
-  private restore(session: LegacySession): Effect.Effect<void, unknown> {
-    const { restored = [], scope, services } = session.facts
+  private restore(handler: HandlerContext<Connection>): Effect.Effect<void, unknown> {
+    const { restored = [], scope, services } = handler.facts
     const { session: layer, subscriptions } = this.server
     const built = layer === undefined || scope === undefined || services !== undefined
       ? Effect.void
-      : Initialize.build(layer, session, scope)
+      : Initialize.build(layer, handler, scope)
     return subscriptions === undefined ? built : Effect.zipRight(
       built,
       // A resource that is gone, or that the client does not see any more, has no subscription.
-      Effect.forEach(restored, (uri) => Effect.ignore(Subscriptions.subscribe(session, { uri }, subscriptions)), {
+      Effect.forEach(restored, (uri) => Effect.ignore(Subscriptions.subscribe(handler, { uri }, subscriptions)), {
         discard: true
       })
     )
@@ -170,11 +170,11 @@ const ownRoutes = (
   const { limits: { pageSize }, subscriptions, tasks } = server
   const own = <P, A>(
     method: Method.Request<string, P, A>,
-    serve: (params: P, session: LegacySession) => Effect.Effect<A, unknown>,
+    serve: (params: P, handler: HandlerContext<Connection>) => Effect.Effect<A, unknown>,
     options?: Partial<Joined>
   ): Joined => ({
     method,
-    serve: (params, session) => Route.served(Effect.suspend(() => serve(params, session))),
+    serve: (params, handler) => Route.served(Effect.suspend(() => serve(params, handler))),
     isTrusted: true,
     isStable: false,
     ...options
@@ -185,7 +185,7 @@ const ownRoutes = (
     // MUST NOT be cancelled by the client (2025-11-25 basic/utilities/cancellation#behavior-requirements)
     own(
       Methods.initialize,
-      (params, session) => stored(session.facts, Initialize.serve(server, session, params)),
+      (params, handler) => stored(handler.facts, Initialize.serve(server, handler, params)),
       {
         isEarly: true,
         isCancellable: false,
@@ -196,19 +196,19 @@ const ownRoutes = (
     own(Methods.ping, () => Effect.succeed({})),
     own(Methods.setLevel, ({ level }, { facts: connection }) => {
       connection.logLevel = level
-      const session = observedSession(connection, era, Message.notification(Methods.setLevel.name))
-      return stored(connection, Effect.as(run(server.observers, "onLogLevel", session), {}))
+      const handler = contextOfObserver(connection, era, Message.notification(Methods.setLevel.name))
+      return stored(connection, Effect.as(run(server.observers, "onLogLevel", handler), {}))
     }),
     ...(tasks === undefined || wire === undefined ? [] : [
-      own(TaskMethods.getTask, (params, session) => wire.get(tasks.tasks, params, session)),
-      own(TaskMethods.getTaskPayload, (params, session) => wire.result(tasks.tasks, params, session)),
-      own(TaskMethods.cancelTask, (params, session) => wire.cancel(tasks.tasks, params, session)),
-      own(TaskMethods.listTasks, (params, session) => wire.list(tasks.tasks, params, session, pageSize))
+      own(TaskMethods.getTask, (params, handler) => wire.get(tasks.tasks, params, handler)),
+      own(TaskMethods.getTaskPayload, (params, handler) => wire.result(tasks.tasks, params, handler)),
+      own(TaskMethods.cancelTask, (params, handler) => wire.cancel(tasks.tasks, params, handler)),
+      own(TaskMethods.listTasks, (params, handler) => wire.list(tasks.tasks, params, handler, pageSize))
     ]),
     ...(subscriptions === undefined ? [] : [
       own(
         Methods.subscribe,
-        (params, session) => stored(session.facts, Subscriptions.subscribe(session, params, subscriptions))
+        (params, handler) => stored(handler.facts, Subscriptions.subscribe(handler, params, subscriptions))
       ),
       own(
         Methods.unsubscribe,
@@ -252,7 +252,7 @@ export const eraOf = (server: Server, wire?: Wire): Era<Connection> => {
   }
 
   /** After its response, the notifications of a handler leave outside of the request. */
-  const detached = ({ facts: connection, outbound }: LegacySession, mark: Mark) => {
+  const detached = ({ facts: connection, outbound }: HandlerContext<Connection>, mark: Mark) => {
     const { notify } = connection.outbound
     const after: RequestChannel = {
       ...none,
@@ -290,20 +290,20 @@ export const eraOf = (server: Server, wire?: Wire): Era<Connection> => {
         ? outbound.notify(Methods.elicitationComplete.name, { elicitationId })
         : Effect.void,
     asker: ({ facts, outbound }) => asker(facts, outbound),
-    tasks: (session) =>
-      wire?.isIn(session.version) === true
-        ? wire.dialect(session, (mark) => detached(session, mark))
+    tasks: (handler) =>
+      wire?.isIn(handler.version) === true
+        ? wire.dialect(handler, (mark) => detached(handler, mark))
         : undefined
   }
 }
 
-/** The session of a client outside of its requests: what an observer sends reaches the client as long as it is connected. */
-const observedSession = (
+/** What an observer has of a client outside of its requests: what the observer sends reaches the client as long as it is connected. */
+const contextOfObserver = (
   connection: Connection,
   era: Era<Connection>,
   notification: Notification,
   channel: Channel = noChannel
-): LegacySession => new Session(connection, notification, outboundOf(connection, channel), era)
+): HandlerContext<Connection> => new HandlerContext(connection, notification, outboundOf(connection, channel), era)
 
 /** Sends outside of any request. */
 const outboundOf = ({ outbound: { notify, request } }: Connection, channel: Channel): RequestChannel => ({
@@ -312,7 +312,7 @@ const outboundOf = ({ outbound: { notify, request } }: Connection, channel: Chan
   channel
 })
 
-// A session that no message began has no HTTP request either.
+// What no message began has no HTTP request either.
 const noChannel: Channel = { unsafeSend: () => false, send: () => Effect.void }
 
 /** What observers do when this notification arrives; `undefined` when none observes it. */
@@ -321,7 +321,7 @@ const ofNotification = (
   method: string
 ): ((session: ServerSessionService) => Effect.Effect<void>) | undefined => {
   const key = observers.size === 0 ? undefined : events.get(method)
-  return key === undefined ? undefined : (session) => run(observers, key, session)
+  return key === undefined ? undefined : (handler) => run(observers, key, handler)
 }
 
 type Event = Exclude<keyof ClientObserver, "onAnonymous">

@@ -12,19 +12,20 @@ import * as Edition from "../../kit/Edition.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
 import type { SubscribeParams } from "../../protocol/legacy/Subscriptions.js"
 import { InvalidRequest, ResourceNotFound } from "../../protocol/McpError.js"
+import type { HandlerContext } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import type { Server } from "../runtime/Server.js"
-import type { Connection, LegacySession, Subscription } from "./Connection.js"
+import type { Connection, Subscription } from "./Connection.js"
 
 export const subscribe = (
-  session: LegacySession,
+  handler: HandlerContext<Connection>,
   { uri }: SubscribeParams,
   options: NonNullable<Server["subscriptions"]>
 ): Effect.Effect<{}, unknown> => {
   const notFound = Effect.fail(new ResourceNotFound({ uri: HandlerName.quotable(uri) }))
-  return joined(session.facts, uri, () =>
+  return joined(handler.facts, uri, () =>
     options.isKnown(uri)
-      ? Effect.flatMap(options.hidden([uri]), (hidden) => hidden.has(uri) ? notFound : begin(session, uri, options))
+      ? Effect.flatMap(options.hidden([uri]), (hidden) => hidden.has(uri) ? notFound : begin(handler, uri, options))
       : notFound)
 }
 
@@ -42,19 +43,19 @@ const joined = (
 }
 
 const begin = (
-  session: LegacySession,
+  handler: HandlerContext<Connection>,
   uri: string,
   options: NonNullable<Server["subscriptions"]>
 ): Effect.Effect<{}, unknown> => {
-  const { facts: connection } = session
+  const { facts: connection } = handler
   const subscriptions = connection.subscriptions ??= new Map()
   // Another request may have begun it meanwhile.
-  if (subscriptions.has(uri)) return joined(connection, uri, () => begin(session, uri, options))
+  if (subscriptions.has(uri)) return joined(connection, uri, () => begin(handler, uri, options))
   const { max } = options
   if (subscriptions.size >= max) {
     return Effect.fail(new InvalidRequest({ message: `Too many subscriptions: the limit is ${max}` }))
   }
-  const beginning = options.begin(uri, session)
+  const beginning = options.begin(uri, handler)
   if (beginning === undefined) {
     subscriptions.set(uri, { end: Effect.void, begun: undefined })
     return Effect.succeed({})

@@ -24,6 +24,7 @@ import { related } from "../../protocol/rules/RelatedTask.js"
 import * as ProtocolTasks from "../../protocol/Tasks.js"
 import * as Version from "../../protocol/Version.js"
 import type { Refuses } from "../Authenticator.js"
+import type { HandlerContext } from "../runtime/HandlerContext.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
 import { Encoded } from "../runtime/Reply.js"
 import type { TaskDialect } from "../runtime/TaskDialect.js"
@@ -31,7 +32,7 @@ import * as TaskViewer from "../runtime/TaskViewer.js"
 import { type StoredTasks, type Viewer, writeAgain } from "../tasks/StoredTasks.js"
 import * as TaskFacts from "../tasks/TaskFacts.js"
 import type { StoredTask, TaskOutcome, TaskQuestion } from "../TaskStore.js"
-import type { LegacySession } from "./Connection.js"
+import type { Connection } from "./Connection.js"
 import * as Questions from "./Questions.js"
 
 /** Whether a revision has these tasks. */
@@ -39,15 +40,15 @@ const isIn = (version: Version.Version): boolean => version === "2025-11-25"
 
 /** `detached` gives what the handler sends and asks with after the response. */
 const dialect = (
-  session: LegacySession,
+  handler: HandlerContext<Connection>,
   detached: (mark: (params: JsonObject | undefined) => JsonObject) => ReturnType<TaskDialect["detached"]>
 ): TaskDialect => {
-  const { facts: connection, version } = session
+  const { facts: connection, version } = handler
   return {
     version,
     wants: (support) => {
       // `null` counts as absent.
-      const wanted = (session.received.params?.["task"] ?? undefined) as ProtocolTasks.TaskMetadata | undefined
+      const wanted = (handler.received.params?.["task"] ?? undefined) as ProtocolTasks.TaskMetadata | undefined
       if (wanted === undefined && support === "required") {
         return Either.left(refused("This tool runs as a task only: send the member `task` with the call"))
       }
@@ -59,17 +60,17 @@ const dialect = (
     },
     created: (task) => Effect.succeed(new Encoded({ task: toTask(task) })),
     detached: (task) =>
-      isForOthers(session, task)
-        ? silent(session)
+      isForOthers(handler, task)
+        ? silent(handler)
         : detached((params) => related(params, task.taskId)),
     changed: (task) =>
-      isForOthers(session, task)
+      isForOthers(handler, task)
         ? Effect.void
         : connection.inform(task.taskId, TaskMethods.taskStatus.name, toTask(task) as unknown as JsonObject),
     encode: (question) => Questions.encode(connection, question),
     decode: (question, answer) => Questions.decode(question, answer),
     // A tool result with `isError` makes a task of this revision `failed`.
-    ended: (exit) => TaskFacts.endOf(session.outcomeOf(exit), ({ isError }) => isError === true)
+    ended: (exit) => TaskFacts.endOf(handler.outcomeOf(exit), ({ isError }) => isError === true)
   }
 }
 
@@ -77,11 +78,11 @@ const dialect = (
  * Whether what a task sends outside of requests could reach a token that may not read the task: who opens the stream of a session over HTTP
  * may have another token than the call of the task had. The client reads such a task with its requests, which are checked.
  */
-const isForOthers = ({ origin: { sessionId } }: LegacySession, { requires }: StoredTask): boolean =>
+const isForOthers = ({ origin: { sessionId } }: HandlerContext<Connection>, { requires }: StoredTask): boolean =>
   requires !== undefined && sessionId !== undefined
 
 /** Sends nothing outside of requests. The questions of the task itself are among its requests. */
-const silent = ({ asker, outbound }: LegacySession): ReturnType<TaskDialect["detached"]> => ({
+const silent = ({ asker, outbound }: HandlerContext<Connection>): ReturnType<TaskDialect["detached"]> => ({
   outbound: { ...Outbound.none, channel: outbound.channel },
   asker: {
     ...asker,
@@ -99,15 +100,15 @@ const toTask = (task: StoredTask): ProtocolTasks.Task => ({
   pollInterval: task.pollInterval
 })
 
-const viewerOf = (session: LegacySession): Viewer => TaskViewer.make(session, Version.isLegacy)
+const viewerOf = (handler: HandlerContext<Connection>): Viewer => TaskViewer.make(handler, Version.isLegacy)
 
 type Params = { readonly taskId: string }
 
-const get = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
-  Effect.map(tasks.get(viewerOf(session), taskId), toTask)
+const get = (tasks: StoredTasks, { taskId }: Params, handler: HandlerContext<Connection>) =>
+  Effect.map(tasks.get(viewerOf(handler), taskId), toTask)
 
-const cancel = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) =>
-  Effect.flatMap(tasks.cancel(viewerOf(session), taskId), ([task, isCancelled]) =>
+const cancel = (tasks: StoredTasks, { taskId }: Params, handler: HandlerContext<Connection>) =>
+  Effect.flatMap(tasks.cancel(viewerOf(handler), taskId), ([task, isCancelled]) =>
     isCancelled
       ? Effect.succeed(toTask(task))
       : Effect.fail(new InvalidParams({ message: `Invalid params: the task has ended already, it is ${task.status}` })))
@@ -115,10 +116,10 @@ const cancel = (tasks: StoredTasks, { taskId }: Params, session: LegacySession) 
 const list = (
   tasks: StoredTasks,
   { cursor }: { readonly cursor?: string | undefined },
-  session: LegacySession,
+  handler: HandlerContext<Connection>,
   pageSize: number
 ) =>
-  Effect.map(tasks.list(viewerOf(session), cursor, pageSize), ({ next, tasks }): ProtocolTasks.ListTasksResult => ({
+  Effect.map(tasks.list(viewerOf(handler), cursor, pageSize), ({ next, tasks }): ProtocolTasks.ListTasksResult => ({
     tasks: tasks.map(toTask),
     ...(next === undefined ? undefined : { nextCursor: next })
   }))
@@ -127,7 +128,11 @@ const list = (
  * Sends a question of a task on the channel of this request, and waits for the answer, however long a person takes. Where this
  * client has not declared the capability or cannot be reached, it waits for another session to answer.
  */
-const answered = ({ asker, facts }: LegacySession, method: string, params: JsonObject): Effect.Effect<TaskOutcome> =>
+const answered = (
+  { asker, facts }: HandlerContext<Connection>,
+  method: string,
+  params: JsonObject
+): Effect.Effect<TaskOutcome> =>
   Capabilities.declares(facts.clientCapabilities, QuestionCapability.of(method, params))
     ? Effect.matchEffect(asker.request(method, params, { timeout: Duration.infinity }), {
       onFailure: (error) =>
@@ -142,13 +147,13 @@ const answered = ({ asker, facts }: LegacySession, method: string, params: JsonO
 const result = (
   tasks: StoredTasks,
   { taskId }: Params,
-  session: LegacySession
+  handler: HandlerContext<Connection>
 ): Effect.Effect<JsonObject, unknown> =>
   Effect.flatMap(Deferred.make<never, Refuses | InvalidParams>(), (lost) => {
-    const viewer = viewerOf(session)
+    const viewer = viewerOf(handler)
     const asking = new Map<string, Fiber.RuntimeFiber<unknown, unknown>>()
     const ask = (key: string, { method, params }: TaskQuestion) =>
-      answered(session, method, related(params, taskId)).pipe(
+      answered(handler, method, related(params, taskId)).pipe(
         Effect.flatMap((answer) =>
           Effect.retry(tasks.answer(viewer, taskId, (asked) => asked === key ? answer : undefined), {
             schedule: writeAgain,

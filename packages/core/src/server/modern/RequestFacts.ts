@@ -20,13 +20,11 @@ import * as Headers from "../../protocol/modern/Headers.js"
 import type { ModernVersion } from "../../protocol/Version.js"
 import type { Hints } from "../CacheHints.js"
 import type { Headers as Sent } from "../http/HttpExchange.js"
+import type { ClientFacts } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
-import type { ClientFacts, Session } from "../runtime/Session.js"
 import type { KeptSession } from "../runtime/SessionLayer.js"
 import type { Round } from "./Questions.js"
-
-export type ModernSession = Session<RequestFacts>
 
 /**
  * What is known of one message and its client, and how far its request has come. Its mutable fields: `hints` is set by the

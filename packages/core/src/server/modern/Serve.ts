@@ -1,6 +1,6 @@
 /**
  * The server's side of modern messages: serves each request by itself, for the client that its envelope describes. Nothing is
- * remembered from one request to the next. It has the methods that only this era has, and what its sessions do in their own way.
+ * remembered from one request to the next. It has the methods that only this era has, and what its handlers do in their own way.
  *
  * `RequestFacts` reads the envelope, `MessageServer` serves the messages, `Questions` knows how a question ends a request.
  *
@@ -46,6 +46,7 @@ import type { Refuses } from "../Authenticator.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
 import type * as HttpExchange from "../http/HttpExchange.js"
 import type { Kind } from "../Registry.js"
+import type { Era, HandlerContext } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
 import { MessageServer } from "../runtime/MessageServer.js"
 import * as MethodHints from "../runtime/MethodHints.js"
@@ -56,11 +57,10 @@ import * as Route from "../runtime/Route.js"
 import * as Routes from "../runtime/Routes.js"
 import { type EraRoute, listenerOf } from "../runtime/Routes.js"
 import type { Server } from "../runtime/Server.js"
-import type { Era } from "../runtime/Session.js"
 import type { KeptSession } from "../runtime/SessionLayer.js"
 import { Round, type Rounds } from "./Questions.js"
 import * as Questions from "./Questions.js"
-import { envelopeOf, type ModernSession, type Posted, RequestFacts } from "./RequestFacts.js"
+import { envelopeOf, type Posted, RequestFacts } from "./RequestFacts.js"
 import * as Status from "./Status.js"
 import { resultOf, Subscriptions } from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
@@ -163,13 +163,13 @@ export class ModernServe extends MessageServer<RequestFacts> {
     return Either.map(decoded, (read: {}) => ({ ...read, inputResponses }))
   }
 
-  protected override served(session: ModernSession, params: any, served: Route.Served): Route.Served {
-    session.facts.hints = served.hints
+  protected override served(handler: HandlerContext<RequestFacts>, params: any, served: Route.Served): Route.Served {
+    handler.facts.hints = served.hints
     // Of other methods these are members that an extension may have given another meaning.
-    if (!InputRequired.methods.has(session.method)) return served
+    if (!InputRequired.methods.has(handler.method)) return served
     const { inputResponses, requestState } = params
     if (inputResponses === undefined && requestState === undefined) return served
-    const resumed = roundOf(session, this.rounds).resume({ inputResponses, requestState })
+    const resumed = roundOf(handler, this.rounds).resume({ inputResponses, requestState })
     return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
   }
 
@@ -182,14 +182,14 @@ export class ModernServe extends MessageServer<RequestFacts> {
     return released === undefined || sealed === undefined ? released ?? sealed : Effect.ensuring(released, sealed)
   }
 
-  protected override closing(session?: ModernSession, route?: EraRoute<RequestFacts>): Outcome {
-    return session === undefined || route?.closing === undefined
+  protected override closing(handler?: HandlerContext<RequestFacts>, route?: EraRoute<RequestFacts>): Outcome {
+    return handler === undefined || route?.closing === undefined
       ? { error: { code: unavailableCode(), message: "Connection closed" } }
-      : route.encode(route.closing(session), undefined, session.facts)
+      : route.encode(route.closing(handler), undefined, handler.facts)
   }
 
-  outcomeOf(session: ModernSession, exit: Exit.Exit<unknown, unknown>, refused?: Refuses): Outcome {
-    const { facts: { round }, received } = session
+  outcomeOf(handler: HandlerContext<RequestFacts>, exit: Exit.Exit<unknown, unknown>, refused?: Refuses): Outcome {
+    const { facts: { round }, received } = handler
     if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
     if (round?.hasQuestions === true) {
       // The question has interrupted the handler. A finalizer may have died then.
@@ -200,12 +200,12 @@ export class ModernServe extends MessageServer<RequestFacts> {
     }
     const failure = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
     const special = failure instanceof ExtendedResult
-      ? extended(session, this.server.extensions, failure)
+      ? extended(handler, this.server.extensions, failure)
       : failure instanceof McpError.UrlElicitationRequired
-      ? urlsOf(session, failure)
+      ? urlsOf(handler, failure)
       : undefined
     const replied = special === undefined
-      ? Reply.ofRequest(session, exit, "modern")
+      ? Reply.ofRequest(handler, exit, "modern")
       : McpError.isMcpError(special)
       ? { error: McpError.toWire(special, "modern") }
       : { ...ResultMeta.outcome(special as {}), subject: HandlerName.of(received) }
@@ -259,7 +259,7 @@ const withStatus = (outcome: Outcome, refused: Refuses): Outcome =>
 
 /** The URLs that a handler wants a person to open, as questions: this era has no error for them. */
 const urlsOf = (
-  { client, method }: ModernSession,
+  { client, method }: HandlerContext<RequestFacts>,
   failure: McpError.UrlElicitationRequired
 ): InputRequired.InputRequiredResult | McpError.MissingClientCapability | undefined => {
   // `Reply` reports an invalid URL.
@@ -306,7 +306,7 @@ const paramHeaders = (
  * type for this method, or the value does not conform to its schema: both are mistakes of the handler.
  */
 const extended = (
-  { facts: { clientCapabilities, version }, method }: ModernSession,
+  { facts: { clientCapabilities, version }, method }: HandlerContext<RequestFacts>,
   extensions: ExtensionTable.ExtensionTable,
   { resultType, value }: ExtendedResult
 ): JsonObject | MissingClientCapability | undefined => {
@@ -340,7 +340,7 @@ const routes = (server: Server, subscriptions: Subscriptions): Routes.Routes<Req
         method: Methods.listen,
         isTrusted: true,
         isStable: false,
-        serve: (params, session) => Route.served(subscriptions.listen(params, session)),
+        serve: (params, handler) => Route.served(subscriptions.listen(params, handler)),
         closing: ({ id }) => resultOf(id!)
       }
     ]
@@ -389,17 +389,18 @@ const eraOf = (
       }
     },
     elicitationComplete: () => Effect.void,
-    asker: (session) => ({
-      ask: (questions) => roundOf(session, rounds).ask(questions),
+    asker: (handler) => ({
+      ask: (questions) => roundOf(handler, rounds).ask(questions),
       askAsTask: (question) =>
         Effect.fail(new MissingClientCapability({ required: QuestionCapability.asTask(question) })),
       request: none.request,
       get round() {
-        return InputRequired.methods.has(session.method) ? roundOf(session, rounds).passed : undefined
+        return InputRequired.methods.has(handler.method) ? roundOf(handler, rounds).passed : undefined
       }
     }),
-    tasks: (session) => hasTasks ? wire?.dialect(session) : undefined
+    tasks: (handler) => hasTasks ? wire?.dialect(handler) : undefined
   }
 }
 
-const roundOf = (session: ModernSession, rounds: Rounds): Round => session.facts.round ??= new Round(rounds, session)
+const roundOf = (handler: HandlerContext<RequestFacts>, rounds: Rounds): Round =>
+  handler.facts.round ??= new Round(rounds, handler)

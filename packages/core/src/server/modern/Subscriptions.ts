@@ -25,8 +25,9 @@ import { InvalidParams, MissingClientCapability } from "../../protocol/McpError.
 import * as Methods from "../../protocol/modern/Methods.js"
 import * as Filter from "../../protocol/modern/Subscriptions.js"
 import type { ExtensionNotification, Kind, RegistryService } from "../Registry.js"
+import type { HandlerContext } from "../runtime/HandlerContext.js"
 import type { Server } from "../runtime/Server.js"
-import type { ModernSession } from "./RequestFacts.js"
+import type { RequestFacts } from "./RequestFacts.js"
 
 /** How many different notifications of changes may wait for a client. */
 const MAX_ANNOUNCEMENTS = 1024
@@ -75,23 +76,23 @@ export class Subscriptions {
   /** Serves a request until the server ends it. Closing the conversation or the response ends it, too. */
   listen(
     { notifications }: Filter.ListenParams,
-    session: ModernSession
+    handler: HandlerContext<RequestFacts>
   ): Effect.Effect<Filter.ListenResult, unknown> {
     return Effect.suspend((): Effect.Effect<Filter.ListenResult, unknown> => {
       const filter = Filter.supported(notifications, this.server.capabilities())
-      const wanted = read(this.server.extensions, notifications as JsonObject, session)
+      const wanted = read(this.server.extensions, notifications as JsonObject, handler)
       if (Either.isLeft(wanted)) return Effect.fail(wanted.left)
       const max = this.server.limits.maxSubscribedResources
       if ((filter.resourceSubscriptions?.length ?? 0) + size(wanted.right) > max) {
         const message = `Invalid params: a subscription may name ${max} resources and keys of extensions`
         return Effect.fail(new InvalidParams({ message }))
       }
-      return Effect.flatMap(this.begun(filter, session), (filter) =>
+      return Effect.flatMap(this.begun(filter, handler), (filter) =>
         wanted.right.size === 0
-          ? this.keepOpen(filter, wanted.right, session)
+          ? this.keepOpen(filter, wanted.right, handler)
           : Effect.flatMap(
             accepted(wanted.right, this.server.registry.filters),
-            (extended) => this.keepOpen(filter, extended, session)
+            (extended) => this.keepOpen(filter, extended, handler)
           )).pipe(Effect.scoped)
     })
   }
@@ -102,7 +103,7 @@ export class Subscriptions {
    */
   private begun(
     filter: Filter.SubscriptionFilter,
-    session: ModernSession
+    handler: HandlerContext<RequestFacts>
   ): Effect.Effect<Filter.SubscriptionFilter, unknown, Scope.Scope> {
     const { subscriptions } = this.server
     const uris = filter.resourceSubscriptions
@@ -111,7 +112,7 @@ export class Subscriptions {
       const refused = new Set(hidden)
       // Most features have nothing to begin, and a fiber for each URI would cost more than all the rest.
       const beginning = uris.flatMap((uri) => {
-        const begin = hidden.has(uri) ? undefined : subscriptions.begin(uri, session)
+        const begin = hidden.has(uri) ? undefined : subscriptions.begin(uri, handler)
         return begin === undefined ? [] : [Effect.catchAll(begin, () => Effect.sync(() => refused.add(uri)))]
       })
       return Effect.map(
@@ -127,7 +128,7 @@ export class Subscriptions {
   private keepOpen(
     filter: Filter.SubscriptionFilter,
     extended: Wanted,
-    { facts: { isPosted, subscriber: client }, outbound }: ModernSession
+    { facts: { isPosted, subscriber: client }, outbound }: HandlerContext<RequestFacts>
   ): Effect.Effect<Filter.ListenResult> {
     const incoming = outbound as IncomingRequest
     return Effect.suspend((): Effect.Effect<Filter.ListenResult> => {
@@ -312,7 +313,7 @@ const nothing: Wanted = new Map()
 const read = (
   { filters }: ExtensionTable.ExtensionTable,
   notifications: JsonObject,
-  { facts: { clientCapabilities, version } }: ModernSession
+  { facts: { clientCapabilities, version } }: HandlerContext<RequestFacts>
 ): Either.Either<Wanted, InvalidParams | MissingClientCapability> => {
   if (filters.size === 0) return Either.right(nothing)
   const wanted = new Map<string, true | ReadonlySet<string>>()

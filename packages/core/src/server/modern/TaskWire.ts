@@ -12,17 +12,18 @@ import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
 import { MissingClientCapability } from "../../protocol/McpError.js"
 import type { InputRequests } from "../../protocol/modern/InputRequired.js"
 import { type DetailedTask, extension, type Task } from "../../protocol/modern/TasksExtension.js"
+import type { HandlerContext } from "../runtime/HandlerContext.js"
 import type { TaskDialect } from "../runtime/TaskDialect.js"
 import * as TaskFacts from "../tasks/TaskFacts.js"
 import type { StoredTask } from "../TaskStore.js"
 import * as InputQuestion from "./InputQuestion.js"
-import type { ModernSession } from "./RequestFacts.js"
+import type { RequestFacts } from "./RequestFacts.js"
 
 /** Whether a server was given the extension. */
 const isGiven = ({ byId }: ExtensionTable.ExtensionTable): boolean => byId.has(extension.id)
 
-const dialect = (session: ModernSession): TaskDialect => {
-  const { clientCapabilities, version } = session.facts
+const dialect = (handler: HandlerContext<RequestFacts>): TaskDialect => {
+  const { clientCapabilities, version } = handler.facts
   const isDeclared = clientCapabilities.extensions?.[extension.id] !== undefined
   return {
     version,
@@ -35,15 +36,15 @@ const dialect = (session: ModernSession): TaskDialect => {
     created: (task) =>
       Effect.fail(new Extension.ExtendedResult({ resultType: extension.results.created, value: toTask(task) })),
     // Progress and log messages of a task are not sent.
-    detached: () => ({ outbound: { ...Outbound.none, channel: session.outbound.channel }, asker: session.asker }),
+    detached: () => ({ outbound: { ...Outbound.none, channel: handler.outbound.channel }, asker: handler.asker }),
     encode: (question) => {
       const refusal = InputQuestion.refusal(question, clientCapabilities)
       if (refusal !== undefined) return Either.left(refusal)
       const method = InputQuestion.methodOf(question)
-      return Either.right({ method: method.name, params: InputQuestion.narrow(method, session.facts, question.params) })
+      return Either.right({ method: method.name, params: InputQuestion.narrow(method, handler.facts, question.params) })
     },
     decode: (question, answer, key) => InputQuestion.answer(key, question, answer),
-    ended: (exit) => TaskFacts.endOf(session.outcomeOf(exit))
+    ended: (exit) => TaskFacts.endOf(handler.outcomeOf(exit))
   }
 }
 

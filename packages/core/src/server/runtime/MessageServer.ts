@@ -17,6 +17,7 @@ import { type McpError, MethodNotFound, MissingClientCapability, ofIssue } from 
 import * as Method from "../../protocol/Method.js"
 import type { Refuses } from "../Authenticator.js"
 import type { RequestChannel } from "./Asker.js"
+import { type ClientFacts, type Era, HandlerContext, type Replies } from "./HandlerContext.js"
 import * as HandlerName from "./HandlerName.js"
 import * as Pipeline from "./Pipeline.js"
 import { RequestScope } from "./Pipeline.js"
@@ -25,7 +26,6 @@ import * as Route from "./Route.js"
 import type { EraRoute, NotificationHandler } from "./Routes.js"
 import * as Routes from "./Routes.js"
 import type { Server } from "./Server.js"
-import { type ClientFacts, type Era, type Replies, Session } from "./Session.js"
 
 export abstract class MessageServer<F extends ClientFacts> implements Replies<F> {
   protected readonly pipeline: Pipeline.Pipeline
@@ -42,10 +42,10 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
   protected abstract refusal(client: F, request: Request, route: EraRoute<F>): McpError | Route.Served | undefined
 
   /** What serves a request beside its route. */
-  protected served?(session: Session<F>, params: any, served: Route.Served): Route.Served
+  protected served?(handler: HandlerContext<F>, params: any, served: Route.Served): Route.Served
 
   /** The outcome of a request from the end of its handler. `refused` is why the request was refused. */
-  abstract outcomeOf(session: Session<F>, exit: Exit.Exit<unknown, unknown>, refused?: Refuses): Outcome
+  abstract outcomeOf(handler: HandlerContext<F>, exit: Exit.Exit<unknown, unknown>, refused?: Refuses): Outcome
 
   /** The outcome of a request that failed before any code of the application ran. */
   protected abstract refused(exit: Exit.Exit<unknown, unknown>, error: Refuses): Outcome
@@ -57,7 +57,7 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
   protected released?(client: F, released: Effect.Effect<void> | undefined): Effect.Effect<void> | undefined
 
   /** The outcome of a request that the server ends before its handler has. */
-  protected closing?(session?: Session<F>, route?: EraRoute<F>): Outcome
+  protected closing?(handler?: HandlerContext<F>, route?: EraRoute<F>): Outcome
 
   protected plan(client: F, request: Request, incoming: IncomingRequest): Work {
     const route = this.routes(request.method, client)
@@ -75,12 +75,12 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
         ? this.work(client, request, incoming, route, () => refusal)
         : this.refuse(client, request, incoming, refusal, route)
     }
-    return this.work(client, request, incoming, route, (session) => {
+    return this.work(client, request, incoming, route, (handler) => {
       const decoded = route.method.decodeParams(request.params)
       const params = Either.isLeft(decoded) ? this.mended?.(request, route.method) ?? decoded : decoded
       if (Either.isLeft(params)) return Route.failed(ofIssue(params.left.issue))
-      const served = route.serve(params.right, session, request.params)
-      return this.served?.(session, params.right, served) ?? served
+      const served = route.serve(params.right, handler, request.params)
+      return this.served?.(handler, params.right, served) ?? served
     })
   }
 
@@ -105,24 +105,24 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
     request: Request,
     incoming: IncomingRequest,
     route: EraRoute<F> | undefined,
-    serve: (session: Session<F>) => Route.Served,
+    serve: (handler: HandlerContext<F>) => Route.Served,
     refused?: McpError
   ): Work {
-    const session = new Session(client, request, incoming, this.era, route, this)
+    const handler = new HandlerContext(client, request, incoming, this.era, route, this)
     const scope = new RequestScope()
-    const { context, effect } = this.pipeline.start(session, scope, client, serve)
+    const { context, effect } = this.pipeline.start(handler, scope, client, serve)
     return {
       effect,
       context,
       cancellable: route?.isCancellable,
       release: (exit) => {
-        // Who keeps the session keeps no fiber that has ended.
-        session.fiber = undefined
+        // Who keeps the context keeps no fiber that has ended.
+        handler.fiber = undefined
         const released = scope.release(exit)
         return this.released === undefined ? released : this.released(client, released)
       },
-      reply: (exit) => this.outcomeOf(session, exit, refused),
-      closing: this.closing && (() => this.closing!(session, route))
+      reply: (exit) => this.outcomeOf(handler, exit, refused),
+      closing: this.closing && (() => this.closing!(handler, route))
     }
   }
 
@@ -150,13 +150,13 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
     notification: Notification,
     outbound: RequestChannel,
     listener: NotificationHandler | undefined,
-    observed?: (session: Session<F>) => Effect.Effect<void>
+    observed?: (handler: HandlerContext<F>) => Effect.Effect<void>
   ): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { method, params } = notification
-      const session = new Session(client, notification, outbound, this.era)
+      const handler = new HandlerContext(client, notification, outbound, this.era)
       const scope = new RequestScope()
-      const { context, effect } = this.pipeline.start(session, scope, client, () => {
+      const { context, effect } = this.pipeline.start(handler, scope, client, () => {
         const decoded = listener?.method.decodeParams(params)
         // Malformed parameters: a notification has no response that could say so.
         return listener === undefined || decoded === undefined || Either.isLeft(decoded)
@@ -169,8 +169,8 @@ export abstract class MessageServer<F extends ClientFacts> implements Replies<F>
       )
       // An observer belongs to no request.
       return Effect.onExit(handled, () => {
-        session.fiber = undefined
-        return observed?.(session) ?? Effect.void
+        handler.fiber = undefined
+        return observed?.(handler) ?? Effect.void
       })
     }).pipe(
       // The middleware refused the notification: there is no response that could say so.

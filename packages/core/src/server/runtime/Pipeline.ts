@@ -17,14 +17,14 @@ import * as Scope from "effect/Scope"
 import type { Call } from "../Middleware.js"
 import { RequestContext } from "../RequestContext.js"
 import { ServerSession, type ServerSessionService } from "../ServerSession.js"
+import type { ClientFacts } from "./HandlerContext.js"
 import * as MiddlewareContext from "./MiddlewareContext.js"
 import type { RequestOrigin } from "./RequestOrigin.js"
 import type { Served } from "./Route.js"
 import type { Server } from "./Server.js"
-import type { ClientFacts } from "./Session.js"
 
 /** The message as its handler sees it, and where the message came from. */
-export type Session = ServerSessionService & {
+export type Handler = ServerSessionService & {
   readonly call: Call
   readonly origin: Pick<RequestOrigin, "services" | "user">
   fiber: Fiber.RuntimeFiber<any, any> | undefined
@@ -40,13 +40,13 @@ export interface Pipeline {
   readonly isSurrounded: boolean
   /**
    * The effect of a message, and the context to start its fiber with. Where the session of the client exists and has no services yet,
-   * the session layer is built before. The effect sets the fiber of the session.
+   * the session layer is built before. The effect sets the fiber of the handler.
    */
-  readonly start: <S extends Session>(
-    session: S,
+  readonly start: <H extends Handler>(
+    handler: H,
     scope: RequestScope,
     client: Pick<ClientFacts, "accepted" | "pipe" | "services">,
-    serve: (session: S) => Served
+    serve: (handler: H) => Served
   ) => {
     readonly effect: Effect.Effect<unknown, unknown>
     readonly context: Context.Context<never>
@@ -66,18 +66,18 @@ export const make = (
   return {
     isSurrounded,
     isBare: !isSurrounded && layer === undefined,
-    start: (session, scope, { accepted: inSession, pipe, services }, serve) => {
+    start: (handler, scope, { accepted: inSession, pipe, services }, serve) => {
       const built = layer === undefined || !inSession || services !== undefined
         ? undefined
-        : pipe?.get(session) ?? layer.ofRequest(session, scope)
+        : pipe?.get(handler) ?? layer.ofRequest(handler, scope)
       if (isSurrounded || built !== undefined) {
         return {
-          context: filled(services, session, scope),
+          context: filled(services, handler, scope),
           effect: Effect.withFiberRuntime((fiber) => {
-            session.fiber = fiber
+            handler.fiber = fiber
             return built === undefined
-              ? surrounded(middlewares, session, scope, services, inSession, serve)
-              : Effect.flatMap(built, (services) => surrounded(middlewares, session, scope, services, inSession, serve))
+              ? surrounded(middlewares, handler, scope, services, inSession, serve)
+              : Effect.flatMap(built, (services) => surrounded(middlewares, handler, scope, services, inSession, serve))
           })
         }
       }
@@ -87,12 +87,12 @@ export const make = (
       return {
         context,
         effect: Effect.withFiberRuntime((fiber) => {
-          session.fiber = fiber
-          const served = serve(session)
+          handler.fiber = fiber
+          const served = serve(handler)
           ;(context as { unsafeMap: Map<string, unknown> }).unsafeMap = servicesOf(
             served.context,
             services,
-            session,
+            handler,
             scope
           )
           return served.effect as Effect.Effect<unknown, unknown>
@@ -103,32 +103,32 @@ export const make = (
 }
 
 /** The handler inside the middleware. */
-const surrounded = <S extends Session>(
+const surrounded = <H extends Handler>(
   { middleware, sessionMiddleware }: Around,
-  session: S,
+  handler: H,
   scope: RequestScope,
   services: Services,
   inSession: boolean,
-  serve: (session: S) => Served
+  serve: (handler: H) => Served
 ): Effect.Effect<unknown, unknown> => {
-  const handler = (request: Context.Context<never>): Effect.Effect<unknown, unknown> =>
+  const served = (request: Context.Context<never>): Effect.Effect<unknown, unknown> =>
     Effect.suspend(() => {
-      const { context, effect } = serve(session)
+      const { context, effect } = serve(handler)
       return Effect.mapInputContext(
         effect as Effect.Effect<unknown, unknown>,
         (_: Context.Context<never>) => Context.merge(context, request)
       )
     })
   const inside = inSession && sessionMiddleware !== undefined
-    ? (request: Context.Context<never>) => around(sessionMiddleware, session, request, handler)
-    : handler
-  const request = filled(services, session, scope)
-  return middleware === undefined ? inside(request) : around(middleware, session, request, inside)
+    ? (request: Context.Context<never>) => around(sessionMiddleware, handler, request, served)
+    : served
+  const request = filled(services, handler, scope)
+  return middleware === undefined ? inside(request) : around(middleware, handler, request, inside)
 }
 
 const around = (
   { around, context }: NonNullable<Server["middleware"]>,
-  { call }: Session,
+  { call }: Handler,
   request: Context.Context<never>,
   next: (request: Context.Context<never>) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => MiddlewareContext.run(around.run, call, context, request, next)
@@ -136,7 +136,7 @@ const around = (
 /** The context of what surrounds a handler: without the services that the feature's layer was built with. */
 const filled = (
   session: Context.Context<never> | undefined,
-  request: Omit<Session, "call" | "fiber">,
+  request: Omit<Handler, "call" | "fiber">,
   scope: Scope.Scope
 ): Context.Context<never> => Context.unsafeMake(servicesOf(Context.empty(), session, request, scope))
 
@@ -144,7 +144,7 @@ const filled = (
 export const servicesOf = (
   captured: Context.Context<never>,
   session: Context.Context<never> | undefined,
-  request: Omit<Session, "call" | "fiber">,
+  request: Omit<Handler, "call" | "fiber">,
   scope: Scope.Scope
 ): Map<string, unknown> => {
   const services = new Map(captured.unsafeMap)

@@ -14,11 +14,11 @@ import * as Method from "../../protocol/Method.js"
 import type { Version } from "../../protocol/Version.js"
 import type { Hints } from "../CacheHints.js"
 import type { RegisteredHandler } from "../Registry.js"
+import type { ClientFacts, HandlerContext } from "./HandlerContext.js"
 import * as Pipeline from "./Pipeline.js"
 import * as Reply from "./Reply.js"
 import * as Route from "./Route.js"
 import type { Server } from "./Server.js"
-import type { ClientFacts, Session } from "./Session.js"
 
 /** A registered handler of requests. */
 export type RequestHandler = RegisteredHandler & { readonly method: Method.Request }
@@ -49,7 +49,7 @@ const isGiven = ({ extensions }: Registered, { extension }: RegisteredHandler): 
 /** A route as clients of one revision see it. */
 export interface EraRoute<F extends ClientFacts> {
   readonly method: Method.Request
-  readonly serve: (params: any, session: Session<F>, raw: JsonObject | undefined) => Route.Served
+  readonly serve: (params: any, handler: HandlerContext<F>, raw: JsonObject | undefined) => Route.Served
   /** See `Route.seen`. */
   readonly seen?: Route.Route["seen"]
   /** Whether the server offers the capability of the method to a client. */
@@ -61,7 +61,7 @@ export interface EraRoute<F extends ClientFacts> {
   /** Whether the client may cancel it. Default: true. */
   readonly isCancellable?: boolean | undefined
   /** The result of a request that the server ends before its handler has. Default: an error. */
-  readonly closing?: ((session: Session<F>) => unknown) | undefined
+  readonly closing?: ((handler: HandlerContext<F>) => unknown) | undefined
   /** Encodes a result for a client, with its own hints for caches. */
   readonly encode: (result: unknown, hints: Hints | undefined, client: F) => Outcome
 }
@@ -148,7 +148,7 @@ const joinedOf = <F extends ClientFacts>({ context, method, requires, run }: Req
   isTrusted: false,
   isStable: false,
   requires,
-  serve: (params, session, raw) => ({ effect: Effect.suspend(() => run(params, raw, session.method)), context })
+  serve: (params, handler, raw) => ({ effect: Effect.suspend(() => run(params, raw, handler.method)), context })
 })
 
 /** Whether the server offers the capability that a method needs. It is looked up once for all requests until it changes. */

@@ -3,11 +3,11 @@
  * call that became the task: a user may have several.
  */
 import type { Viewer } from "../tasks/StoredTasks.js"
+import type { HandlerContext } from "./HandlerContext.js"
 import * as Permission from "./Permission.js"
-import type { Session } from "./Session.js"
 
 export const make = (
-  { origin, principal }: Pick<Session, "origin" | "principal">,
+  { origin, principal }: Pick<HandlerContext, "origin" | "principal">,
   isOfEra: Viewer["isOfEra"]
 ): Viewer => ({
   owner: principal?.id ?? null,

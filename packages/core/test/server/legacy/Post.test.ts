@@ -5,7 +5,7 @@ import * as Message from "@effect-mcp/core/Message"
 import * as RequestContext from "@effect-mcp/core/RequestContext"
 import { ServerSession } from "@effect-mcp/core/ServerSession"
 import { Deferred, Effect, Exit, TestClock } from "effect"
-import * as Session from "../../../src/server/runtime/Session.js"
+import * as HandlerContext from "../../../src/server/runtime/HandlerContext.js"
 import { answered, call, proper, TestExchange, withEndpoint } from "../http/TestExchange.js"
 import { act, GreetLive, serve, until } from "../Serving.js"
 
@@ -35,7 +35,7 @@ describe("a POST", () => {
   for (const sessions of [true, false]) {
     it.effect(`has a handler that knows whether its server is local, ${sessions ? "with" : "without"} sessions`, () => {
       const seen: Array<boolean | undefined> = []
-      const look = act(Effect.map(ServerSession, (session) => seen.push(Session.isLocal(session))))
+      const look = act(Effect.map(ServerSession, (session) => seen.push(HandlerContext.isLocal(session))))
       return withEndpoint(serve(look), (http) =>
         Effect.gen(function*() {
           const { endpoint, session } = sessions ? yield* http.open() : http

@@ -17,7 +17,7 @@ const services = (...of: ReadonlyArray<readonly [{ readonly key: string }, unkno
 const made = (
   captured: Context.Context<never>,
   session: Context.Context<never>,
-  origin: Pipeline.Session["origin"] = {},
+  origin: Pipeline.Handler["origin"] = {},
   scope = new RequestScope()
 ) => Pipeline.servicesOf(captured, session, { ...request, origin }, scope)
 

@@ -3,7 +3,7 @@
  * tasks. What is known of the client are `ClientFacts`, what an era does in its own way is an `Era`, how the handler asks is an `Asker`.
  *
  * A class with getters, because one is made for every request and most handlers read none of it. Functions come from getters, so that
- * a function that was taken out of the session can still be called. Its mutable fields: `lastProgress` is the last progress that was
+ * a function that was taken out of the context can still be called. Its mutable fields: `lastProgress` is the last progress that was
  * sent, `fiber` is set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
  * `task`, with another `outbound` and another asker. The other fields are made when something needs them.
  */
@@ -69,7 +69,7 @@ export interface ClientFacts {
   readonly hints: Hints | undefined
 }
 
-/** What an era does in its own way for the sessions of a server. */
+/** What an era does in its own way for the handlers of a server. */
 export interface Era<F extends ClientFacts> {
   /** The extensions that the server was given. */
   readonly extensions: ExtensionTable.ExtensionTable
@@ -80,11 +80,11 @@ export interface Era<F extends ClientFacts> {
   readonly allows: (client: F, notification: string) => boolean
   /** Sends outside of any request. */
   readonly standalone: (client: F) => Outbound
-  readonly changed: (session: Session<F>) => RequestContextService["changed"]
+  readonly changed: (handler: HandlerContext<F>) => RequestContextService["changed"]
   readonly elicitationComplete: (client: F, elicitationId: string) => Effect.Effect<void>
-  readonly asker: (session: Session<F>) => Asker
-  /** How calls of a session become tasks; `undefined` where no call does. */
-  readonly tasks: (session: Session<F>) => TaskDialect | undefined
+  readonly asker: (handler: HandlerContext<F>) => Asker
+  /** How the call of a handler becomes a task; `undefined` where it does not. */
+  readonly tasks: (handler: HandlerContext<F>) => TaskDialect | undefined
 }
 
 /** Encodes the results of a request for a client, with its own hints for caches. */
@@ -94,12 +94,12 @@ export interface Encodes<F extends ClientFacts> {
   readonly encode: (result: unknown, hints: Hints | undefined, client: F) => Outcome
 }
 
-/** Turns the end of the handler of a session into the response. */
+/** Turns the end of a handler into the response. */
 export interface Replies<F extends ClientFacts> {
-  readonly outcomeOf: (session: Session<F>, exit: Exit.Exit<unknown, unknown>) => Outcome
+  readonly outcomeOf: (handler: HandlerContext<F>, exit: Exit.Exit<unknown, unknown>) => Outcome
 }
 
-export class Session<F extends ClientFacts = ClientFacts> implements ServerSessionService {
+export class HandlerContext<F extends ClientFacts = ClientFacts> implements ServerSessionService {
   /** The fiber of the request. */
   fiber: Fiber.RuntimeFiber<any, any> | undefined
   startTask: Effect.Effect<void, AskError> = Effect.void
@@ -275,15 +275,15 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
     return this.replies!.outcomeOf(this, exit)
   }
 
-  /** A session of the same request for a handler whose call may become a task. What surrounds the handler keeps this session. */
-  ofHandler(): Session<F> {
-    const own = new Session(this.facts, this.received, this.outbound, this.era, this.route, this.replies)
+  /** What a handler has whose call may become a task. What surrounds the handler keeps this context. */
+  ofHandler(): HandlerContext<F> {
+    const own = new HandlerContext(this.facts, this.received, this.outbound, this.era, this.route, this.replies)
     own.fiber = this.fiber
     return own
   }
 
   /** The call has become a task: what its handler sends and asks from now on belongs to the task. */
-  begin(task: StoredTask, outbound: RequestChannel, asker: Asker, report: Session["report"]): void {
+  begin(task: StoredTask, outbound: RequestChannel, asker: Asker, report: HandlerContext["report"]): void {
     this.task = task
     this.report = report
     this.fiber = undefined
@@ -313,14 +313,14 @@ export class Session<F extends ClientFacts = ClientFacts> implements ServerSessi
 }
 
 /** Whether the handler that has this session runs in a task. */
-export const isTask = (session: ServerSessionService): boolean => (session as Session).task !== undefined
+export const isTask = (session: ServerSessionService): boolean => (session as HandlerContext).task !== undefined
 
 /**
  * Whether the request came to an HTTP server that only programs of this machine reach; `undefined` where that is not known, and
  * on other transports.
  */
 export const isLocal = (session: ServerSessionService): boolean | undefined =>
-  (session as Session).origin.listener?.isLocal
+  (session as HandlerContext).origin.listener?.isLocal
 
 class Client implements ClientOfRequest {
   constructor(
