@@ -23,11 +23,6 @@ import type { TLSSocket } from "node:tls"
 export class NodeExchange implements HttpExchange {
   readonly method: string
   readonly url: string
-  // The endpoint sets these four.
-  added: Headers | undefined
-  slowReaders: SlowReaders | undefined
-  user: HttpExchange["user"]
-  watchUser: HttpExchange["watchUser"]
   /** Whether the endpoint has answered; an application that mounts it may have answered instead. */
   private isAnswered = false
   private onLeave: (() => void) | undefined
@@ -77,30 +72,30 @@ export class NodeExchange implements HttpExchange {
       ))
   }
 
-  reply(status: number, headers: Headers, body: string): void {
+  reply(status: number, headers: Headers, body: string, slowReaders?: SlowReaders): void {
     const { response } = this
     if (response.headersSent || this.isGone) return
     this.isAnswered = true
     const length = Buffer.byteLength(body)
-    if (body.length > PIECE && this.slowReaders !== undefined) {
-      return this.slowReaders.sendLong(this, status, { ...headers, "content-length": String(length) }, body)
+    if (body.length > PIECE && slowReaders !== undefined) {
+      return slowReaders.sendLong(this, status, { ...headers, "content-length": String(length) }, body)
     }
     // A 204 has no content, and no `content-length`. Otherwise this header comes before the spread: up to Node 22, adding a
     // member to a copy takes ten times as long.
     const all: OutgoingHttpHeaders = status === 204 ? { ...headers } : { "content-length": length, ...headers }
-    response.writeHead(status, this.added === undefined ? all : Object.assign(all, this.added))
+    response.writeHead(status, all)
     if (length === 0) response.end()
     else response.end(body)
     // 0 when the operating system has taken everything.
-    if (response.writableLength > 0) this.watch()
+    if (response.writableLength > 0) this.watch(slowReaders)
   }
 
-  stream(status: number, headers: Headers, reader: Reader): Writer {
+  stream(status: number, headers: Headers, reader: Reader, slowReaders?: SlowReaders): Writer {
     const { response } = this
     this.isAnswered = true
     response.on("drain", reader.drained)
     response.on("close", reader.gone)
-    response.writeHead(status, this.added === undefined ? { ...headers } : { ...headers, ...this.added })
+    response.writeHead(status, { ...headers })
     const { socket } = response
     // The head leaves with what is written in the same turn, in one system call.
     if (socket !== null && socket.writableCorked === 0) {
@@ -108,7 +103,7 @@ export class NodeExchange implements HttpExchange {
       process.nextTick(uncork, socket)
     }
     response.flushHeaders()
-    return new NodeWriter(response, () => this.watch())
+    return new NodeWriter(response, () => this.watch(slowReaders))
   }
 
   onGone(listener: () => void): void {
@@ -122,8 +117,8 @@ export class NodeExchange implements HttpExchange {
   }
 
   /** Watches the end of an answer that the client has not taken. */
-  private watch(): void {
-    const { response, slowReaders } = this
+  private watch(slowReaders: SlowReaders | undefined): void {
+    const { response } = this
     if (response.writableLength === 0 || slowReaders === undefined) return
     // An answer that waits behind others on its connection has no socket of its own yet.
     const stop = slowReaders.watch(response.writableLength, () => this.request.socket.destroy())

@@ -12,8 +12,7 @@ import * as Message from "../../jsonrpc/Message.js"
 import * as Events from "../../jsonrpc/Sse.js"
 import * as McpError from "../../protocol/McpError.js"
 import * as Version from "../../protocol/Version.js"
-import type { Principal } from "../Authenticator.js"
-import { type HttpExchange, pathOf } from "../http/HttpExchange.js"
+import { type Admitted, type Answerable, type Arrived, pathOf } from "../http/HttpExchange.js"
 import type * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
@@ -28,9 +27,10 @@ import type { Entrances } from "./Dispatch.js"
 import type { Draining } from "./Draining.js"
 import * as EraOfMessage from "./EraOfMessage.js"
 
-type Serve = (exchange: HttpExchange, principal: Principal | undefined) => void
+type Serve = (exchange: Admitted) => void
 
-type Post = (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+/** `requires` are the scopes that the messages require; `undefined` where they require none. */
+type Post = (exchange: Admitted, incoming: Message.Incoming, requires: ReadonlyArray<string> | undefined) => void
 
 /** How requests to one path are served. */
 export interface ServedPath {
@@ -41,7 +41,7 @@ export interface ServedPath {
   readonly responses: MediaType.Form | undefined
   readonly post: Post
   /** What passes a request on to the owner of its session; `undefined` when this node serves the session, or there is none. */
-  readonly toOwner: (exchange: HttpExchange) => ((request: Routed) => void) | undefined
+  readonly toOwner: (request: Arrived) => ((request: Routed) => void) | undefined
 }
 
 export interface HttpTransports {
@@ -150,7 +150,7 @@ const byEra = (
 ): Post => {
   const legacy = session ?? stateless
   const choose = EraOfMessage.chooser(versions)
-  return (exchange, incoming, principal) => {
+  return (exchange, incoming, requires) => {
     const header = exchange.headers["mcp-protocol-version"]
     const era = Message.isMalformed(incoming) || Message.isResponse(incoming)
       ? header === undefined ? "legacy" : Version.eraOf(header)
@@ -160,12 +160,12 @@ const byEra = (
     const post = era === "modern" ? modern ?? legacy : legacy ?? modern
     // Any other node can serve a POST without a session.
     if (draining.hasBegun && post !== session) return Refusal.send(exchange, Refusal.closing)
-    post!(exchange, incoming, principal)
+    post!(exchange, incoming, requires)
   }
 }
 
 const refuse = (
-  exchange: HttpExchange,
+  exchange: Answerable,
   incoming: Message.Incoming,
   error: McpError.McpError,
   era: Version.Era

@@ -15,10 +15,10 @@ import * as Stream from "effect/Stream"
 import * as Body from "./Body.js"
 import * as Guard from "./Guard.js"
 import {
-  allHeaders,
   type Headers,
   type HttpExchange,
   PIECE,
+  present,
   type Reader,
   repeated,
   type SlowReaders,
@@ -33,8 +33,6 @@ export class AppExchange implements HttpExchange, Owner {
   readonly url: string
   readonly headers: Headers
   readonly rawHeaders: ReadonlyArray<string> | undefined
-  added: Headers | undefined
-  slowReaders: SlowReaders | undefined
   isGone = false
   private next: ((answer: Answer) => void) | undefined
   private onLeave: (() => void) | undefined
@@ -90,12 +88,10 @@ export class AppExchange implements HttpExchange, Owner {
     }))
   }
 
-  reply(status: number, headers: Headers, body: string): void {
-    if (body.length > PIECE && this.slowReaders !== undefined) {
-      return this.slowReaders.sendLong(this, status, headers, body)
-    }
-    const all = clean(headers, this.added)
-    if (body !== "") this.watch(body.length)
+  reply(status: number, headers: Headers, body: string, slowReaders?: SlowReaders): void {
+    if (body.length > PIECE && slowReaders !== undefined) return slowReaders.sendLong(this, status, headers, body)
+    const all = clean(headers)
+    if (body !== "") this.watch(body.length, slowReaders)
     this.next!(Effect.succeed(
       body === ""
         ? HttpServerResponse.empty({ status, headers: all })
@@ -103,16 +99,16 @@ export class AppExchange implements HttpExchange, Owner {
     ))
   }
 
-  stream(status: number, headers: Headers, reader: Reader): Writer {
+  stream(status: number, headers: Headers, reader: Reader, slowReaders?: SlowReaders): Writer {
     const body = new PulledBody()
-    const writer = this.writer = new PulledWriter(headers, reader, this, () => body, body.give)
+    const writer = this.writer = new PulledWriter(headers, reader, this, slowReaders, () => body, body.give)
     const pulled = Stream.ensuring(
       body.stream(writer),
       Effect.sync(() => writer.isOver ? undefined : this.gone())
     )
     this.next!(Effect.succeed(HttpServerResponse.stream(pulled, {
       status,
-      headers: clean(headers, this.added),
+      headers: clean(headers),
       contentType: headers["content-type"]
     })))
     return writer
@@ -136,8 +132,8 @@ export class AppExchange implements HttpExchange, Owner {
   }
 
   /** The platform may be waiting for the client to take what it has pulled. */
-  finish(last: number): void {
-    this.watch(last, true)
+  finish(last: number, slowReaders: SlowReaders | undefined): void {
+    this.watch(last, slowReaders, true)
   }
 
   /** Ends the answer. On Node its connection, too, which would keep what the client has not read. */
@@ -151,11 +147,11 @@ export class AppExchange implements HttpExchange, Owner {
    * On Node, watches an answer that has to wait on its connection: for answers before it, or for the client. The platform has not
    * yet written all of the answer that is `unwritten`.
    */
-  private watch(held: number, unwritten = false): void {
+  private watch(held: number, slowReaders: SlowReaders | undefined, unwritten = false): void {
     const { response } = this.request as { readonly response?: NodeResponse | undefined }
-    if (this.slowReaders === undefined || typeof response?.on !== "function") return
+    if (slowReaders === undefined || typeof response?.on !== "function") return
     if (!unwritten && response.socket !== null && response.socket.writableLength === 0) return
-    const stop = this.slowReaders.watch(held, () => this.disconnect())
+    const stop = slowReaders.watch(held, () => this.disconnect())
     response.on("finish", stop)
     response.on("close", stop)
   }
@@ -231,8 +227,8 @@ const read = (request: HttpServerRequest, into: Body.OpenBody): Effect.Effect<st
 }
 
 /** All headers but the type of the content, which the platform takes apart from them. */
-const clean = (headers: Headers, added: Headers | undefined): Record<string, string> => {
-  const all = allHeaders(headers, added)
+const clean = (headers: Headers): Record<string, string> => {
+  const all = present(headers)
   delete all["content-type"]
   return all
 }

@@ -8,7 +8,7 @@ import * as Deadlines from "../../kit/Deadlines.js"
 import * as Edition from "../../kit/Edition.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as EventStream from "./EventStream.js"
-import type { Headers, HttpExchange, SlowReaders } from "./HttpExchange.js"
+import type { Admitted, Headers, HttpExchange, SlowReaders } from "./HttpExchange.js"
 import * as ResolvedOptions from "./ResolvedOptions.js"
 import * as SessionId from "./SessionId.js"
 import { UnsentText } from "./UnsentText.js"
@@ -35,7 +35,7 @@ export class EndpointContext implements SlowReaders {
    * looks, and the stream goes on.
    */
   stream(
-    exchange: HttpExchange,
+    exchange: Pick<Admitted, "stream" | "watchUser">,
     onClose: (unsent: ReadonlyArray<string>) => void,
     headers?: Headers,
     onInvalid?: (stream: EventStream.EventStream) => void
@@ -55,8 +55,11 @@ export class EndpointContext implements SlowReaders {
     return stream
   }
 
-  sendLong(exchange: HttpExchange, status: number, headers: Headers, body: string): void {
-    const stream = new EventStream.EventStream(exchange, this.shared, {
+  sendLong(exchange: Pick<HttpExchange, "stream">, status: number, headers: Headers, body: string): void {
+    const watched: typeof exchange = {
+      stream: (status, headers, reader) => exchange.stream(status, headers, reader, this)
+    }
+    const stream = new EventStream.EventStream(watched, this.shared, {
       status,
       headers,
       keepAlive: Infinity,

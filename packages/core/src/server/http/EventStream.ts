@@ -53,7 +53,11 @@ export class EventStream implements Reader, Expirable, Holder {
   private ending = false
   private closed = false
 
-  constructor(exchange: HttpExchange, private readonly shared: Shared, private readonly options: Options) {
+  constructor(
+    exchange: Pick<HttpExchange, "stream">,
+    private readonly shared: Shared,
+    private readonly options: Options
+  ) {
     const { headers, keepAlive, status } = options
     const { limits, sweeper } = shared
     this.lastWrite = sweeper.now()

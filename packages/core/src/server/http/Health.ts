@@ -20,10 +20,13 @@ import type { HttpExchange } from "./HttpExchange.js"
 
 export interface Health {
   /** Answers a probe, at once or later; `false` when the request is none. */
-  readonly answers: (exchange: HttpExchange) => boolean
+  readonly answers: (exchange: Probed) => boolean
   /** From now on the process is not ready. Waits until load balancers have had the time to notice; can be run again. */
   readonly drain: Effect.Effect<void>
 }
+
+/** What a probe needs of its request. */
+type Probed = Pick<HttpExchange, "method" | "path" | "reply">
 
 /** The option `health` of `WebHandler`. */
 export interface Given {
@@ -57,7 +60,7 @@ interface Probe {
   /** Whether the check may pass now. */
   readonly mayPass: () => boolean
   /** The requests that the run answers; `receive` adds requests, `answerAll` takes them. */
-  readonly waiting: Array<HttpExchange>
+  readonly waiting: Array<Probed>
   /** The last answer, and until when it is used again; `checked` writes both. */
   last: boolean
   until: number
@@ -129,7 +132,7 @@ const probeOf = (check: Effect.Effect<boolean>, maxAge: number, mayPass: () => b
 })
 
 /** Answers a request with the last answer, or with that of a run of the check, which may run already. */
-const receive = (self: Self, probe: Probe, exchange: HttpExchange): void => {
+const receive = (self: Self, probe: Probe, exchange: Probed): void => {
   const { mayPass, until, waiting } = probe
   if (!mayPass() || self.sweeper.now() < until) return answer(probe, exchange)
   waiting.push(exchange)
@@ -150,7 +153,7 @@ const checked = ({ sweeper }: Self, probe: Probe): Effect.Effect<void> =>
 
 const answerAll = (probe: Probe): void => probe.waiting.splice(0).forEach((exchange) => answer(probe, exchange))
 
-const answer = ({ last, mayPass }: Probe, exchange: HttpExchange): void => {
+const answer = ({ last, mayPass }: Probe, exchange: Probed): void => {
   const [status, text] = last && mayPass() ? [200, "ok"] as const : [503, "unavailable"] as const
   exchange.reply(status, HEADERS, exchange.method === "HEAD" ? "" : text)
 }

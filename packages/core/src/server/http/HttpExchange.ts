@@ -4,18 +4,21 @@
  * the folder `nodes` implement it.
  *
  * All members are plain functions, not effects, so that a request that is answered at once costs no fiber
- * besides its handler's.
+ * besides its handler's. Nobody sets a member of an exchange: what the endpoint finds out about a request is in its `Passage`
+ * (`http/Stage`). What stands behind the stages of the endpoint gets an `Answerable` or an `Admitted`.
  */
 import type * as Context from "effect/Context"
 import type * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
 import * as Sse from "../../jsonrpc/Sse.js"
+import type { Principal } from "../Authenticator.js"
 import type { BodyFault, OpenBody } from "./Body.js"
 
 /** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-export interface HttpExchange {
+/** What the HTTP server knows of a request. */
+export interface Arrived {
   readonly method: string
   /** Path and query, as the endpoint matches them. */
   readonly url: string
@@ -24,31 +27,24 @@ export interface HttpExchange {
   readonly headers: Headers
   /** Names and values in turn, as the client has sent them; `undefined` where the platform does not keep them. */
   readonly rawHeaders: ReadonlyArray<string> | undefined
-  /** Headers that every answer to this request gets in addition. The endpoint sets them before it answers. */
-  added: Headers | undefined
-  /** What happens to answers that the client does not take at once. The endpoint sets it before it answers. */
-  slowReaders: SlowReaders | undefined
   /** The services that the application gave with this request; none where the platform has no place for them. */
   readonly services?: Context.Context<never> | undefined
-  /** The user that the endpoint has found, as a service. The endpoint sets it before it serves the request. */
-  user?: Context.Context<never> | undefined
-  /** The scopes that the messages of the request require. The endpoint sets it before it serves the request; none where they require none. */
-  requires?: ReadonlyArray<string> | undefined
-  /** Calls back once when that user is no longer valid, unless the function that it returns is called before. */
-  watchUser?: ((onEnd: () => void) => () => void) | undefined
   /** The address of the other end of the connection, and whether the connection is encrypted, where the platform tells. */
   readonly remoteAddress?: string | undefined
   readonly encrypted?: boolean | undefined
   /** Whether the server listens on the loopback interface alone, where that is known. */
   readonly isLocal?: boolean | undefined
+}
+
+export interface HttpExchange extends Arrived {
   /** Whether the client has disconnected: nothing reaches it any more. */
   readonly isGone: boolean
   /** Reads the body, once. Calls back at most once, and never when the client disconnects meanwhile. */
   readonly body: (into: OpenBody, then: (body: string | BodyFault) => void) => void
   /** Sends a complete answer, if the client is still connected. */
-  readonly reply: (status: number, headers: Headers, body: string) => void
+  readonly reply: (status: number, headers: Headers, body: string, slowReaders?: SlowReaders) => void
   /** Begins an answer in pieces. The headers leave at once; the reader is called only after this returns. */
-  readonly stream: (status: number, headers: Headers, reader: Reader) => Writer
+  readonly stream: (status: number, headers: Headers, reader: Reader, slowReaders?: SlowReaders) => Writer
   /** Calls back when the client disconnects before it was answered. A listener replaces the one before it. */
   readonly onGone: (listener: () => void) => void
   /**
@@ -60,10 +56,30 @@ export interface HttpExchange {
   readonly begins?: (() => void) | undefined
 }
 
+/** A request on its way through the endpoint. Its answer gets the headers that the endpoint adds to every answer. */
+export interface Answerable extends Pick<HttpExchange, "headers" | "isGone" | "onGone"> {
+  readonly arrived: Arrived
+  readonly reply: (status: number, headers: Headers, body: string) => void
+  readonly stream: (status: number, headers: Headers, reader: Reader) => Writer
+}
+
+/** A request whose user the endpoint has looked for: only such a request can be handed to what serves it. */
+export interface Admitted extends Answerable, Pick<HttpExchange, "moved">, Admission {}
+
+/** What is known of the sender of a request. */
+export interface Admission {
+  /** The id of the user, for sessions and limits. */
+  readonly principal: Principal | undefined
+  /** The user as a service. */
+  readonly user: Context.Context<never> | undefined
+  /** Calls back once when that user is no longer valid, unless the function that it returns is called before. */
+  readonly watchUser: ((onEnd: () => void) => () => void) | undefined
+}
+
 /** How the endpoint treats readers that are slow. */
 export interface SlowReaders {
   /** Sends a body that is longer than `PIECE` in pieces, as fast as the client takes them. */
-  readonly sendLong: (exchange: HttpExchange, status: number, headers: Headers, body: string) => void
+  readonly sendLong: (exchange: Pick<HttpExchange, "stream">, status: number, headers: Headers, body: string) => void
   /**
    * Counts so many characters as not taken by the client, and calls back when `stallTimeout` has passed or the endpoint holds too
    * much, unless the function that it returns is called before.
@@ -128,47 +144,53 @@ export const tapped = (
   exchange: HttpExchange,
   pass: (direction: "in" | "out", message: Message.Incoming) => void
 ): HttpExchange => {
-  const { body, reply, stream } = exchange
   const shown = (direction: "in" | "out", text: string): void => {
     if (text !== "") pass(direction, MessageText.parse(text))
   }
-  return Object.assign(
-    exchange,
-    {
-      body: (into, then) =>
-        body.call(exchange, into, (read) => {
-          if (typeof read === "string") shown("in", read)
-          then(read)
-        }),
-      reply: (status, headers, text) => {
-        shown("out", text)
-        reply.call(exchange, status, headers, text)
-      },
-      stream: (status, headers, reader) => {
-        const writer = stream.call(exchange, status, headers, reader)
-        // The text of a long reply was shown.
-        if (headers["content-type"] !== "text/event-stream") return writer
-        const [decoder, encoder] = [new Sse.Decoder(), new TextEncoder()]
-        return {
-          write: (text) => {
-            for (const event of decoder.push(encoder.encode(text))) if ("data" in event) shown("out", event.data ?? "")
-            return writer.write(text)
-          },
-          end: () => writer.end(),
-          cut: () => writer.cut()
-        }
+  const { encrypted, headers, isLocal, method, path, rawHeaders, remoteAddress, services, url } = exchange
+  return {
+    method,
+    url,
+    path,
+    headers,
+    rawHeaders,
+    services,
+    remoteAddress,
+    encrypted,
+    isLocal,
+    get isGone() {
+      return exchange.isGone
+    },
+    onGone: (listener) => exchange.onGone(listener),
+    body: (into, then) =>
+      exchange.body(into, (read) => {
+        if (typeof read === "string") shown("in", read)
+        then(read)
+      }),
+    reply: (status, headers, text, slowReaders) => {
+      shown("out", text)
+      exchange.reply(status, headers, text, slowReaders)
+    },
+    stream: (status, headers, reader, slowReaders) => {
+      const writer = exchange.stream(status, headers, reader, slowReaders)
+      const [decoder, encoder] = [new Sse.Decoder(), new TextEncoder()]
+      return {
+        write: (text) => {
+          for (const event of decoder.push(encoder.encode(text))) if ("data" in event) shown("out", event.data ?? "")
+          return writer.write(text)
+        },
+        end: () => writer.end(),
+        cut: () => writer.cut()
       }
-    } satisfies Pick<HttpExchange, "body" | "reply" | "stream">
-  )
+    }
+  }
 }
 
-/** The headers of an answer, with those that every answer to the request gets. */
-export const allHeaders = (headers: Headers, added: Headers | undefined): Record<string, string> => {
+/** The headers of an answer that have a value. */
+export const present = (headers: Headers): Record<string, string> => {
   const all: Record<string, string> = {}
-  for (const set of [headers, added]) {
-    for (const name in set) {
-      if (set[name] !== undefined) all[name] = set[name]
-    }
+  for (const name in headers) {
+    if (headers[name] !== undefined) all[name] = headers[name]
   }
   return all
 }
@@ -180,4 +202,4 @@ export const pathOf = (url: string): string => {
 }
 
 /** MUST answer 202 without a body to a message that gets no response (2025-11-25 basic/transports). */
-export const accepted = (exchange: HttpExchange): void => exchange.reply(202, {}, "")
+export const accepted = (exchange: Answerable): void => exchange.reply(202, {}, "")

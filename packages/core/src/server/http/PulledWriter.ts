@@ -10,11 +10,10 @@ import type { Headers, Reader, SlowReaders, Writer } from "./HttpExchange.js"
 
 /** The exchange that the writer answers. */
 export interface Owner {
-  readonly slowReaders: SlowReaders | undefined
   /** Disconnects the client, and calls `abort`. */
   readonly cut: () => void
   /** The platform has pulled everything, at last a text of so many characters. */
-  readonly finish: (last: number) => void
+  readonly finish: (last: number, slowReaders: SlowReaders | undefined) => void
 }
 
 /** What the platform pulls from: of a web stream, its controller. */
@@ -36,6 +35,7 @@ export class PulledWriter implements Writer {
     headers: Headers,
     private readonly reader: Reader,
     private readonly owner: Owner,
+    private readonly slowReaders: SlowReaders | undefined,
     /** What the platform pulls from; `undefined` once it pulls no more. */
     private readonly source: () => Source | undefined,
     /** Runs the function that gives what waits to the source: now, or as soon as the platform takes it. */
@@ -67,7 +67,7 @@ export class PulledWriter implements Writer {
     this.state = "ended"
     this.offer()
     // Closed when the last text is pulled, so that a reader that does not pull it can be cut.
-    if (!this.isOver) this.stopWatching = this.owner.slowReaders?.watch(0, this.cut)
+    if (!this.isOver) this.stopWatching = this.slowReaders?.watch(0, this.cut)
   }
 
   readonly cut = (): void => {
@@ -106,6 +106,6 @@ export class PulledWriter implements Writer {
     this.state = "over"
     this.stopWatching?.()
     source()?.close()
-    if (state === "ended") this.owner.finish(text.length)
+    if (state === "ended") this.owner.finish(text.length, this.slowReaders)
   }
 }

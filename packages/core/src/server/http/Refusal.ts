@@ -16,10 +16,13 @@ import * as Reply from "../runtime/Reply.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
 import type { BodyFault } from "./Body.js"
-import type { Headers, HttpExchange } from "./HttpExchange.js"
+import type { Answerable, Headers } from "./HttpExchange.js"
+
+/** What can be refused. */
+type Refused = Pick<Answerable, "headers" | "reply">
 
 /** Refuses the request. */
-export const send = (exchange: HttpExchange, refusal: HttpRefusal): void =>
+export const send = (exchange: Refused, refusal: HttpRefusal): void =>
   failure(
     exchange,
     refusal.status,
@@ -29,12 +32,12 @@ export const send = (exchange: HttpExchange, refusal: HttpRefusal): void =>
 
 /** The era of a client. Where its message is not read, its header names the revision. */
 export const eraOf = (
-  { headers }: HttpExchange,
+  { headers }: Pick<Refused, "headers">,
   message: Parameters<typeof Version.eraOfMessage>[0] = { method: "" }
 ) => Version.eraOfMessage(message, headers["mcp-protocol-version"])
 
 /** Answers with a JSON-RPC error and this status. */
-export const failure = (exchange: HttpExchange, status: number, error: Message.Failure, headers?: Headers): void => {
+export const failure = (exchange: Refused, status: number, error: Message.Failure, headers?: Headers): void => {
   Metrics.rejectHttp(status)
   exchange.reply(
     status,

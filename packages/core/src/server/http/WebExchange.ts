@@ -10,11 +10,11 @@ import type * as Context from "effect/Context"
 import * as Body from "./Body.js"
 import * as Guard from "./Guard.js"
 import {
-  allHeaders,
   type Headers,
   type HttpExchange,
   pathOf,
   PIECE,
+  present,
   type Reader,
   type SlowReaders,
   type Writer
@@ -27,8 +27,6 @@ export class WebExchange implements HttpExchange, Owner {
   readonly headers: Headers
   // The Fetch API joins fields that were repeated, and does not keep them apart.
   readonly rawHeaders = undefined
-  added: Headers | undefined
-  slowReaders: SlowReaders | undefined
   private done = false
   private hasLeft = false
   private isWatching = false
@@ -82,24 +80,22 @@ export class WebExchange implements HttpExchange, Owner {
     if (!answered) this.stopReading = stop
   }
 
-  reply(status: number, headers: Headers, body: string): void {
+  reply(status: number, headers: Headers, body: string, slowReaders?: SlowReaders): void {
     if (this.done || this.writer !== undefined) return
-    if (body.length > PIECE && this.slowReaders !== undefined) {
-      return this.slowReaders.sendLong(this, status, headers, body)
-    }
-    this.settle(new Response(body === "" ? null : body, { status, headers: allHeaders(headers, this.added) }))
+    if (body.length > PIECE && slowReaders !== undefined) return slowReaders.sendLong(this, status, headers, body)
+    this.settle(new Response(body === "" ? null : body, { status, headers: present(headers) }))
     this.finish()
   }
 
-  stream(status: number, headers: Headers, reader: Reader): Writer {
+  stream(status: number, headers: Headers, reader: Reader, slowReaders?: SlowReaders): Writer {
     let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-    const writer = new PulledWriter(headers, reader, this, () => controller)
+    const writer = new PulledWriter(headers, reader, this, slowReaders, () => controller)
     if (this.isGone || this.done) {
       queueMicrotask(reader.gone)
       return writer
     }
     this.writer = writer
-    this.stopTicking = this.slowReaders?.tick()
+    this.stopTicking = slowReaders?.tick()
     const body = new ReadableStream<Uint8Array>(
       {
         start: (own) => {
@@ -115,7 +111,7 @@ export class WebExchange implements HttpExchange, Owner {
       // The stream itself buffers nothing, so a pull means that the platform takes more.
       { highWaterMark: 0 }
     )
-    this.settle(new Response(body, { status, headers: allHeaders(headers, this.added) }))
+    this.settle(new Response(body, { status, headers: present(headers) }))
     return writer
   }
 

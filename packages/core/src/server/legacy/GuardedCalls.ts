@@ -8,7 +8,7 @@
 import * as Message from "../../jsonrpc/Message.js"
 import * as Batch from "../../jsonrpc/runtime/Batch.js"
 import { CANCELLED } from "../../jsonrpc/runtime/Calls.js"
-import type { HttpExchange } from "../http/HttpExchange.js"
+import type { Admitted } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import * as Permission from "../runtime/Permission.js"
 
@@ -66,7 +66,7 @@ export interface GuardedCall {
 /** Whether a message was refused, because the token of its request may not make the calls that it answers or cancels. */
 export const refuses = (
   guarded: GuardedCalls | undefined,
-  exchange: HttpExchange,
+  exchange: Admitted,
   incoming: Message.Incoming
 ): boolean => {
   const scopes = guarded?.requiredBy(incoming) ?? []

@@ -12,8 +12,7 @@ import * as Message from "../../jsonrpc/Message.js"
 import type { Channel } from "../../jsonrpc/Side.js"
 import * as Edition from "../../kit/Edition.js"
 import type { JsonObject } from "../../protocol/Json.js"
-import type { Principal } from "../Authenticator.js"
-import { accepted, type HttpExchange } from "../http/HttpExchange.js"
+import { accepted, type Admitted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
@@ -38,9 +37,10 @@ import { logDefect } from "./StreamStore.js"
 
 /** A request of a client that has a session. */
 interface SessionRequest {
-  readonly exchange: HttpExchange
+  readonly exchange: Admitted
   readonly session: HttpSession
-  readonly principal: Principal | undefined
+  /** The scopes that its messages require; `undefined` where they require none. */
+  readonly requires: ReadonlyArray<string> | undefined
 }
 
 /** Its mutable fields: `isDraining` and `closed` turn true once; `closing` holds what ends sessions. */
@@ -55,26 +55,30 @@ export class Http {
     this.sessions = new SessionStore<HttpSession>(sweeper, options)
   }
 
-  readonly post = (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined): void => {
+  readonly post = (
+    exchange: Admitted,
+    incoming: Message.Incoming,
+    requires: ReadonlyArray<string> | undefined
+  ): void => {
     if (Initialize.isInitialize(incoming) && sessionIdOf(exchange) === "") {
-      return this.initialize(exchange, incoming, principal)
+      return this.initialize(exchange, incoming)
     }
     const isMalformed = Message.isMalformed(incoming)
-    if (isMalformed && incoming.batch === undefined) return this.malformed(exchange, incoming, principal)
-    const session = this.find(exchange, principal)
+    if (isMalformed && incoming.batch === undefined) return this.malformed(exchange, incoming)
+    const session = this.find(exchange)
     if (session === undefined) return
-    const request = { exchange, session, principal }
+    const request = { exchange, session, requires }
     if (GuardedCalls.refuses(session.guarded, exchange, incoming)) return
     if (isMalformed) return this.takeBatch(request, incoming, incoming.batch!)
     if (Message.isRequest(incoming)) return this.serve(request, incoming, 1, false)
     this.take(request, incoming)
   }
 
-  readonly get = (exchange: HttpExchange, principal: Principal | undefined): void => {
+  readonly get = (exchange: Admitted): void => {
     if (!MediaType.accepted(exchange.headers.accept).events) {
       return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
     }
-    const session = this.find(exchange, principal)
+    const session = this.find(exchange)
     if (session === undefined) return
     this.sessions.use(session)
     const lastEventId = exchange.headers["last-event-id"] ?? ""
@@ -83,8 +87,8 @@ export class Http {
     session.standalone.attach(exchange, session.primesStreams)
   }
 
-  readonly delete = (exchange: HttpExchange, principal: Principal | undefined): void => {
-    const session = this.find(exchange, principal)
+  readonly delete = (exchange: Admitted): void => {
+    const session = this.find(exchange)
     if (session === undefined) return
     this.sessions.remove(session)
     session.end()
@@ -135,12 +139,12 @@ export class Http {
   }
 
   /** The session that a request names; `undefined` when the request has been refused. */
-  private find(exchange: HttpExchange, principal: Principal | undefined): HttpSession | undefined {
+  private find(exchange: Admitted): HttpSession | undefined {
     const id = sessionIdOf(exchange)
     if (id === "") return refused(exchange, SessionRefusal.noSession)
     const session = this.sessions.find(id)
     // MUST answer 404 to a session that has ended; the session of another principal looks the same
-    if (session === undefined || session.owner !== principal?.id) {
+    if (session === undefined || session.owner !== exchange.principal?.id) {
       return refused(exchange, SessionRefusal.unknownSession)
     }
     if (!session.finished) {
@@ -209,19 +213,20 @@ export class Http {
   }
 
   /** Refuses a request that another node can serve. */
-  private refuse(exchange: HttpExchange): void {
+  private refuse(exchange: Admitted): void {
     if (exchange.moved === undefined) Refusal.send(exchange, Refusal.closing)
     else exchange.moved(true)
   }
 
-  private initialize(exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void {
+  private initialize(exchange: Admitted, request: Message.Request): void {
     if (this.isDraining) return this.refuse(exchange)
     const { nodes } = this.context
     const place = nodes?.place()
     if (nodes !== undefined && place === undefined) {
       return Refusal.send(exchange, Refusal.storeAway(DIRECTORY))
     }
-    const session = this.open(this.context.options.sessionIdPrefix + SessionId.make(), principal?.id, place?.membership)
+    const id = this.context.options.sessionIdPrefix + SessionId.make()
+    const session = this.open(id, exchange.principal?.id, place?.membership)
     const limit = this.sessions.add(session)
     if (limit !== undefined) {
       session.end()
@@ -229,7 +234,6 @@ export class Http {
     }
     const headers = { "mcp-session-id": session.id }
     const post = new Post(this.context, exchange, {
-      principal,
       expected: 1,
       incoming: request,
       batch: false,
@@ -249,25 +253,24 @@ export class Http {
 
   /** Serves requests: a single one, or those of a batch. */
   private serve(
-    { exchange, principal, session }: SessionRequest,
+    { exchange, requires, session }: SessionRequest,
     incoming: Message.Incoming,
     expected: number,
     batch: boolean
   ): void {
     if (this.isDraining) return this.refuse(exchange)
     const onDone = () => this.sessions.use(session)
-    const { requires } = exchange
     const guarded = requires &&
       (session.guarded ??= new GuardedCalls.GuardedCalls()).begin(Batch.ids(incoming), requires)
-    const post = new Post(this.context, exchange, { principal, expected, incoming, batch, session, guarded, onDone })
+    const post = new Post(this.context, exchange, { expected, incoming, batch, session, requires, guarded, onDone })
     session.receive(incoming, post)
     if (!post.isDone) post.wait()
   }
 
   /** Takes notifications and responses: they get no response. */
-  private take({ exchange, principal, session }: SessionRequest, incoming: Message.Incoming): void {
+  private take({ exchange, session }: SessionRequest, incoming: Message.Incoming): void {
     this.sessions.touch(session)
-    const origin = RequestOrigin.request(exchange, principal, session.id)
+    const origin = RequestOrigin.request(exchange, session.id)
     session.receive(incoming, session.standalone.channelFor(origin))
     accepted(exchange)
   }
@@ -280,18 +283,18 @@ export class Http {
     this.take(request, incoming)
   }
 
-  private malformed(exchange: HttpExchange, incoming: Message.Malformed, principal: Principal | undefined): void {
+  private malformed(exchange: Admitted, incoming: Message.Malformed): void {
     // A malformed response fails the request of ours that it answers.
     const isResponse = incoming.kind === "response" || incoming.kind === "unknown"
     const session = isResponse ? this.sessions.find(sessionIdOf(exchange)) : undefined
-    if (session !== undefined && session.owner === principal?.id) {
+    if (session !== undefined && session.owner === exchange.principal?.id) {
       if (GuardedCalls.refuses(session.guarded, exchange, incoming)) return
       session.receive(incoming, silent)
     }
     Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
   }
 
-  private resume(exchange: HttpExchange, session: HttpSession, id: string): void {
+  private resume(exchange: Admitted, session: HttpSession, id: string): void {
     const event = EventId.decode(session.id, id)
     const refuse = (mayRetry: boolean) =>
       Refusal.send(exchange, mayRetry ? Refusal.streamAway : SessionRefusal.unknownEvent(id))
@@ -314,9 +317,9 @@ const beginning = { epoch: 1, facts: undefined }
 /** The channel of a message whose answer is the status of its POST. */
 const silent: Channel = { send: () => Effect.void, unsafeSend: () => true }
 
-const sessionIdOf = ({ headers }: HttpExchange): string => headers["mcp-session-id"] ?? ""
+const sessionIdOf = ({ headers }: Admitted): string => headers["mcp-session-id"] ?? ""
 
-const refused = (exchange: HttpExchange, refusal: Parameters<typeof Refusal.send>[1]): undefined => {
+const refused = (exchange: Admitted, refusal: Parameters<typeof Refusal.send>[1]): undefined => {
   Refusal.send(exchange, refusal)
   return undefined
 }

@@ -18,8 +18,7 @@ import { closed } from "../../jsonrpc/Transport.js"
 import type { Expirable } from "../../kit/Deadlines.js"
 import * as Outbox from "../../kit/Outbox.js"
 import { REQUEST_CANCELLED } from "../../protocol/ErrorCodes.js"
-import type { Principal } from "../Authenticator.js"
-import type { Headers, HttpExchange } from "../http/HttpExchange.js"
+import type { Admitted, Headers } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
@@ -31,7 +30,6 @@ import type { HttpSession } from "./HttpSession.js"
 import { ResumableStream } from "./ResumableStream.js"
 
 export interface Options {
-  readonly principal: Principal | undefined
   /** How many responses there will be. */
   readonly expected: number
   /** The request or the batch of a session. */
@@ -44,6 +42,8 @@ export interface Options {
   readonly headers?: Headers | undefined
   /** Called with each response before it leaves; returns the headers that leave with it. */
   readonly onResponse?: ((response: Message.Response) => Headers | undefined) | undefined
+  /** The scopes that the requests of a session require; `undefined` where they require none. */
+  readonly requires?: ReadonlyArray<string> | undefined
   /** Where the requests require scopes: what their questions go through. */
   readonly guarded?: GuardedCall | undefined
   /** Called when the last response has been sent. */
@@ -68,7 +68,7 @@ export class Post implements Channel {
 
   constructor(
     private readonly context: HttpContext,
-    private readonly exchange: HttpExchange,
+    private readonly exchange: Admitted,
     private readonly options: Options
   ) {
     this.remaining = options.expected
@@ -78,11 +78,9 @@ export class Post implements Channel {
 
   /** Where the requests came from, for `RequestOrigin.of`. */
   get origin(): RequestOrigin.RequestOrigin {
-    const { principal, session } = this.options
     return this.requestOrigin ??= RequestOrigin.request(
       this.exchange,
-      principal,
-      session?.id,
+      this.options.session?.id,
       Effect.sync(() => this.pause())
     )
   }
@@ -182,7 +180,7 @@ export class Post implements Channel {
   }
 
   private get isResumable(): boolean {
-    return this.options.session?.mayResume(this.exchange.requires) === true
+    return this.options.session?.mayResume(this.options.requires) === true
   }
 
   /** A client that loses the connection of `initialize` begins another session. */
@@ -235,7 +233,7 @@ export class Post implements Channel {
   private open(): ResumableStream {
     if (this.stream !== undefined) return this.stream
     const { session } = this.options
-    const key = session?.nextStreamKey(this.exchange.requires)
+    const key = session?.nextStreamKey(this.options.requires)
     const stream = this.stream = new ResumableStream(this.context, key, undefined, session?.onLost)
     if (stream.isResumable) session!.addStream(stream)
     const { batch, incoming } = this.options

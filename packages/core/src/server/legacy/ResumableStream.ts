@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import * as Sse from "../../jsonrpc/Sse.js"
 import type { EventStoreError, StoredEvent, StreamKey } from "../EventStore.js"
 import type { EventStream } from "../http/EventStream.js"
-import type { Headers, HttpExchange } from "../http/HttpExchange.js"
+import type { Admitted, Headers } from "../http/HttpExchange.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as EventId from "./EventId.js"
 import type { HttpContext } from "./HttpContext.js"
@@ -24,7 +24,7 @@ import { logDefect, StreamStore } from "./StreamStore.js"
 
 /** A client that wants to read the stream. */
 export interface Reader {
-  readonly exchange: HttpExchange
+  readonly exchange: Admitted
   /** Opens the response that the stream is read on; `undefined` when it has refused the client. */
   readonly open: () => EventStream | undefined
 }
@@ -173,7 +173,7 @@ export class ResumableStream {
    * What `attach` and `resume` get for this request. The response is detached when it closes. `onInvalid` runs when the user of the request
    * is no longer valid; without it nobody looks.
    */
-  opening(exchange: HttpExchange, headers?: Headers, onInvalid?: (response: EventStream) => void): Reader {
+  opening(exchange: Admitted, headers?: Headers, onInvalid?: (response: EventStream) => void): Reader {
     return {
       exchange,
       open: () => {

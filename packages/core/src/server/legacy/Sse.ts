@@ -17,7 +17,7 @@ import * as Edition from "../../kit/Edition.js"
 import * as Outbox from "../../kit/Outbox.js"
 import type { Principal } from "../Authenticator.js"
 import type { EventStream } from "../http/EventStream.js"
-import { accepted, type HttpExchange } from "../http/HttpExchange.js"
+import { accepted, type Admitted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
@@ -41,8 +41,8 @@ export const sessionOf = (url: string): string | undefined =>
 export const nodeOf = (session: string): string | undefined => /([0-9a-f]{32})\.[0-9a-f]{32}$/.exec(session)?.[1]
 
 export interface SseEndpoint {
-  readonly get: (exchange: HttpExchange, principal: Principal | undefined) => void
-  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  readonly get: (exchange: Admitted) => void
+  readonly post: (exchange: Admitted, incoming: Message.Incoming, requires: ReadonlyArray<string> | undefined) => void
   /** Ends the conversations of which no request runs; whether none is left. */
   readonly release: () => boolean
   readonly has: (id: string) => boolean
@@ -106,7 +106,8 @@ export const make = (context: HttpContext): SseEndpoint => {
   }
 
   return {
-    get: (exchange, principal) => {
+    get: (exchange) => {
+      const { principal } = exchange
       if (!MediaType.accepted(exchange.headers.accept).events) {
         return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
       }
@@ -131,13 +132,13 @@ export const make = (context: HttpContext): SseEndpoint => {
       connections.set(id, connection)
       unfinished.add(connection)
       connection.closeUnlessOpened()
-      connection.open(`${exchange.path}?${SESSION}=${id}`)
+      connection.open(`${exchange.arrived.path}?${SESSION}=${id}`)
     },
-    post: (exchange, incoming, principal) => {
-      const id = sessionOf(exchange.url)
+    post: (exchange, incoming, requires) => {
+      const id = sessionOf(exchange.arrived.url)
       if (id === undefined) return Refusal.send(exchange, SessionRefusal.noSseSession)
       const connection = connections.get(id)
-      if (connection === undefined || connection.owner !== principal?.id) {
+      if (connection === undefined || connection.owner !== exchange.principal?.id) {
         return Refusal.send(exchange, SessionRefusal.unknownSseSession)
       }
       if (GuardedCalls.refuses(connection.guarded, exchange, incoming)) return
@@ -146,8 +147,8 @@ export const make = (context: HttpContext): SseEndpoint => {
       const malformed = Message.isMalformed(incoming)
       // A malformed message with an id is answered on the stream, too, where its sender waits.
       if (!malformed || incoming.id !== undefined) {
-        const origin = RequestOrigin.request(exchange, principal, id)
-        connection.receive(incoming, origin, exchange.requires)
+        const origin = RequestOrigin.request(exchange, id)
+        connection.receive(incoming, origin, requires)
       }
       if (malformed) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
       accepted(exchange)
@@ -185,7 +186,7 @@ class SseConnection implements Sender {
 
   constructor(
     private readonly context: HttpContext,
-    exchange: HttpExchange,
+    exchange: Admitted,
     readonly owner: string | undefined,
     private readonly onClose: (closing: Effect.Effect<void>) => void
   ) {
@@ -197,7 +198,7 @@ class SseConnection implements Sender {
   }
 
   /** The user of the last request, whose credentials are the newest, decides how long the stream lasts. */
-  watchUser({ watchUser }: HttpExchange): void {
+  watchUser({ watchUser }: Admitted): void {
     this.stopWatching()
     if (!this.closed) this.stopWatching = watchUser?.(() => this.close()) ?? (() => {})
   }

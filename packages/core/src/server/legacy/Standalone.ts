@@ -18,7 +18,7 @@ import * as Outbox from "../../kit/Outbox.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
 import type { StreamKey } from "../EventStore.js"
 import type { EventStream } from "../http/EventStream.js"
-import type { HttpExchange } from "../http/HttpExchange.js"
+import type { Admitted } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { RequestOrigin } from "../runtime/RequestOrigin.js"
 import type { HttpContext } from "./HttpContext.js"
@@ -97,7 +97,7 @@ export class Standalone implements Sender {
   }
 
   /** Sends what was buffered, and later messages, to the client that opened this stream. */
-  attach(exchange: HttpExchange, prime: boolean): void {
+  attach(exchange: Admitted, prime: boolean): void {
     this.stream.attach(this.opening(exchange), prime, () => Refusal.send(exchange, Refusal.streamAway))
     const { response } = this.stream
     if (response === undefined) return
@@ -106,11 +106,11 @@ export class Standalone implements Sender {
   }
 
   /** Sends what the client has missed since a position, and later messages. */
-  resume(exchange: HttpExchange, position: number, refuse: (mayRetry: boolean) => void): void {
+  resume(exchange: Admitted, position: number, refuse: (mayRetry: boolean) => void): void {
     this.stream.resume(position, this.opening(exchange), refuse)
   }
 
-  private opening(exchange: HttpExchange): Reader {
+  private opening(exchange: Admitted): Reader {
     const open = (): EventStream | undefined => {
       if (this.ended) {
         Refusal.send(exchange, this.hasMoved ? Refusal.streamAway : SessionRefusal.unknownSession)

@@ -13,8 +13,7 @@ import * as Outcome from "../../jsonrpc/Outcome.js"
 import type { ActiveRequest, Requests } from "../../jsonrpc/runtime/Requests.js"
 import type { Expirable } from "../../kit/Deadlines.js"
 import type { LegacyVersion } from "../../protocol/Version.js"
-import type { Principal } from "../Authenticator.js"
-import { accepted, type HttpExchange } from "../http/HttpExchange.js"
+import { accepted, type Admitted } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
 import * as Batch from "./Batch.js"
@@ -24,7 +23,7 @@ import { Post } from "./Post.js"
 import type { LegacyServe } from "./Serve.js"
 
 export interface Stateless {
-  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  readonly post: (exchange: Admitted, incoming: Message.Incoming) => void
   /** Answers the requests that are running, and interrupts them. */
   readonly close: () => void
   /** How many POSTs are being answered. */
@@ -37,17 +36,15 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
   const running = new Set<() => void>()
 
   const serve = (
-    exchange: HttpExchange,
+    exchange: Admitted,
     requests: ReadonlyArray<Message.Incoming>,
     batch: boolean,
-    principal: Principal | undefined,
     version: LegacyVersion
   ): void => {
     /** The requests that are not answered yet. */
     const unanswered = new Map<Message.RequestId, ActiveRequest>()
     let deadline: Expirable | undefined
     const post = new Post(context, exchange, {
-      principal,
       expected: requests.length,
       batch,
       session: undefined,
@@ -87,13 +84,13 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
   }
 
   return {
-    post: (exchange, incoming, principal) => {
+    post: (exchange, incoming) => {
       const version = Initialize.versionOf(incoming, exchange.headers["mcp-protocol-version"], versions)
       if (typeof version !== "string") return Refusal.send(exchange, version)
       if (!Message.isMalformed(incoming)) {
         // A cancellation or a response would be about a request of another POST, perhaps of another client.
         return Message.isRequest(incoming)
-          ? serve(exchange, [incoming], false, principal, version)
+          ? serve(exchange, [incoming], false, version)
           : accepted(exchange)
       }
       const { batch } = incoming
@@ -102,7 +99,7 @@ export const make = (context: HttpContext, all: Requests, serving: LegacyServe):
       if (refusal !== undefined) return Refusal.send(exchange, refusal)
       const requests = Batch.requests(batch)
       if (requests.length === 0) return accepted(exchange)
-      serve(exchange, requests, true, principal, version)
+      serve(exchange, requests, true, version)
     },
     close: () => {
       for (const stop of [...running]) stop()

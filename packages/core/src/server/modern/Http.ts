@@ -20,10 +20,9 @@ import type { Expirable } from "../../kit/Deadlines.js"
 import * as Outbox from "../../kit/Outbox.js"
 import * as McpError from "../../protocol/McpError.js"
 import * as Methods from "../../protocol/modern/Methods.js"
-import type { Principal } from "../Authenticator.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
-import { accepted, type HttpExchange } from "../http/HttpExchange.js"
+import { accepted, type Admitted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as Reply from "../runtime/Reply.js"
@@ -34,7 +33,7 @@ import * as Serve from "./Serve.js"
 import * as Status from "./Status.js"
 
 export interface Http {
-  readonly post: (exchange: HttpExchange, incoming: Message.Incoming, principal: Principal | undefined) => void
+  readonly post: (exchange: Admitted, incoming: Message.Incoming) => void
   /** Answers the requests that are running and interrupts them; subscriptions end with their result. */
   readonly close: () => void
   /** Ends the subscriptions with their result. */
@@ -52,11 +51,11 @@ export const make = (
   const running = new Set<Post>()
   const onDone = (post: Post): void => void running.delete(post)
 
-  const serve = (exchange: HttpExchange, request: Message.Request, principal: Principal | undefined): void => {
+  const serve = (exchange: Admitted, request: Message.Request): void => {
     const { headers } = exchange
     const envelope = RequestFacts.envelopeOfRequest(request, headers, versions)
     if (Either.isLeft(envelope)) return refuse(exchange, request.id, envelope.left)
-    const post = new Post(context, exchange, request, principal, onDone)
+    const post = new Post(context, exchange, request, onDone)
     if (post.isSubscription && !MediaType.accepted(headers.accept).events) {
       const error = Reply.errorOf(noEvents, "modern")
       return Refusal.failure(exchange, noEvents.status, Message.failure(request.id, error))
@@ -68,16 +67,16 @@ export const make = (
   }
 
   return {
-    post: (exchange, incoming, principal) => {
+    post: (exchange, incoming) => {
       if (Message.isMalformed(incoming)) {
         return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
       }
-      if (Message.isRequest(incoming)) return serve(exchange, incoming, principal)
+      if (Message.isRequest(incoming)) return serve(exchange, incoming)
       // MUST NOT send responses: this era has no requests to the client
       if (Message.isResponse(incoming)) return Refusal.send(exchange, unexpectedResponse)
       const error = RequestFacts.refusalOfNotification(incoming, exchange.headers, versions)
       if (error !== undefined) return refuse(exchange, undefined, error)
-      Serve.notify(requests, serving, incoming, RequestOrigin.request(exchange, principal, undefined))
+      Serve.notify(requests, serving, incoming, RequestOrigin.request(exchange, undefined))
       accepted(exchange)
     },
     close: () => {
@@ -90,7 +89,7 @@ export const make = (
   }
 }
 
-const refuse = (exchange: HttpExchange, id: Message.RequestId | undefined, error: McpError.McpError): void =>
+const refuse = (exchange: Admitted, id: Message.RequestId | undefined, error: McpError.McpError): void =>
   Refusal.failure(exchange, Status.of(error), Message.failure(id, McpError.toWire(error, "modern")))
 
 const unexpectedResponse = Refusal.badRequest("a response answers no request: from 2026-07-28 on servers send none")
@@ -123,9 +122,8 @@ class Post implements Channel {
 
   constructor(
     private readonly context: EndpointContext,
-    private readonly exchange: HttpExchange,
+    private readonly exchange: Admitted,
     private readonly request: Message.Request,
-    private readonly principal: Principal | undefined,
     /** Called when the response has been sent, or nothing will be. */
     private readonly onDone: (post: Post) => void
   ) {
@@ -135,7 +133,7 @@ class Post implements Channel {
 
   /** Where the request came from, for `RequestOrigin.of`. */
   get origin(): RequestOrigin.RequestOrigin {
-    return this.requestOrigin ??= RequestOrigin.request(this.exchange, this.principal, undefined)
+    return this.requestOrigin ??= RequestOrigin.request(this.exchange, undefined)
   }
 
   /** What a sender waits for while the stream is full. */

@@ -14,7 +14,7 @@ import * as MessageText from "../../jsonrpc/MessageText.js"
 import * as Json from "../../jsonrpc/runtime/Json.js"
 import type * as Edition from "../../kit/Edition.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
-import type { Headers, HttpExchange, Writer } from "../http/HttpExchange.js"
+import type { Answerable, Headers, Writer } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { Back, Forth } from "./Envelope.js"
 
@@ -57,7 +57,7 @@ export class Forward {
   private canResume = false
 
   constructor(
-    private readonly exchange: HttpExchange,
+    private readonly exchange: Answerable,
     private readonly options: Options,
     runtime: Edition.Services
   ) {
@@ -71,7 +71,7 @@ export class Forward {
   }
 
   begin(): void {
-    const { encrypted, headers, method, path, remoteAddress, url } = this.exchange
+    const { encrypted, headers, method, path, remoteAddress, url } = this.exchange.arrived
     const { body, from, id } = this.options
     // Its client may have disconnected before there was a listener.
     if (this.exchange.isGone) return this.done()
@@ -171,7 +171,7 @@ export class Forward {
 
   /** Ends a stream, which its client opens again at another node. */
   pause(retry: string): void {
-    if (this.over || this.writer === undefined || this.exchange.method !== "GET") return
+    if (this.over || this.writer === undefined || this.exchange.arrived.method !== "GET") return
     this.writer.write(retry)
     this.writer.end()
     this.gone()

@@ -10,7 +10,7 @@ import * as Schedule from "effect/Schedule"
 import * as Edition from "../../kit/Edition.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
 import type { BodyFault } from "../http/Body.js"
-import type { Headers, HttpExchange, Reader, SlowReaders, Writer } from "../http/HttpExchange.js"
+import type { Answerable, Headers, HttpExchange, Reader, Writer } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import type { Back, Forth } from "./Envelope.js"
@@ -62,7 +62,7 @@ export class ForwardedRequests {
   forward(
     to: string,
     { mailbox, node: from }: Place,
-    exchange: HttpExchange,
+    exchange: Answerable,
     body: string | undefined,
     moved: Moved
   ): void {
@@ -199,8 +199,6 @@ class ForwardedExchange implements HttpExchange, Writer {
   readonly from: string
   // The node where the request arrived has checked what these are for.
   readonly rawHeaders = undefined
-  added: Headers | undefined
-  slowReaders: SlowReaders | undefined
   isGone = false
   private readonly sending: SerialQueue
   private reader: Reader | undefined

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Edition from "../../kit/Edition.js"
-import type { HttpExchange } from "../http/HttpExchange.js"
+import type { Answerable } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import type { Membership, SessionDirectoryError, SessionEntry } from "../SessionDirectory.js"
@@ -26,7 +26,7 @@ export interface OwnSessions {
 
 /** A request that this node may not serve. */
 export interface Routed {
-  readonly exchange: HttpExchange
+  readonly exchange: Answerable
   /** Whether a session belongs to another user than the request. */
   readonly isOfAnother: (session: SessionEntry) => boolean
   /** Reads the body; `undefined` for a request that has none. */
@@ -83,7 +83,7 @@ export class Routing {
           if (entry.isServed && entry.node === draining) return Effect.sync(() => again(left, draining))
           if (entry.isServed) {
             // Its stream would hold up this node to the end of its time.
-            if (this.isDraining && exchange.method === "GET") return refuse(Refusal.closing)
+            if (this.isDraining && exchange.arrived.method === "GET") return refuse(Refusal.closing)
             if (hasServices(exchange)) return refuse(Refusal.staysHere)
             return Effect.sync(() =>
               withBody.read((body) => {
@@ -168,7 +168,7 @@ const logDefect = (cause: Cause.Cause<SessionDirectoryError>): Effect.Effect<voi
   Cause.isDie(cause) ? Effect.logError("This node could not pass a request on", cause) : Effect.void
 
 /** Whether the application has given services with a request, such as its user: they are values of this process. */
-const hasServices = ({ services }: HttpExchange): boolean =>
+const hasServices = ({ arrived: { services } }: Answerable): boolean =>
   services !== undefined && Edition.entries(services).size > 0
 
 /** Reads the body of a request once, for each node that may have to serve it. */

@@ -37,14 +37,20 @@ export const none: RequestOrigin = { sessionId: undefined, headers: {}, principa
 
 /** The origin of a message in an HTTP request; by default of one that is answered without a stream. */
 export const request = (
-  exchange: Pick<RequestOrigin, "headers" | "services" | "user"> & NonNullable<RequestOrigin["listener"]>,
-  principal: Principal | undefined,
+  { arrived, headers, principal, user }: Pick<RequestOrigin, "headers" | "principal" | "user"> & {
+    readonly arrived: Pick<RequestOrigin, "services"> & NonNullable<RequestOrigin["listener"]>
+  },
   sessionId: string | undefined,
   closeStream: Effect.Effect<void> = Effect.void
-): RequestOrigin => {
-  const { headers, services, user } = exchange
-  return { sessionId, headers, principal, services, user, listener: exchange, closeStream }
-}
+): RequestOrigin => ({
+  sessionId,
+  headers,
+  principal,
+  services: arrived.services,
+  user,
+  listener: arrived,
+  closeStream
+})
 
 /** The origin of the messages of a channel. */
 export const of = (channel: Channel): RequestOrigin => (channel.origin ?? none) as RequestOrigin

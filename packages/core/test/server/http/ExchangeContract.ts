@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { Bodies, OpenBody } from "../../../src/server/http/Body.js"
-import type { HttpExchange, Reader, Writer } from "../../../src/server/http/HttpExchange.js"
+import type { HttpExchange, Reader, SlowReaders, Writer } from "../../../src/server/http/HttpExchange.js"
 
 /** An exchange, and the response that it makes once `handle` has run. */
 export interface Exchanging {
@@ -25,11 +25,11 @@ export const opened = (maxBodyBytes: number): OpenBody =>
 const text = (answer: Effect.Effect<Response>) =>
   Effect.flatMap(answer, (response) => Effect.promise(() => response.text()))
 
-export const streaming = ({ answer, one }: Exchanging, reader: Reader = ignoring) =>
+export const streaming = ({ answer, one }: Exchanging, reader: Reader = ignoring, slowReaders?: SlowReaders) =>
   Effect.gen(function*() {
     let writer!: Writer
     const response = yield* answer(() => {
-      writer = one.stream(200, { "content-type": "text/event-stream" }, reader)
+      writer = one.stream(200, { "content-type": "text/event-stream" }, reader, slowReaders)
     })
     return { writer, body: response.body!.getReader() }
   })
@@ -60,12 +60,11 @@ export const contract = (name: string, exchange: Exchange): void => {
       assert.strictEqual(headers.origin, "http://a, http://b")
     })
 
-    it.effect("sends a complete answer, with the headers that every answer gets", () =>
+    it.effect("sends a complete answer, with the headers that have a value", () =>
       Effect.gen(function*() {
         const { answer, one } = exchange()
-        one.added = { vary: "Origin" }
         const response = yield* answer(() =>
-          one.reply(201, { "content-type": "text/plain", "x-none": undefined }, "hi")
+          one.reply(201, { "content-type": "text/plain", "x-none": undefined, vary: "Origin" }, "hi")
         )
         assert.strictEqual(response.status, 201)
         assert.strictEqual(response.headers.get("vary"), "Origin")

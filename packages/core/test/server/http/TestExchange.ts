@@ -11,6 +11,7 @@ import { type Cause, Effect, type Layer, type Scope } from "effect"
 import * as Endpoint from "../../../src/server/dispatch/Endpoint.js"
 import type { BodyFault, OpenBody } from "../../../src/server/http/Body.js"
 import {
+  type Admitted,
   type Headers,
   type HttpExchange,
   PIECE,
@@ -20,10 +21,13 @@ import {
 } from "../../../src/server/http/HttpExchange.js"
 import { until } from "../Serving.js"
 
-export class TestExchange implements HttpExchange {
+/** A request as a shell gives it, and as a transport gets it when nobody is known to have sent it. */
+export class TestExchange implements HttpExchange, Admitted {
   readonly rawHeaders = undefined
-  added: Headers | undefined
-  slowReaders: SlowReaders | undefined
+  readonly principal = undefined
+  readonly user = undefined
+  readonly watchUser = undefined
+  readonly moved = undefined
   isGone = false
   status: number | undefined
   sent: Headers = {}
@@ -46,6 +50,10 @@ export class TestExchange implements HttpExchange {
     private readonly content: string | BodyFault = ""
   ) {}
 
+  get arrived(): HttpExchange {
+    return this
+  }
+
   get path(): string {
     return this.url.split("?")[0]!
   }
@@ -55,10 +63,8 @@ export class TestExchange implements HttpExchange {
     then(typeof this.content === "string" && this.content.length > maxBytes ? { fault: "size" } : this.content)
   }
 
-  reply(status: number, headers: Headers, body: string): void {
-    if (body.length > PIECE && this.slowReaders !== undefined) {
-      return this.slowReaders.sendLong(this, status, headers, body)
-    }
+  reply(status: number, headers: Headers, body: string, slowReaders?: SlowReaders): void {
+    if (body.length > PIECE && slowReaders !== undefined) return slowReaders.sendLong(this, status, headers, body)
     this.answer(status, headers)
     this.text = body
     this.ended = true
@@ -124,7 +130,7 @@ export class TestExchange implements HttpExchange {
   private answer(status: number, headers: Headers): void {
     this.answers++
     this.status = status
-    this.sent = { ...headers, ...this.added }
+    this.sent = headers
   }
 }
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { getEventListeners } from "node:events"
-import { PIECE } from "../../../src/server/http/HttpExchange.js"
+import { PIECE, type SlowReaders } from "../../../src/server/http/HttpExchange.js"
 import { WebExchange } from "../../../src/server/http/WebExchange.js"
 import { contract, opened, pull, streaming } from "./ExchangeContract.js"
 
@@ -99,7 +99,7 @@ describe("WebExchange", () => {
     Effect.gen(function*() {
       let due: (() => void) | undefined
       const exchanging = exchange()
-      exchanging.one.slowReaders = {
+      const { body, writer } = yield* streaming(exchanging, undefined, {
         sendLong: () => {},
         tick: () => () => {},
         watch: (_, cut) => {
@@ -108,8 +108,7 @@ describe("WebExchange", () => {
             due = undefined
           }
         }
-      }
-      const { body, writer } = yield* streaming(exchanging)
+      })
       writer.end()
       assert.strictEqual(exchanging.noted.done, 0)
       due!()
@@ -122,15 +121,14 @@ describe("WebExchange", () => {
       for (const how of ["end", "cancel"] as const) {
         const exchanging = exchange()
         let ticking = 0
-        exchanging.one.slowReaders = {
+        const { body, writer } = yield* streaming(exchanging, undefined, {
           sendLong: () => {},
           watch: () => () => {},
           tick: () => {
             ticking++
             return () => void ticking--
           }
-        }
-        const { body, writer } = yield* streaming(exchanging)
+        })
         assert.strictEqual(ticking, 1)
         if (how === "end") writer.end()
         yield* how === "end" ? pull(body) : Effect.promise(() => body.cancel())
@@ -141,8 +139,12 @@ describe("WebExchange", () => {
   it("passes a long answer on, to be sent in pieces", () => {
     const { one } = exchange()
     const long: Array<string> = []
-    one.slowReaders = { sendLong: (_, __, ___, body) => long.push(body), watch: () => () => {}, tick: () => () => {} }
-    one.reply(200, {}, "x".repeat(PIECE + 1))
+    const slowReaders: SlowReaders = {
+      sendLong: (_, __, ___, body) => long.push(body),
+      watch: () => () => {},
+      tick: () => () => {}
+    }
+    one.reply(200, {}, "x".repeat(PIECE + 1), slowReaders)
     assert.strictEqual(long[0]?.length, PIECE + 1)
   })
 

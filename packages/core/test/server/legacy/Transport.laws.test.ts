@@ -105,7 +105,7 @@ const session: Pair = Effect.gen(function*() {
   }
   const headers = { "mcp-session-id": post(initialize(), {}).sent["mcp-session-id"] }
   const listening = new Listening("/mcp", headers)
-  http.get(listening, undefined)
+  http.get(listening)
   return [clientOf(listening, (message) => post(message, headers)), context.transport] as const
 })
 
@@ -113,7 +113,7 @@ const httpSse: Pair = Effect.gen(function*() {
   const context = yield* readableContext
   const sse = yield* Effect.acquireRelease(Effect.sync(() => SseEndpoint.make(context)), ({ close }) => close)
   const listening = new Listening("/sse", {})
-  sse.get(listening, undefined)
+  sse.get(listening)
   const client = clientOf(listening, (message) => {
     const exchange = new TestExchange("POST", listening.endpoint!, proper)
     sse.post(exchange, message, undefined)

@@ -1,0 +1,447 @@
+/**
+ * The stages of the HTTP endpoint, in two lists: for a request that arrived at this node, and for a request that another node has passed on
+ * after it had checked what comes before the sender. `http/Stage` runs the stages, `HttpTransports` says what serves a path.
+ *
+ * Each function here makes one stage. Its arguments are what the stage needs of the endpoint, so that a stage can run alone.
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Message from "../../jsonrpc/Message.js"
+import * as MessageText from "../../jsonrpc/MessageText.js"
+import type { Deadlines } from "../../kit/Deadlines.js"
+import type { Caller, Refuses } from "../Authenticator.js"
+import { type Bodies, MAX_DISCARDED, OpenBody } from "../http/Body.js"
+import * as Guard from "../http/Guard.js"
+import type { Health } from "../http/Health.js"
+import { type Admission, type Admitted, type Answerable, type Arrived, pathOf, repeated } from "../http/HttpExchange.js"
+import * as MediaType from "../http/MediaType.js"
+import * as Refusal from "../http/Refusal.js"
+import { type Any, HELD, inOrder, type Passing, type Stage } from "../http/Stage.js"
+import type { HttpRefusal } from "../HttpRefusal.js"
+import * as SessionFacts from "../legacy/SessionFacts.js"
+import * as Authentication from "../runtime/Authentication.js"
+import * as HttpRefusalCheck from "../runtime/HttpRefusalCheck.js"
+import * as Permission from "../runtime/Permission.js"
+import * as Reply from "../runtime/Reply.js"
+import type { Server } from "../runtime/Server.js"
+import type { Draining } from "./Draining.js"
+import type { HttpTransports, ServedPath } from "./HttpTransports.js"
+
+/** What the stages need of their endpoint. */
+export interface Parts extends Pick<Server, "authenticate" | "requiredScopes" | "taskScopes"> {
+  readonly health: Pick<Health, "answers"> | undefined
+  readonly guard: Guard.Guard
+  /** JSON texts by their paths. */
+  readonly documents: ReadonlyMap<string, string>
+  readonly transports: Pick<HttpTransports, "find">
+  readonly draining: Pick<Draining, "arrived" | "hasBegun">
+  readonly sweeper: Deadlines
+  readonly bodies: Bodies
+  readonly limits: MessageText.Limits & { readonly maxBodyBytes: number }
+  /** Refuses a request where the endpoint has begun to close, and tells whether it has. */
+  readonly refuses: (request: Answerable) => boolean
+  readonly report: Report
+  /** Runs an effect on a fiber of its own. */
+  readonly fork: (effect: Effect.Effect<void>) => void
+}
+
+/** What the operator learns of. */
+export interface Report {
+  /** The Host or the Origin of a request was refused. */
+  readonly forbidden: (refusal: HttpRefusal) => void
+  /** The application refuses a request with what HTTP does not allow. */
+  readonly fault: (fault: Error) => void
+}
+
+export interface Lists {
+  /** The stages of a request that arrived at this node. */
+  readonly own: ReadonlyArray<Any>
+  /** The stages of a request that another node has passed on. */
+  readonly passedOn: ReadonlyArray<Any>
+}
+
+export const make = (parts: Parts): Lists => {
+  const { authenticate, documents, health: probes } = parts
+  const from = authenticate === undefined ? anyone : sender(authenticate, parts)
+  return {
+    own: inOrder(
+      probes && health(probes),
+      guard(parts),
+      open(parts),
+      documents.size === 0 ? undefined : document(parts),
+      path(parts),
+      from,
+      headers(parts),
+      owner(parts),
+      bodiless,
+      body(parts),
+      stillOwner(parts),
+      message(parts),
+      permission(parts),
+      era
+    ),
+    // The sender comes before `open`: a node that closes tells nobody so whom the authenticator refuses.
+    passedOn: inOrder(
+      ownPath(parts),
+      from,
+      open(parts),
+      headers(parts),
+      owner(parts),
+      bodiless,
+      body(parts),
+      stillOwner(parts),
+      message(parts),
+      permission(parts),
+      era
+    )
+  }
+}
+
+type Held = typeof HELD
+
+/** Answers probes. */
+export const health = (probes: Pick<Health, "answers">): Stage<"health", {}, void> => ({
+  name: "health",
+  run: (request) => {
+    const { method, path } = request.exchange
+    if (method !== "GET" && method !== "HEAD") return undefined
+    const reply: Answerable["reply"] = (status, headers, body) => request.reply(status, headers, body)
+    return probes.answers({ method, path, reply }) ? HELD : undefined
+  }
+})
+
+/** Checks Host and Origin, and adds the headers for a page of another origin. */
+export const guard = (
+  { documents, guard, report }: Pick<Parts, "documents" | "guard" | "report">
+): Stage<"guard", {}, void> => ({
+  name: "guard",
+  run: (request) => {
+    const { exchange, headers } = request
+    // A document is for the pages of every origin.
+    const isDocument = documents.size > 0 && documents.has(exchange.path)
+    const refusal = guard.check(isDocument ? { ...headers, origin: undefined } : headers, exchange)
+    if (refusal !== undefined) {
+      report.forbidden(refusal)
+      return refuse(request, refusal)
+    }
+    const cors = headers.origin === undefined ? undefined : isDocument ? Guard.anyOrigin : guard.cors(headers)
+    if (cors !== undefined) request.add(cors)
+    return undefined
+  }
+})
+
+/** Refuses requests once the endpoint has begun to close. */
+export const open = ({ refuses }: Pick<Parts, "refuses">): Stage<"open", {}, void> => ({
+  name: "open",
+  run: (request) => refuses(request) ? HELD : undefined
+})
+
+/** Answers with JSON that every page may read, such as the metadata of the authorization: its client need not be authenticated. */
+export const document = ({ documents, guard }: Pick<Parts, "documents" | "guard">): Stage<"document", {}, void> => ({
+  name: "document",
+  run: (request) => {
+    const { exchange: { method, path }, headers } = request
+    const text = documents.get(path)
+    if (text === undefined) return undefined
+    const allow = "GET, OPTIONS"
+    if (method === "OPTIONS") request.reply(204, guard.preflight(headers, allow), "")
+    else if (method !== "GET") Refusal.send(request, Refusal.methodNotAllowed(method, allow))
+    else request.reply(200, { "content-type": "application/json" }, text)
+    return HELD
+  }
+})
+
+/** Finds what serves the path, and checks that it has the method. */
+export const path = (
+  { draining, guard, transports }: Pick<Parts, "draining" | "guard" | "transports">
+): Stage<"path", {}, ServedPath> => ({
+  name: "path",
+  run: (request) => {
+    const { method, url } = request.exchange
+    const served = transports.find(url)
+    if (served === undefined) return refuse(request, Refusal.notFound(pathOf(url)))
+    const { allow } = served
+    if (method === "OPTIONS") {
+      request.reply(204, guard.preflight(request.headers, allow), "")
+      return HELD
+    }
+    if (!METHODS.has(method) || !allow.includes(method)) {
+      return refuse(request, Refusal.methodNotAllowed(method, allow))
+    }
+    draining.arrived++
+    return draining.hasBegun && (method === "GET" || served.toOwner(request.exchange) !== undefined)
+      ? refuse(request, Refusal.closing)
+      : served
+  }
+})
+
+/** Finds what serves the path of a request that another node has passed on, if this node still serves its session. */
+export const ownPath = (
+  { draining, transports }: Pick<Parts, "draining" | "transports">
+): Stage<"path", {}, ServedPath> => ({
+  name: "path",
+  run: ({ exchange }) => {
+    const served = transports.find(exchange.url)
+    if (served !== undefined && served.toOwner(exchange) === undefined) return served
+    exchange.moved?.(draining.hasBegun)
+    return HELD
+  }
+})
+
+/** Finds who has sent the request. */
+export const sender = (
+  authenticate: Authentication.Authenticate,
+  { report, sweeper }: Pick<Parts, "report" | "sweeper">
+): Stage<"sender", {}, Admitted> => ({
+  name: "sender",
+  run: (request) => {
+    const { exchange, headers } = request
+    // Which of several headers identifies the client would be a guess. A single header may have a comma, too.
+    if (headers.authorization?.includes(",") === true && isRepeated(exchange, "authorization")) {
+      return refuse(request, Refusal.repeatedHeader("Authorization"))
+    }
+    let waiting = true
+    const caller = callerOf(exchange)
+    const interrupt = authenticate(caller, (found) => {
+      waiting = false
+      if (Either.isLeft(found)) return void refuseSender(request, report, found.left)
+      const { principal, user } = found.right
+      const watchUser = Authentication.watch(authenticate, caller, found.right, sweeper)
+      request.pass(request.admit({ principal, user, watchUser }))
+    })
+    if (waiting) exchange.onGone(() => waiting && interrupt())
+    return HELD
+  }
+})
+
+/** Lets everybody in. */
+export const anyone: Stage<"sender", {}, Admitted> = { name: "sender", run: (request) => request.admit(ANYBODY) }
+
+/** Checks what the headers of a POST alone decide. */
+export const headers = (
+  { limits: { maxBodyBytes }, report }: {
+    readonly limits: Pick<Parts["limits"], "maxBodyBytes">
+    readonly report: Report
+  }
+): Stage<"headers", { readonly path: ServedPath; readonly sender: Admitted }, void> => ({
+  name: "headers",
+  run: (request, { path, sender }) => {
+    if (request.exchange.method !== "POST") {
+      const refused = Permission.refusal(sender.user, [])
+      return refused && refuseSender(request, report, refused)
+    }
+    const { headers } = request
+    // Node removes the last coding, which must be chunked, and leaves the others to us.
+    const coding = headers["transfer-encoding"]
+    const length = Number(headers["content-length"] ?? 0)
+    const refusal = path.responses !== undefined && MediaType.formOf(headers.accept, path.responses) === undefined
+      ? Refusal.notAcceptable("application/json or text/event-stream")
+      : coding !== undefined && coding.trim().toLowerCase() !== "chunked"
+      ? Refusal.unsupportedTransferCoding
+      : !MediaType.isJson(headers)
+      ? Refusal.unsupportedMediaType
+      : length > maxBodyBytes
+      ? Refusal.tooLarge(maxBodyBytes, length - maxBodyBytes > MAX_DISCARDED)
+      : undefined
+    return refusal && refuse(request, refusal)
+  }
+})
+
+/** How a request came to be served here. */
+export interface Owned {
+  /** Whether no node has its session, so that its transport refuses it. */
+  readonly isUnknown: boolean
+  /** The body, if it was read to be passed on. */
+  readonly body: string | undefined
+}
+
+/**
+ * Passes a request on where another node may own its session. It comes before the body is read, so that no body is read here for another
+ * node.
+ */
+export const owner = (
+  { bodies, draining }: Pick<Parts, "bodies" | "draining">
+): Stage<"owner", { readonly path: ServedPath; readonly sender: Admitted }, Owned> => ({
+  name: "owner",
+  run: (request, { path, sender }) => {
+    const { exchange } = request
+    const read = exchange.method === "POST"
+      ? (then: (body: string) => void) => readBody(request, bodies, then)
+      : undefined
+    const isPassedOn = passOn(
+      sender,
+      path,
+      draining,
+      read,
+      (body) => request.pass({ isUnknown: path.toOwner(exchange) !== undefined, body })
+    )
+    return isPassedOn ? HELD : HERE
+  }
+})
+
+/** Serves a GET and a DELETE, which have no body. */
+export const bodiless: Stage<"bodiless", { readonly path: ServedPath; readonly sender: Admitted }, void> = {
+  name: "bodiless",
+  run: ({ exchange }, { path, sender }) => {
+    const { method } = exchange
+    if (method === "POST") return undefined
+    exchange.begins?.()
+    const serve = method === "GET" ? path.get! : path.delete!
+    serve(sender)
+    return HELD
+  }
+}
+
+/** Reads the body. */
+export const body = ({ bodies }: Pick<Parts, "bodies">): Stage<"body", { readonly owner: Owned }, string> => ({
+  name: "body",
+  run: (request, { owner }) => {
+    if (owner.body !== undefined) return owner.body
+    readBody(request, bodies, (body) => request.pass(body))
+    return HELD
+  }
+})
+
+/** Passes a request on whose session has moved while the body was read. */
+export const stillOwner = (
+  { draining }: Pick<Parts, "draining">
+): Stage<"stillOwner", {
+  readonly path: ServedPath
+  readonly sender: Admitted
+  readonly owner: Owned
+  readonly body: string
+}, void> => ({
+  name: "stillOwner",
+  run: (request, { body, owner, path, sender }) => {
+    if (owner.isUnknown) return undefined
+    return passOn(sender, path, draining, (then) => then(body), () => request.pass()) ? HELD : undefined
+  }
+})
+
+/** Reads the message in the body. */
+export const message = (
+  { limits }: { readonly limits: MessageText.Limits }
+): Stage<"message", { readonly body: string }, Message.Incoming> => ({
+  name: "message",
+  run: (_, { body }) => MessageText.parse(body, limits)
+})
+
+/** The scopes that the messages of a request require; `undefined` where they require none. */
+export type Requires = ReadonlyArray<string> | undefined
+
+/** Checks that the sender may send the message, and finds the scopes that it requires. */
+export const permission = (
+  { fork, report, requiredScopes, taskScopes }: Pick<Parts, "fork" | "report" | "requiredScopes" | "taskScopes">
+): Stage<"permission", { readonly sender: Admitted; readonly message: Message.Incoming }, Requires> => ({
+  name: "permission",
+  run: (request, { message, sender: { principal, user } }) => {
+    if (user === undefined) return undefined
+    const own = requiredScopes(message)
+    const checked = (scopes: ReadonlyArray<string>): Requires | Held => {
+      const refused = Permission.refusal(user, scopes)
+      if (refused !== undefined) return refuseSender(request, report, refused, message)
+      return scopes.length > 0 ? scopes : undefined
+    }
+    const ofTask = taskScopes(message, principal?.id)
+    if (ofTask === undefined) return checked(own)
+    fork(Effect.map(ofTask, (scopes) => {
+      const requires = request.isGone ? HELD : checked([...own, ...scopes])
+      if (requires !== HELD) request.pass(requires)
+    }))
+    return HELD
+  }
+})
+
+/** Has the transport of the path choose the era of the message, and serve it. */
+export const era: Stage<"era", {
+  readonly path: ServedPath
+  readonly sender: Admitted
+  readonly message: Message.Incoming
+  readonly permission: Requires
+}, void> = {
+  name: "era",
+  run: ({ exchange }, { message, path, permission, sender }) => {
+    exchange.begins?.()
+    path.post(sender, message, permission)
+    return HELD
+  }
+}
+
+const ANYBODY: Admission = { principal: undefined, user: undefined, watchUser: undefined }
+
+const HERE: Owned = { isUnknown: false, body: undefined }
+
+const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE"])
+
+/** Passes a request on to the node that may own its session. Gives whether it has, or has refused the request. */
+const passOn = (
+  request: Admitted,
+  path: ServedPath,
+  draining: Parts["draining"],
+  read: ((then: (body: string) => void) => void) | undefined,
+  local: (body?: string) => void
+): boolean => {
+  const toOwner = path.toOwner(request.arrived)
+  if (toOwner === undefined) return false
+  if (request.moved !== undefined) request.moved(draining.hasBegun)
+  else if (draining.hasBegun) Refusal.send(request, Refusal.closing)
+  else {
+    const id = request.principal?.id
+    toOwner({ exchange: request, isOfAnother: ({ facts }) => SessionFacts.areOfAnother(facts, id), read, local })
+  }
+  return true
+}
+
+const readBody = (request: Passing<never>, bodies: Bodies, then: (body: string) => void): void => {
+  const { exchange } = request
+  const reading = new OpenBody(bodies)
+  exchange.body(reading, (body) => {
+    reading.end()
+    if (typeof body !== "string") return Refusal.send(request, Refusal.ofBody(body, reading.maxBytes))
+    then(body)
+  })
+  if (!reading.isOver) exchange.onGone(() => reading.end())
+}
+
+const refuse = (request: Answerable, refusal: HttpRefusal): Held => {
+  Refusal.send(request, refusal)
+  return HELD
+}
+
+/** Refuses a request because of its sender, with the id of its message if it was read. */
+const refuseSender = (request: Answerable, report: Report, refused: Refuses, message?: Message.Incoming): Held => {
+  const isRequest = message !== undefined && !Message.isMalformed(message) && Message.isRequest(message)
+  const era = Refusal.eraOf(request, isRequest ? message : undefined)
+  const refusal = Refusal.of(refused, era)
+  const fault = HttpRefusalCheck.of(refusal)
+  if (fault !== undefined) {
+    report.fault(fault)
+    return refuse(request, Refusal.failed)
+  }
+  if (!isRequest) return refuse(request, refusal)
+  const failure = Message.failure(message.id, Reply.errorOf(refusal, era))
+  Refusal.failure(request, refusal.status, failure, refusal.headers)
+  return HELD
+}
+
+const callerOf = (
+  { encrypted, headers, method, moved, path, remoteAddress, services, url }: Passing<never>["exchange"]
+): Extract<Caller, { readonly _tag: "Http" }> => {
+  const query = url.indexOf("?")
+  return {
+    _tag: "Http",
+    request: {
+      method,
+      // A router may have removed the beginning of the path.
+      url: query === -1 ? path : path + url.slice(query),
+      headers,
+      remoteAddress,
+      encrypted,
+      isForwarded: moved !== undefined
+    },
+    services
+  }
+}
+
+const isRepeated = ({ rawHeaders }: Arrived, name: string): boolean =>
+  rawHeaders !== undefined && repeated(rawHeaders)?.[name] !== undefined
