@@ -103,7 +103,7 @@ type Held = typeof HELD
 export const health = (probes: Pick<Health, "answers">): Stage<"health", {}, void> => ({
   name: "health",
   run: (request) => {
-    const { method, path } = request.exchange
+    const { method, path } = request.arrived
     if (method !== "GET" && method !== "HEAD") return undefined
     const reply: Answerable["reply"] = (status, headers, body) => request.reply(status, headers, body)
     return probes.answers({ method, path, reply }) ? HELD : undefined
@@ -116,10 +116,10 @@ export const guard = (
 ): Stage<"guard", {}, void> => ({
   name: "guard",
   run: (request) => {
-    const { exchange, headers } = request
+    const { arrived, headers } = request
     // A document is for the pages of every origin.
-    const isDocument = documents.size > 0 && documents.has(exchange.path)
-    const refusal = guard.check(isDocument ? { ...headers, origin: undefined } : headers, exchange)
+    const isDocument = documents.size > 0 && documents.has(arrived.path)
+    const refusal = guard.check(isDocument ? { ...headers, origin: undefined } : headers, arrived)
     if (refusal !== undefined) {
       report.forbidden(refusal)
       return refuse(request, refusal)
@@ -140,7 +140,7 @@ export const open = ({ refuses }: Pick<Parts, "refuses">): Stage<"open", {}, voi
 export const document = ({ documents, guard }: Pick<Parts, "documents" | "guard">): Stage<"document", {}, void> => ({
   name: "document",
   run: (request) => {
-    const { exchange: { method, path }, headers } = request
+    const { arrived: { method, path }, headers } = request
     const text = documents.get(path)
     if (text === undefined) return undefined
     const allow = "GET, OPTIONS"
@@ -157,7 +157,7 @@ export const path = (
 ): Stage<"path", {}, ServedPath> => ({
   name: "path",
   run: (request) => {
-    const { method, url } = request.exchange
+    const { method, url } = request.arrived
     const served = transports.find(url)
     if (served === undefined) return refuse(request, Refusal.notFound(pathOf(url)))
     const { allow } = served
@@ -169,7 +169,7 @@ export const path = (
       return refuse(request, Refusal.methodNotAllowed(method, allow))
     }
     draining.arrived++
-    return draining.hasBegun && (method === "GET" || served.toOwner(request.exchange) !== undefined)
+    return draining.hasBegun && (method === "GET" || served.toOwner(request.arrived) !== undefined)
       ? refuse(request, Refusal.closing)
       : served
   }
@@ -180,10 +180,10 @@ export const ownPath = (
   { draining, transports }: Pick<Parts, "draining" | "transports">
 ): Stage<"path", {}, ServedPath> => ({
   name: "path",
-  run: ({ exchange }) => {
-    const served = transports.find(exchange.url)
-    if (served !== undefined && served.toOwner(exchange) === undefined) return served
-    exchange.moved?.(draining.hasBegun)
+  run: ({ arrived }) => {
+    const served = transports.find(arrived.url)
+    if (served !== undefined && served.toOwner(arrived) === undefined) return served
+    arrived.moved?.(draining.hasBegun)
     return HELD
   }
 })
@@ -195,13 +195,13 @@ export const sender = (
 ): Stage<"sender", {}, Admitted> => ({
   name: "sender",
   run: (request) => {
-    const { exchange, headers } = request
+    const { arrived, headers } = request
     // Which of several headers identifies the client would be a guess. A single header may have a comma, too.
-    if (headers.authorization?.includes(",") === true && isRepeated(exchange, "authorization")) {
+    if (headers.authorization?.includes(",") === true && isRepeated(arrived, "authorization")) {
       return refuse(request, Refusal.repeatedHeader("Authorization"))
     }
     let waiting = true
-    const caller = callerOf(exchange)
+    const caller = callerOf(arrived)
     const interrupt = authenticate(caller, (found) => {
       waiting = false
       if (Either.isLeft(found)) return void refuseSender(request, report, found.left)
@@ -209,7 +209,7 @@ export const sender = (
       const watchUser = Authentication.watch(authenticate, caller, found.right, sweeper)
       request.pass(request.admit({ principal, user, watchUser }))
     })
-    if (waiting) exchange.onGone(() => waiting && interrupt())
+    if (waiting) arrived.onGone(() => waiting && interrupt())
     return HELD
   }
 })
@@ -226,7 +226,7 @@ export const headers = (
 ): Stage<"headers", { readonly path: ServedPath; readonly sender: Admitted }, void> => ({
   name: "headers",
   run: (request, { path, sender }) => {
-    if (request.exchange.method !== "POST") {
+    if (request.arrived.method !== "POST") {
       const refused = Permission.refusal(sender.user, [])
       return refused && refuseSender(request, report, refused)
     }
@@ -264,8 +264,8 @@ export const owner = (
 ): Stage<"owner", { readonly path: ServedPath; readonly sender: Admitted }, Owned> => ({
   name: "owner",
   run: (request, { path, sender }) => {
-    const { exchange } = request
-    const read = exchange.method === "POST"
+    const { arrived } = request
+    const read = arrived.method === "POST"
       ? (then: (body: string) => void) => readBody(request, bodies, then)
       : undefined
     const isPassedOn = passOn(
@@ -273,7 +273,7 @@ export const owner = (
       path,
       draining,
       read,
-      (body) => request.pass({ isUnknown: path.toOwner(exchange) !== undefined, body })
+      (body) => request.pass({ isUnknown: path.toOwner(arrived) !== undefined, body })
     )
     return isPassedOn ? HELD : HERE
   }
@@ -282,10 +282,10 @@ export const owner = (
 /** Serves a GET and a DELETE, which have no body. */
 export const bodiless: Stage<"bodiless", { readonly path: ServedPath; readonly sender: Admitted }, void> = {
   name: "bodiless",
-  run: ({ exchange }, { path, sender }) => {
-    const { method } = exchange
+  run: ({ arrived }, { path, sender }) => {
+    const { method } = arrived
     if (method === "POST") return undefined
-    exchange.begins?.()
+    arrived.begins?.()
     const serve = method === "GET" ? path.get! : path.delete!
     serve(sender)
     return HELD
@@ -360,8 +360,8 @@ export const era: Stage<"era", {
   readonly permission: Requires
 }, void> = {
   name: "era",
-  run: ({ exchange }, { message, path, permission, sender }) => {
-    exchange.begins?.()
+  run: ({ arrived }, { message, path, permission, sender }) => {
+    arrived.begins?.()
     path.post(sender, message, permission)
     return HELD
   }
@@ -393,14 +393,14 @@ const passOn = (
 }
 
 const readBody = (request: Passing<never>, bodies: Bodies, then: (body: string) => void): void => {
-  const { exchange } = request
+  const { arrived } = request
   const reading = new OpenBody(bodies)
-  exchange.body(reading, (body) => {
+  arrived.body(reading, (body) => {
     reading.end()
     if (typeof body !== "string") return Refusal.send(request, Refusal.ofBody(body, reading.maxBytes))
     then(body)
   })
-  if (!reading.isOver) exchange.onGone(() => reading.end())
+  if (!reading.isOver) arrived.onGone(() => reading.end())
 }
 
 const refuse = (request: Answerable, refusal: HttpRefusal): Held => {
@@ -425,7 +425,7 @@ const refuseSender = (request: Answerable, report: Report, refused: Refuses, mes
 }
 
 const callerOf = (
-  { encrypted, headers, method, moved, path, remoteAddress, services, url }: Passing<never>["exchange"]
+  { encrypted, headers, method, moved, path, remoteAddress, services, url }: Passing<never>["arrived"]
 ): Extract<Caller, { readonly _tag: "Http" }> => {
   const query = url.indexOf("?")
   return {

@@ -3,7 +3,7 @@
  * requests to a server on the user's machine (DNS rebinding). It also makes the headers that browsers require of a server
  * that pages of other origins may use (CORS).
  *
- * It does not identify the sender: the `Authenticator` does. `dispatch/Endpoint` calls it for every request but those that
+ * It does not identify the sender: the `Authenticator` does. `dispatch/Stages` call it for every request but those that
  * `Health` answers.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning

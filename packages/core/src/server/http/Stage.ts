@@ -4,7 +4,6 @@
  *
  * This module knows no stage; `dispatch/Stages` has the lists. Each request gets one `Passage`, which runs the stages.
  */
-import type * as Context from "effect/Context"
 import type {
   Admission,
   Admitted,
@@ -34,7 +33,7 @@ export type Any = Stage<string, any, any>
 /** A request on its way, as a stage has it. */
 export interface Passing<Finds> extends Answerable {
   /** What the HTTP server gives for the request. A stage reads from it, and answers through `reply` and `stream` beside it. */
-  readonly exchange: Omit<HttpExchange, "reply" | "stream">
+  readonly arrived: Omit<HttpExchange, "reply" | "stream">
   /** Every answer to the request has these headers, too. */
   readonly add: (headers: Headers) => void
   /** The same request, of a known sender. */
@@ -72,21 +71,23 @@ export interface Surroundings {
 
 /**
  * One request and its stages. Its mutable fields: `at` is the stage that is running, and `found` is what the stages before it have found, by
- * their names; `added` are the headers of every answer, and `sender` is what the endpoint has found out of the sender.
+ * their names; `added` are the headers of every answer; `principal`, `user` and `watchUser` are set once, when a stage admits the sender.
  */
 export class Passage implements Passing<unknown>, Admitted {
   readonly headers: Headers
+  principal: Admission["principal"]
+  user: Admission["user"]
+  watchUser: Admission["watchUser"]
   private at = 0
   private readonly found: Record<string, unknown> = {}
-  private sender: Admission | undefined
 
   constructor(
-    readonly exchange: HttpExchange,
+    readonly arrived: HttpExchange,
     private readonly stages: ReadonlyArray<Any>,
     private readonly endpoint: Surroundings,
     private added: Headers | undefined
   ) {
-    this.headers = exchange.headers
+    this.headers = arrived.headers
   }
 
   /** Runs the stages from where the request has come to, until one of them holds it. */
@@ -112,45 +113,31 @@ export class Passage implements Passing<unknown>, Admitted {
     this.added = { ...this.added, ...headers }
   }
 
-  admit(sender: Admission): Admitted {
-    this.sender = sender
+  admit({ principal, user, watchUser }: Admission): Admitted {
+    this.principal = principal
+    this.user = user
+    this.watchUser = watchUser
     return this
   }
 
-  get principal(): Admitted["principal"] {
-    return this.sender?.principal
-  }
-
-  get user(): Context.Context<never> | undefined {
-    return this.sender?.user
-  }
-
-  get watchUser(): Admitted["watchUser"] {
-    return this.sender?.watchUser
-  }
-
-  get arrived(): HttpExchange {
-    return this.exchange
-  }
-
   get isGone(): boolean {
-    return this.exchange.isGone
+    return this.arrived.isGone
   }
 
   get moved(): HttpExchange["moved"] {
-    return this.exchange.moved
+    return this.arrived.moved
   }
 
   onGone(listener: () => void): void {
-    this.exchange.onGone(listener)
+    this.arrived.onGone(listener)
   }
 
   reply(status: number, headers: Headers, body: string): void {
-    this.exchange.reply(status, this.all(headers), body, this.endpoint.slowReaders)
+    this.arrived.reply(status, this.all(headers), body, this.endpoint.slowReaders)
   }
 
   stream(status: number, headers: Headers, reader: Reader): Writer {
-    return this.exchange.stream(status, this.all(headers), reader, this.endpoint.slowReaders)
+    return this.arrived.stream(status, this.all(headers), reader, this.endpoint.slowReaders)
   }
 
   private all(headers: Headers): Headers {

@@ -1,6 +1,6 @@
 /**
  * Streamable HTTP with sessions: `initialize` opens a session, POST carries the client's messages, GET opens the standalone
- * stream or resumes a stream, DELETE ends the session. `dispatch/Endpoint` has checked and read each request before.
+ * stream or resumes a stream, DELETE ends the session. `dispatch/Stages` have checked and read each request before.
  *
  * It finds the session and passes it the message. The session's conversation answers on a `Post`, which sends the answer.
  *

@@ -2,7 +2,7 @@
  * What the user of a request may do: the answer of the `Authenticator` to the scopes that a feature requires. It travels with
  * the user, as a service that no handler sees. Without an answer, what requires a scope is refused.
  *
- * `features/Surroundings` checks before a handler runs, `dispatch/Endpoint` before the response of an HTTP request begins.
+ * `features/Surroundings` checks before a handler runs, `dispatch/Stages` before the response of an HTTP request begins.
  */
 import type * as Context from "effect/Context"
 import * as ContextOf from "effect/Context"
