@@ -70,7 +70,6 @@ export const mayBeLong = [
     why: "a constructor: its functions share what it captures",
     files: [
       "packages/core/src/server/features/TaskCall.ts",
-      "packages/core/src/server/legacy/Serve.ts",
       "packages/core/src/server/legacy/Sse.ts",
       "packages/core/src/server/legacy/Stateless.ts",
       "packages/core/src/server/runtime/Authentication.ts"

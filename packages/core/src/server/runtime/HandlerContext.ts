@@ -1,6 +1,6 @@
 /**
  * What the handler of one message has: the object behind `RequestContext` and `ServerSession`, the same class in both eras and in
- * tasks. What is known of the client are `ClientFacts`, what an era does in its own way is an `Era`, how the handler asks is an `Asker`.
+ * tasks. What is known of the client are `ClientFacts`, how an era speaks is a `Speech`, how the handler asks is an `Asker`.
  *
  * A class with getters, because one is made for every request and most handlers read none of it. Functions come from getters, so that
  * a function that was taken out of the context can still be called. Its mutable fields: `lastProgress` is the last progress that was
@@ -35,7 +35,7 @@ import type { Root } from "../../protocol/Roots.js"
 import type { Version } from "../../protocol/Version.js"
 import type { Question } from "../Ask.js"
 import * as Ask from "../Ask.js"
-import type { Principal } from "../Authenticator.js"
+import type { Principal, Refuses } from "../Authenticator.js"
 import type { Hints } from "../CacheHints.js"
 import type { Call } from "../Middleware.js"
 import type { ClientOfRequest, RequestContextService } from "../RequestContext.js"
@@ -69,8 +69,8 @@ export interface ClientFacts {
   readonly hints: Hints | undefined
 }
 
-/** What an era does in its own way for the handlers of a server. */
-export interface Era<F extends ClientFacts> {
+/** How the handlers of an era speak with their clients. */
+export interface Speech<F extends ClientFacts> {
   /** The extensions that the server was given. */
   readonly extensions: ExtensionTable.ExtensionTable
   readonly notifications: { readonly message: Method.Notification; readonly progress: Method.Notification }
@@ -85,6 +85,8 @@ export interface Era<F extends ClientFacts> {
   readonly asker: (handler: HandlerContext<F>) => Asker
   /** How the call of a handler becomes a task; `undefined` where it does not. */
   readonly tasks: (handler: HandlerContext<F>) => TaskDialect | undefined
+  /** The outcome of a request from the end of its handler. `refused` is why the request was refused. */
+  readonly outcome: (handler: HandlerContext<F>, exit: Exit.Exit<unknown, unknown>, refused?: Refuses) => Outcome
 }
 
 /** Encodes the results of a request for a client, with its own hints for caches. */
@@ -92,11 +94,6 @@ export interface Encodes<F extends ClientFacts> {
   /** See `Route.seen`. */
   readonly seen?: Route["seen"]
   readonly encode: (result: unknown, hints: Hints | undefined, client: F) => Outcome
-}
-
-/** Turns the end of a handler into the response. */
-export interface Replies<F extends ClientFacts> {
-  readonly outcomeOf: (handler: HandlerContext<F>, exit: Exit.Exit<unknown, unknown>) => Outcome
 }
 
 export class HandlerContext<F extends ClientFacts = ClientFacts> implements ServerSessionService {
@@ -116,11 +113,9 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     readonly received: Request | Notification,
     /** For a request, it sends until the response; for a notification, it sends outside of any request. */
     public outbound: RequestChannel,
-    private readonly era: Era<F>,
+    private readonly speech: Speech<F>,
     /** For a request that has a route. */
-    private readonly route?: Encodes<F> | undefined,
-    /** For a request. */
-    private readonly replies?: Replies<F> | undefined
+    private readonly route?: Encodes<F> | undefined
   ) {}
 
   get id(): RequestId | undefined {
@@ -157,7 +152,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
   }
 
   get client(): ClientOfRequest {
-    return this.ownClient ??= new Client(this.facts, this.origin.sessionId, this.era.extensions)
+    return this.ownClient ??= new Client(this.facts, this.origin.sessionId, this.speech.extensions)
   }
 
   get progress(): RequestContextService["progress"] {
@@ -168,7 +163,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
         const params = Progress.toParams(this.meta.progressToken, report, this.lastProgress)
         if (params === undefined) return stored ?? Effect.void
         this.lastProgress = progress
-        const sent = this.send(this.era.notifications.progress, params)
+        const sent = this.send(this.speech.notifications.progress, params)
         return stored === undefined ? sent : Effect.zipRight(stored, sent)
       })
   }
@@ -176,10 +171,10 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
   get log(): RequestContextService["log"] {
     return (level, data, logger) =>
       Effect.suspend(() => {
-        if (!this.era.receives(this.facts, level)) return Effect.void
+        if (!this.speech.receives(this.facts, level)) return Effect.void
         // `data` is required, and JSON has no `undefined`.
         const params = { level, data: data === undefined ? null : data }
-        return this.send(this.era.notifications.message, logger === undefined ? params : { ...params, logger })
+        return this.send(this.speech.notifications.message, logger === undefined ? params : { ...params, logger })
       })
   }
 
@@ -189,23 +184,23 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
         const notify = this.allowed(this.outbound)
         if (typeof method === "string") return notify(method, params)
         // It is dropped where the extension is absent.
-        return isPresent(this.facts, this.era.extensions, method)
+        return isPresent(this.facts, this.speech.extensions, method)
           ? Effect.flatMap(ExtensionTable.encodeParams(method, params), (params) => notify(method.name, params))
           : Effect.void
       })
   }
 
   get standalone(): Outbound {
-    const outbound = this.era.standalone(this.facts)
+    const outbound = this.speech.standalone(this.facts)
     return { request: outbound.request, notify: this.allowed(outbound) }
   }
 
   get changed(): RequestContextService["changed"] {
-    return this.era.changed(this)
+    return this.speech.changed(this)
   }
 
   get elicitationComplete(): RequestContextService["elicitationComplete"] {
-    return (elicitationId) => Effect.suspend(() => this.era.elicitationComplete(this.facts, elicitationId))
+    return (elicitationId) => Effect.suspend(() => this.speech.elicitationComplete(this.facts, elicitationId))
   }
 
   get closeStream(): Effect.Effect<void> {
@@ -245,7 +240,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
         const { request } = this.asker
         return typeof method === "string"
           ? request(method, params, options)
-          : requestOf(this.facts, this.era.extensions, request, method, params, options)
+          : requestOf(this.facts, this.speech.extensions, request, method, params, options)
       })
   }
 
@@ -255,11 +250,11 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
 
   /** How this call becomes a task; `undefined` where it cannot. */
   get tasks(): TaskDialect | undefined {
-    return this.era.tasks(this)
+    return this.speech.tasks(this)
   }
 
   get asker(): Asker {
-    return this.ownAsker ??= this.era.asker(this)
+    return this.ownAsker ??= this.speech.asker(this)
   }
 
   /** A result as its client receives it. */
@@ -272,12 +267,12 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
 
   /** The response, from the end of the handler. */
   outcomeOf(exit: Exit.Exit<unknown, unknown>): Outcome {
-    return this.replies!.outcomeOf(this, exit)
+    return this.speech.outcome(this, exit)
   }
 
   /** What a handler has whose call may become a task. What surrounds the handler keeps this context. */
   ofHandler(): HandlerContext<F> {
-    const own = new HandlerContext(this.facts, this.received, this.outbound, this.era, this.route, this.replies)
+    const own = new HandlerContext(this.facts, this.received, this.outbound, this.speech, this.route)
     own.fiber = this.fiber
     return own
   }
@@ -303,7 +298,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
   /** Drops a notification that the revision does not have, or whose capability nobody has declared. */
   private allowed(outbound: Outbound): Outbound["notify"] {
     return (method, params) =>
-      Effect.suspend(() => this.era.allows(this.facts, method) ? outbound.notify(method, params) : Effect.void)
+      Effect.suspend(() => this.speech.allows(this.facts, method) ? outbound.notify(method, params) : Effect.void)
   }
 
   /** Sends only those parameters that the revision of the client knows. */

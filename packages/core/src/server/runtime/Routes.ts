@@ -1,6 +1,6 @@
 /**
- * Finds the route of a request of one era, by the name of the method and the client. `legacy/Serve` and `modern/Serve` make one lookup
- * each, from the routes of the features, which both eras have, and from the routes that only this era has. For each revision the lookup
+ * Finds the route of a request of one era, by the name of the method and the client. Each era has one lookup, made from the routes of the
+ * features, which both eras have, and from the `Vocabulary` of this era. For each revision the lookup
  * keeps a table that joins each route with the method of the era's vocabulary and with the encoder of its results. A handler that the
  * application registered for a method comes before the route of a feature.
  */
@@ -72,9 +72,10 @@ export type Joined<F extends ClientFacts> =
   & Partial<Pick<EraRoute<F>, "encode">>
   & Pick<Route.Route, "isTrusted" | "isStable" | "problem">
 
-/** What only one era has. */
-export interface OfEra<F extends ClientFacts> {
+/** What can be asked in an era. */
+export interface Vocabulary<F extends ClientFacts> {
   readonly methods: ReadonlyMap<string, Method.Method>
+  /** What serves the methods that only this era has. */
   readonly own: ReadonlyArray<Joined<F>>
   /** The capabilities that the server offers to a client. */
   readonly capabilities: (client: F) => ServerCapabilities
@@ -92,7 +93,7 @@ interface Table<F extends ClientFacts> {
 
 export const make = <F extends ClientFacts>(
   server: Server,
-  { capabilities, methods, own, stamp }: OfEra<F>
+  { capabilities, methods, own, stamp }: Vocabulary<F>
 ): Routes<F> => {
   const features = server.features.flatMap(({ method: name, ...route }): ReadonlyArray<Joined<F>> => {
     const method = methods.get(name)

@@ -12,8 +12,9 @@ import * as ExtensionTable from "../../../src/protocol/extension/ExtensionTable.
 import * as Build from "../../../src/server/dispatch/Build.js"
 import * as AdvertisedCapabilities from "../../../src/server/features/AdvertisedCapabilities.js"
 import { Connection } from "../../../src/server/legacy/Connection.js"
-import * as Serve from "../../../src/server/legacy/Serve.js"
+import * as Era from "../../../src/server/legacy/Era.js"
 import * as ResolvedLimits from "../../../src/server/runtime/ResolvedLimits.js"
+import * as Routes from "../../../src/server/runtime/Routes.js"
 import type { Server } from "../../../src/server/runtime/Server.js"
 import * as SealKeys from "../../../src/server/SealKeys.js"
 import { act, answer, connect, GreetLive, info, result, serve, speaking } from "../Serving.js"
@@ -67,7 +68,7 @@ const routes = (
       inputSchema: () => undefined,
       unseenTool: () => undefined
     }
-    return Serve.routes(server, Serve.eraOf(server))
+    return Routes.make(server, Era.make(server).vocabulary)
   })
 
 const conversation = new Connection(Outbound.none, {} as Scope.Scope)
@@ -83,7 +84,7 @@ const all = [
   "constructor"
 ]
 
-const found = (routes: ReturnType<typeof Serve.routes>, connection: Connection) =>
+const found = (routes: Routes.Routes<Connection>, connection: Connection) =>
   all.filter((method) => routes(method, connection)?.method.name === method)
 
 describe("The legacy methods of every server", () => {

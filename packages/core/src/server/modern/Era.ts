@@ -1,0 +1,295 @@
+/**
+ * The modern era as a record: the methods that only this era has, how the headers and the envelope of a request are checked and how a
+ * request goes on with its rounds, and how a handler speaks with a client of which the server remembers nothing.
+ *
+ * `Questions` knows how a question ends a request, `runtime/Serve` reads the record.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
+import type { Params, Request } from "../../jsonrpc/Message.js"
+import { none } from "../../jsonrpc/Outbound.js"
+import type { Outcome } from "../../jsonrpc/Outcome.js"
+import * as Capabilities from "../../protocol/Capabilities.js"
+import { ExtendedResult } from "../../protocol/Extension.js"
+import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
+import type { JsonObject } from "../../protocol/Json.js"
+import * as Logging from "../../protocol/Logging.js"
+import { type HeaderMismatch, MissingClientCapability } from "../../protocol/McpError.js"
+import * as McpError from "../../protocol/McpError.js"
+import * as Caching from "../../protocol/modern/Caching.js"
+import type { DiscoverResult } from "../../protocol/modern/Discover.js"
+import * as Headers from "../../protocol/modern/Headers.js"
+import * as InputRequired from "../../protocol/modern/InputRequired.js"
+import * as Methods from "../../protocol/modern/Methods.js"
+import * as ParamHeaders from "../../protocol/modern/ParamHeaders.js"
+import * as Stamp from "../../protocol/modern/Stamp.js"
+import * as ResultMeta from "../../protocol/rules/ResultMeta.js"
+import type { ModernVersion } from "../../protocol/Version.js"
+import type { Refuses } from "../Authenticator.js"
+import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
+import type * as HttpExchange from "../http/HttpExchange.js"
+import type { Kind } from "../Registry.js"
+import type { HandlerContext, Speech } from "../runtime/HandlerContext.js"
+import * as HandlerName from "../runtime/HandlerName.js"
+import * as MethodHints from "../runtime/MethodHints.js"
+import * as QuestionCapability from "../runtime/QuestionCapability.js"
+import * as Reply from "../runtime/Reply.js"
+import * as Route from "../runtime/Route.js"
+import type { Vocabulary } from "../runtime/Routes.js"
+import * as Serve from "../runtime/Serve.js"
+import type { Server } from "../runtime/Server.js"
+import { Round, type Rounds } from "./Questions.js"
+import * as Questions from "./Questions.js"
+import type { RequestFacts } from "./RequestFacts.js"
+import * as Status from "./Status.js"
+import type { Subscriptions } from "./Subscriptions.js"
+import { resultOf } from "./Subscriptions.js"
+import type { Wire } from "./TaskWire.js"
+
+/** `subscriptions` are those of all clients. */
+export const make = (server: Server, subscriptions: Subscriptions, wire: Wire | undefined): Serve.Era<RequestFacts> => {
+  const rounds = Questions.make(server)
+  return {
+    vocabulary: vocabulary(server, subscriptions),
+    serving: serving(server, rounds),
+    speech: speech(server, subscriptions, rounds, wire)
+  }
+}
+
+const vocabulary = (server: Server, subscriptions: Subscriptions): Vocabulary<RequestFacts> => ({
+  methods: Methods.table,
+  own: [
+    {
+      method: Methods.discover,
+      isTrusted: true,
+      isStable: false,
+      serve: (_, { version }) => Route.served(Effect.sync(() => discover(server, version)))
+    },
+    {
+      method: Methods.listen,
+      isTrusted: true,
+      isStable: false,
+      serve: (params, handler) => Route.served(subscriptions.listen(params, handler)),
+      closing: ({ id }) => resultOf(id!)
+    }
+  ],
+  capabilities: server.capabilities,
+  stamp: (method) =>
+    Stamp.make(method, {
+      serverInfo: server.info,
+      hints: MethodHints.ofMethod(server.cache, method) as {},
+      isCacheable: isCacheable(server, method)
+    }) as (result: Params) => Params
+})
+
+const serving = (server: Server, rounds: Rounds): Serve.Serving<RequestFacts> => {
+  const mismatchOf = paramHeaders(server)
+  return {
+    gate: (facts, request, route) => {
+      const mismatch = facts.headers === undefined ? undefined : mismatchOf(request, facts.headers, route.seen)
+      if (mismatch === undefined) return route.requires && Serve.lacking(facts, route.requires)
+      const unseen = server.unseenTool(String(request.params?.name))
+      return unseen === undefined
+        ? mismatch
+        : Route.served(Effect.flatMap(unseen, (unknown) => Effect.fail(unknown ?? mismatch)))
+    },
+    // SHOULD ignore unexpected responses: a response is read when its key is asked for.
+    mend: ({ method: name, params = {} }, method) => {
+      const { inputResponses } = params
+      if (!InputRequired.methods.has(name) || !Predicate.isRecord(inputResponses)) return undefined
+      const decoded = method.decodeParams({ ...params, inputResponses: undefined })
+      return Either.map(decoded, (read: {}) => ({ ...read, inputResponses }))
+    },
+    resume: (handler, params, served) => {
+      handler.facts.hints = served.hints
+      // Of other methods these are members that an extension may have given another meaning.
+      if (!InputRequired.methods.has(handler.method)) return served
+      const { inputResponses, requestState } = params
+      if (inputResponses === undefined && requestState === undefined) return served
+      const resumed = roundOf(handler, rounds).resume({ inputResponses, requestState })
+      return resumed === undefined ? served : { ...served, effect: Effect.zipRight(resumed, served.effect) }
+    },
+    released: (facts, released) => {
+      facts.hasEnded = true
+      const sealed = facts.round?.seal
+      return released === undefined || sealed === undefined ? released ?? sealed : Effect.ensuring(released, sealed)
+    },
+    refused: (exit, error) => withStatus(Reply.fromExit(exit, "modern", Reply.passedOn), error),
+    closing: (handler, route) =>
+      handler === undefined || route?.closing === undefined
+        ? { error: { code: unavailableCode(), message: "Connection closed" } }
+        : route.encode(route.closing(handler), undefined, handler.facts)
+  }
+}
+
+const speech = (
+  server: Server,
+  subscriptions: Subscriptions,
+  rounds: Rounds,
+  wire: Wire | undefined
+): Speech<RequestFacts> => {
+  const { extensions, logging } = server
+  const hasTasks = wire?.isGiven(extensions) === true
+  return {
+    extensions,
+    notifications: Methods,
+    // MUST NOT send log messages for a request that names no level.
+    receives: ({ logLevel }, level) => logging && logLevel !== undefined && Logging.isAtLeast(level, logLevel),
+    allows: () => true,
+    standalone: () => none,
+    changed: ({ facts }) => {
+      const changed = (kind: Kind) => Effect.suspend(() => subscriptions.changedFor(facts.subscriber, kind))
+      return {
+        tools: changed("tools"),
+        resources: changed("resources"),
+        prompts: changed("prompts"),
+        // The server announces updates itself to the clients that listen to a resource.
+        resource: () => Effect.void
+      }
+    },
+    elicitationComplete: () => Effect.void,
+    asker: (handler) => ({
+      ask: (questions) => roundOf(handler, rounds).ask(questions),
+      askAsTask: (question) =>
+        Effect.fail(new MissingClientCapability({ required: QuestionCapability.asTask(question) })),
+      request: none.request,
+      get round() {
+        return InputRequired.methods.has(handler.method) ? roundOf(handler, rounds).passed : undefined
+      }
+    }),
+    tasks: (handler) => hasTasks ? wire?.dialect(handler) : undefined,
+    outcome: outcomeOf(server)
+  }
+}
+
+/** The outcome of a request: a question has interrupted its handler, or the handler gives what only this era has, or anything else. */
+const outcomeOf = ({ extensions, info }: Server): Speech<RequestFacts>["outcome"] => {
+  const stamp = Stamp.make("", { serverInfo: info })
+  /** Adds what every result of this era has to a result that no route has encoded. */
+  const stamped = (outcome: Outcome): Outcome =>
+    outcome.result === undefined ? outcome : { ...outcome, result: stamp(outcome.result) }
+  return (handler, exit, refused) => {
+    const { facts: { round }, received } = handler
+    if (round?.failure !== undefined) return { error: McpError.toWire(round.failure, "modern") }
+    if (round?.hasQuestions === true) {
+      // The question has interrupted the handler. A finalizer may have died then.
+      const bug = exit._tag === "Failure" && Cause.isDie(exit.cause)
+        ? { died: exit.cause, subject: HandlerName.of(received) }
+        : undefined
+      return stamped({ result: round.result as {}, ...bug })
+    }
+    const failure = exit._tag === "Success" ? undefined : Option.getOrUndefined(Cause.failureOption(exit.cause))
+    const special = failure instanceof ExtendedResult
+      ? extended(handler, extensions, failure)
+      : failure instanceof McpError.UrlElicitationRequired
+      ? urlsOf(handler, failure)
+      : undefined
+    const replied = special === undefined
+      ? Reply.ofRequest(handler, exit, "modern")
+      : McpError.isMcpError(special)
+      ? { error: McpError.toWire(special, "modern") }
+      : { ...ResultMeta.outcome(special as {}), subject: HandlerName.of(received) }
+    // The result of a tool that died was not encoded, nor was that of an extension.
+    const outcome = special !== undefined || replied.died !== undefined ? stamped(replied) : replied
+    return refused === undefined ? outcome : withStatus(outcome, refused)
+  }
+}
+
+// SHOULD NOT send a code from -32000 to -32019.
+export const unavailableCode = (): number => JsonRpcError.INTERNAL_ERROR
+
+/** The outcome of a request that is refused, with the HTTP status of the refusal, unless middleware has died or given a status. */
+const withStatus = (outcome: Outcome, refused: Refuses): Outcome =>
+  outcome.error === undefined || outcome.notes !== undefined || outcome.died !== undefined
+    ? outcome
+    : { ...outcome, notes: { status: Status.of(refused) } }
+
+/** The URLs that a handler wants a person to open, as questions: this era has no error for them. */
+const urlsOf = (
+  { client, method }: HandlerContext<RequestFacts>,
+  failure: McpError.UrlElicitationRequired
+): InputRequired.InputRequiredResult | McpError.MissingClientCapability | undefined => {
+  // `Reply` reports an invalid URL.
+  if (!InputRequired.methods.has(method) || Reply.invalidUrl(failure) !== undefined) return undefined
+  const required = { elicitation: { url: {} } }
+  return client.supports(required)
+    ? InputRequired.ofUrlElicitations(failure.elicitations)
+    : new McpError.MissingClientCapability({ required })
+}
+
+/**
+ * Gives the error of a request whose headers differ from its arguments, where only the tables of the server know such headers: those that
+ * repeat arguments of tools whose schema marks them with `x-mcp-header`, and `Mcp-Name` of the methods of extensions. Which headers a tool
+ * has is computed once for each schema. `seen` gives the arguments as the handler of the tool gets them.
+ *
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#custom-headers-from-tool-parameters
+ */
+const paramHeaders = (
+  { extensions: { nameParameters }, inputSchema }: Pick<Server, "extensions" | "inputSchema">
+): (request: Request, sent: HttpExchange.Headers, seen: Route.Route["seen"]) => HeaderMismatch | undefined => {
+  const headers = new WeakMap<JsonObject, ReadonlyArray<ParamHeaders.ParamHeader>>()
+  const headersOf = (schema: JsonObject): ReadonlyArray<ParamHeaders.ParamHeader> => {
+    let found = headers.get(schema)
+    if (found === undefined) headers.set(schema, found = Either.getOrElse(ParamHeaders.of(schema), () => []))
+    return found
+  }
+  return (request, sent, seen) => {
+    const { method, params } = request
+    if (nameParameters.has(method)) {
+      return Option.getOrUndefined(Either.getLeft(Headers.check(request, (name) => sent[name], nameParameters)))
+    }
+    if (method !== Methods.callTool.name) return undefined
+    const schema = typeof params?.name === "string" ? inputSchema(params.name) : undefined
+    const marked = schema === undefined ? [] : headersOf(schema)
+    if (marked.length === 0) return undefined
+    const args = (seen === undefined ? params : seen(params))?.arguments as JsonObject | undefined
+    const checked = ParamHeaders.check(marked, args, (name) => sent[name])
+    return Either.isLeft(checked) ? checked.left : undefined
+  }
+}
+
+/**
+ * The result, or the error of a client that has not declared the extension. `undefined` when the server does not have the
+ * type for this method, or the value does not conform to its schema: both are mistakes of the handler.
+ */
+const extended = (
+  { facts: { clientCapabilities, version }, method }: HandlerContext<RequestFacts>,
+  extensions: ExtensionTable.ExtensionTable,
+  { resultType, value }: ExtendedResult
+): JsonObject | MissingClientCapability | undefined => {
+  const { extension, type, value: schema } = resultType
+  const known = extensions.resultTypes.get(method)?.get(type)
+  if (known?.extension !== extension || !ExtensionTable.isIn(known, version)) return undefined
+  const required = Capabilities.missing(clientCapabilities, ExtensionTable.capability(extension))
+  if (required !== undefined) return new MissingClientCapability({ required })
+  const encoded = Schema.encodeUnknownEither(schema)(value)
+  return Either.isLeft(encoded) ? undefined : { ...encoded.right, resultType: type }
+}
+
+/** The revisions that the server supports, and its capabilities. A client may ask for them first; no other request needs them. */
+const discover = (
+  { capabilities, extensions, instructions, versions }: Server,
+  version: ModernVersion
+): DiscoverResult => {
+  const text = instructions()
+  return {
+    supportedVersions: versions,
+    capabilities: AdvertisedCapabilities.withExtensions(capabilities(), extensions.declared(version)),
+    ...(text === undefined ? undefined : { instructions: text })
+  }
+}
+
+const isCacheable = ({ extensions }: Server, method: string): boolean => {
+  const added = extensions.methods.get(method)
+  return added?.kind === "request" ? added.isCacheable : Caching.isCacheable(method)
+}
+
+const roundOf = (handler: HandlerContext<RequestFacts>, rounds: Rounds): Round =>
+  handler.facts.round ??= new Round(rounds, handler)
