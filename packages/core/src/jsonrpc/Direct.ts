@@ -33,8 +33,7 @@ class DirectTransport implements Transport {
   readonly unsafeSend = (message: Message.Message): boolean => this.peer.accept(message)
 
   get congestion(): Effect.Effect<void> | undefined {
-    const { waiting } = this.peer
-    return waiting.isFull ? waiting.awaitSpace : undefined
+    return this.peer.waiting.congestion
   }
 
   canSend(): boolean {

@@ -41,6 +41,11 @@ export class Outbox<in out A, in out E = never> {
     return Effect.sync(() => this.suspended.delete(wake))
   })
 
+  /** What a sender waits for; `undefined` while there is space. */
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.isFull ? this.awaitSpace : undefined
+  }
+
   get size(): number {
     return this.values.length
   }

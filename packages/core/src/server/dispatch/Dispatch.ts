@@ -12,11 +12,10 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
 import * as Requests from "../../jsonrpc/runtime/Requests.js"
-import type { Channel, RequestSide } from "../../jsonrpc/Side.js"
-import { closed, type Listener, type Transport } from "../../jsonrpc/Transport.js"
+import type { RequestSide } from "../../jsonrpc/Side.js"
+import type { Listener, Transport } from "../../jsonrpc/Transport.js"
 import * as Edition from "../../kit/Edition.js"
 import * as Outbox from "../../kit/Outbox.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
@@ -29,13 +28,14 @@ import type { Headers } from "../http/HttpExchange.js"
 import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
 import type { Connection } from "../legacy/Connection.js"
 import * as Initialize from "../legacy/Initialize.js"
-import * as LegacyServe from "../legacy/Serve.js"
+import * as LegacyServerSide from "../legacy/ServerSide.js"
 import * as Subscriptions from "../legacy/Subscriptions.js"
 import * as RequestFacts from "../modern/RequestFacts.js"
-import * as ModernServe from "../modern/Serve.js"
+import * as ModernServerSide from "../modern/ServerSide.js"
 import type { Subscriptions as ModernSubscriptions } from "../modern/Subscriptions.js"
 import * as NodeChanges from "../nodes/NodeChanges.js"
 import type { Kind, RegistryService } from "../Registry.js"
+import { AnswerChannel } from "../runtime/AnswerChannel.js"
 import * as Authentication from "../runtime/Authentication.js"
 import * as Permission from "../runtime/Permission.js"
 import * as Reply from "../runtime/Reply.js"
@@ -58,8 +58,8 @@ export interface Entrances
   readonly open: Open
   /** Runs the requests that belong to no conversation. Their limits hold for the clients of all endpoints together. */
   readonly requests: Requests.Requests
-  readonly legacy: LegacyServe.LegacyServe | undefined
-  readonly modern: ModernServe.ModernServe | undefined
+  readonly legacy: LegacyServerSide.LegacyServerSide | undefined
+  readonly modern: ModernServerSide.ModernServerSide | undefined
 }
 
 /** The `Dispatcher` as HTTP endpoints see it. The key is the same, because it is the same service. */
@@ -74,8 +74,8 @@ export const make = (
   Effect.gen(function*() {
     const { limits, versions } = server
     const scope = yield* Effect.scope
-    const legacy = versions.some(Version.isLegacy) ? LegacyServe.make(server, tasks?.legacy) : undefined
-    const modern = versions.some(Version.isModern) ? ModernServe.make(server, tasks?.modern) : undefined
+    const legacy = versions.some(Version.isLegacy) ? LegacyServerSide.make(server, tasks?.legacy) : undefined
+    const modern = versions.some(Version.isModern) ? ModernServerSide.make(server, tasks?.modern) : undefined
     if (modern !== undefined) yield* Metrics.subscriptions.observe(() => modern.subscriptions.size)
     const conversations = yield* Conversations.make(
       server,
@@ -224,8 +224,8 @@ type Messages = Stream.Stream<Message.Message>
  */
 const single = (
   { authenticate, requiredScopes, versions }: Pick<Server, "authenticate" | "requiredScopes" | "versions">,
-  legacy: LegacyServe.LegacyServe | undefined,
-  modern: ModernServe.ModernServe | undefined,
+  legacy: LegacyServerSide.LegacyServerSide | undefined,
+  modern: ModernServerSide.ModernServerSide | undefined,
   requests: Requests.Requests,
   /** What runs on after its stream has been closed ends with this scope. */
   scope: Scope.Scope
@@ -287,7 +287,7 @@ const single = (
       // Without a session, legacy notifications are about nothing that the server knows.
       const isServed = error === undefined && era === "modern" && !requests.closing
       if (isServed && RequestFacts.refusalOfNotification(incoming, headers, versions) === undefined) {
-        ModernServe.notify(requests, modern!, incoming, origin)
+        ModernServerSide.notify(requests, modern!, incoming, origin)
       }
       return Effect.succeed(Stream.empty)
     }))
@@ -295,13 +295,15 @@ const single = (
 }
 
 /** Where the notifications of a request and its answer wait for the reader of the stream. The answer ends the stream. */
-class SingleChannel implements Channel {
+class SingleChannel extends AnswerChannel {
   readonly outbox = Outbox.make<Message.Message>()
 
-  constructor(readonly origin: RequestOrigin.RequestOrigin) {}
+  constructor(readonly origin: RequestOrigin.RequestOrigin) {
+    super()
+  }
 
-  get congestion(): Effect.Effect<void> | undefined {
-    return this.outbox.isFull ? this.outbox.awaitSpace : undefined
+  protected get buffer() {
+    return this.outbox
   }
 
   // A sender takes this function without its object.
@@ -309,14 +311,6 @@ class SingleChannel implements Channel {
     const isTaken = this.outbox.unsafeOffer(message)
     if (Message.isResponse(message)) this.outbox.end(Exit.void)
     return isTaken
-  }
-
-  canSend(): boolean {
-    return Outbox.canSend(this)
-  }
-
-  send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Outbox.send(this, message, closed)
   }
 
   canRequest(): boolean {

@@ -14,8 +14,8 @@ import { type McpError, MethodNotFound, UnsupportedVersion } from "../../protoco
 import * as Methods from "../../protocol/modern/Methods.js"
 import * as Version from "../../protocol/Version.js"
 import type { Connection } from "../legacy/Connection.js"
-import type { LegacyServe as Legacy } from "../legacy/Serve.js"
-import type { ModernServe as Modern } from "../modern/Serve.js"
+import type { LegacyServerSide as Legacy } from "../legacy/ServerSide.js"
+import type { ModernServerSide as Modern } from "../modern/ServerSide.js"
 import { quotable } from "../runtime/HandlerName.js"
 
 /** `header` is the `MCP-Protocol-Version` of an HTTP request. */

@@ -71,6 +71,11 @@ export class EventStream implements Reader, Expirable, Holder {
     return !this.isClosed && (this.queue.length >= capacity || this.held >= maxQueued)
   }
 
+  /** What a sender waits for; `undefined` while there is space. */
+  get congestion(): Effect.Effect<void> | undefined {
+    return this.isFull ? this.space : undefined
+  }
+
   /** Suspends while the stream is full. */
   get space(): Effect.Effect<void> {
     return Effect.async<void>((resume) => {

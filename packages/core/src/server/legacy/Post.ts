@@ -9,17 +9,15 @@
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
  */
 import * as Effect from "effect/Effect"
-import type { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
 import type * as Outcome from "../../jsonrpc/Outcome.js"
-import type { Channel } from "../../jsonrpc/Side.js"
-import { closed } from "../../jsonrpc/Transport.js"
 import type { Expirable } from "../../kit/Deadlines.js"
-import * as Outbox from "../../kit/Outbox.js"
 import { REQUEST_CANCELLED } from "../../protocol/ErrorCodes.js"
 import type { Admitted, Headers } from "../http/HttpExchange.js"
+import * as JsonOrStream from "../http/JsonOrStream.js"
 import * as MediaType from "../http/MediaType.js"
+import { AnswerChannel } from "../runtime/AnswerChannel.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Metrics from "../telemetry/Metrics.js"
@@ -52,7 +50,7 @@ export interface Options {
 
 const JSON_HEADERS = { "content-type": "application/json" } as const
 
-export class Post implements Channel {
+export class Post extends AnswerChannel {
   /** Where the application refuses a request: status and headers of the answer, where no more follows. */
   private refusal: Reply.Head | undefined
   private stream: ResumableStream | undefined
@@ -71,6 +69,7 @@ export class Post implements Channel {
     private readonly exchange: Admitted,
     private readonly options: Options
   ) {
+    super()
     this.remaining = options.expected
     this.headers = options.headers
     this.form = MediaType.formOf(exchange.headers.accept, context.options.responses)!
@@ -99,13 +98,8 @@ export class Post implements Channel {
     return this.remaining === 0
   }
 
-  /** What a sender waits for while the stream is full. */
-  get congestion(): Effect.Effect<void> | undefined {
-    return this.stream?.congestion
-  }
-
-  get isUnread(): boolean {
-    return this.stream !== undefined && this.stream.response === undefined
+  protected get buffer() {
+    return this.stream
   }
 
   // The conversation takes this function without its object.
@@ -113,23 +107,15 @@ export class Post implements Channel {
     if (this.isDone) return false
     if (Message.isResponse(message)) return this.respond(message)
     // Before the message is encoded: a handler may go on sending to a client that is gone.
-    if (this.isJsonOnly || !this.open().isReadable) return false
+    if (!this.mayStream || !this.open().isReadable) return false
     const text = MessageText.stringify(message)
     if (text === undefined || !this.open().push(text)) return false
     if (Message.isRequest(message)) this.options.guarded?.asks(message.id)
     return true
   }
 
-  canSend(): boolean {
-    return Outbox.canSend(this)
-  }
-
-  send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Outbox.send(this, message, closed)
-  }
-
   canRequest(): boolean {
-    if (this.isDone || this.isJsonOnly || this.options.session === undefined) return false
+    if (this.isDone || !this.mayStream || this.options.session === undefined) return false
     return this.stream === undefined ? !this.exchange.isGone || this.isResumable : this.stream.isReadable
   }
 
@@ -159,7 +145,7 @@ export class Post implements Channel {
     this.openEarly()
     const { options: { keepAlive }, sweeper } = this.context
     // A connection that is silent for long could be taken for a dead one.
-    if (this.stream === undefined && !this.isJsonOnly && keepAlive !== Infinity) {
+    if (this.stream === undefined && this.mayStream && keepAlive !== Infinity) {
       this.timer = sweeper.schedule(keepAlive, () => {
         if (!this.exchange.isGone) this.open()
       })
@@ -168,15 +154,15 @@ export class Post implements Channel {
 
   /** Begins the stream that a client wants before there is a message, once a request has started. */
   private openEarly(): void {
-    if (this.stream !== undefined || this.isJsonOnly || this.waiting?.size === this.remaining) return
+    if (this.stream !== undefined || !this.mayStream || this.waiting?.size === this.remaining) return
     // The directory of sessions may refuse an `initialize`, and then the response has a status.
     if (this.options.headers !== undefined) return
     // A client that has an event id can resume if its connection breaks before the response.
-    if (this.form === "stream" || this.isPrimed) this.open()
+    if (JsonOrStream.beginsAsStream(this.form) || this.isPrimed) this.open()
   }
 
-  private get isJsonOnly(): boolean {
-    return this.form === "json"
+  private get mayStream(): boolean {
+    return JsonOrStream.mayStream(this.form)
   }
 
   private get isResumable(): boolean {
@@ -190,7 +176,7 @@ export class Post implements Channel {
 
   /** Closes the response; the client reconnects for the rest. Without an event id it could not, so nothing happens. */
   private pause(): void {
-    if (!this.isDone && !this.isJsonOnly && this.isPrimed) this.open().pause()
+    if (!this.isDone && this.mayStream && this.isPrimed) this.open().pause()
   }
 
   private respond(response: Message.Response): boolean {
@@ -201,7 +187,7 @@ export class Post implements Channel {
     if (this.waiting !== undefined) this.waiting.delete(response.id!)
     if (this.refusal !== undefined) Metrics.rejectHttp(this.refusal.status)
     const isRefused = this.refusal !== undefined && !this.options.batch
-    if (this.stream === undefined && (isRefused || this.form !== "stream")) {
+    if (JsonOrStream.isJson(this.form, this.stream !== undefined, isRefused)) {
       this.responses.push(text)
       if (this.isDone) this.replyJson()
     } else {

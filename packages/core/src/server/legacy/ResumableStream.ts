@@ -82,9 +82,14 @@ export class ResumableStream {
     return this.response !== undefined || this.isResumable
   }
 
+  /** Whether nobody reads now. */
+  get isUnread(): boolean {
+    return this.response === undefined
+  }
+
   /** What a sender waits for before it pushes more; `undefined` while there is space. */
   get congestion(): Effect.Effect<void> | undefined {
-    return this.response?.isFull === true ? this.response.space : this.store?.congestion
+    return this.response?.congestion ?? this.store?.congestion
   }
 
   /** Stores and writes the text of a message; `false` when no reader can get it. No other message follows the last one. */

@@ -267,7 +267,7 @@ class SseConnection implements Sender {
   }
 
   get congestion(): Effect.Effect<void> | undefined {
-    return this.stream.isFull ? this.stream.space : undefined
+    return this.stream.congestion
   }
 
   readonly canSend = (): boolean => Outbox.canSend(this)

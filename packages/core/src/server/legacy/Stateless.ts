@@ -20,7 +20,7 @@ import * as Batch from "./Batch.js"
 import type { HttpContext } from "./HttpContext.js"
 import * as Initialize from "./Initialize.js"
 import { Post } from "./Post.js"
-import type { LegacyServe } from "./Serve.js"
+import type { LegacyServerSide } from "./ServerSide.js"
 
 export interface Stateless {
   readonly post: (exchange: Admitted, incoming: Message.Incoming) => void
@@ -30,7 +30,7 @@ export interface Stateless {
   readonly size: () => number
 }
 
-export const make = (context: HttpContext, all: Requests, serving: LegacyServe): Stateless => {
+export const make = (context: HttpContext, all: Requests, serving: LegacyServerSide): Stateless => {
   const { sweeper, versions } = context
   /** What stops each POST that is being answered. */
   const running = new Set<() => void>()

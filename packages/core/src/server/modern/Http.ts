@@ -5,31 +5,28 @@
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */
-import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
-import type { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
 import type * as Outcome from "../../jsonrpc/Outcome.js"
 import type { ActiveRequest, Requests } from "../../jsonrpc/runtime/Requests.js"
-import type { Channel } from "../../jsonrpc/Side.js"
 import * as Sse from "../../jsonrpc/Sse.js"
-import { closed } from "../../jsonrpc/Transport.js"
 import type { Expirable } from "../../kit/Deadlines.js"
-import * as Outbox from "../../kit/Outbox.js"
 import * as McpError from "../../protocol/McpError.js"
 import * as Methods from "../../protocol/modern/Methods.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
 import type { EventStream } from "../http/EventStream.js"
 import { accepted, type Admitted } from "../http/HttpExchange.js"
+import * as JsonOrStream from "../http/JsonOrStream.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
+import { AnswerChannel } from "../runtime/AnswerChannel.js"
 import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as RequestFacts from "./RequestFacts.js"
-import * as Serve from "./Serve.js"
+import * as ServerSide from "./ServerSide.js"
 import * as Status from "./Status.js"
 
 export interface Http {
@@ -45,7 +42,7 @@ export interface Http {
 export const make = (
   context: EndpointContext,
   requests: Requests,
-  serving: Serve.ModernServe,
+  serving: ServerSide.ModernServerSide,
   versions: ReadonlyArray<string>
 ): Http => {
   const running = new Set<Post>()
@@ -76,7 +73,7 @@ export const make = (
       if (Message.isResponse(incoming)) return Refusal.send(exchange, unexpectedResponse)
       const error = RequestFacts.refusalOfNotification(incoming, exchange.headers, versions)
       if (error !== undefined) return refuse(exchange, undefined, error)
-      Serve.notify(requests, serving, incoming, RequestOrigin.request(exchange, undefined))
+      ServerSide.notify(requests, serving, incoming, RequestOrigin.request(exchange, undefined))
       accepted(exchange)
     },
     close: () => {
@@ -107,7 +104,7 @@ const BUSY_HEADERS = { ...JSON_HEADERS, "retry-after": "1" } as const
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#sending-messages
  */
-class Post implements Channel {
+class Post extends AnswerChannel {
   /** Whether the response has been sent, or nothing will be. Only this class sets it. */
   isDone = false
   /** Whether the request waits for others to end. */
@@ -127,6 +124,7 @@ class Post implements Channel {
     /** Called when the response has been sent, or nothing will be. */
     private readonly onDone: (post: Post) => void
   ) {
+    super()
     this.form = MediaType.formOf(exchange.headers.accept, context.options.responses)!
     this.isSubscription = request.method === Methods.listen.name
   }
@@ -136,26 +134,17 @@ class Post implements Channel {
     return this.requestOrigin ??= RequestOrigin.request(this.exchange, undefined)
   }
 
-  /** What a sender waits for while the stream is full. */
-  get congestion(): Effect.Effect<void> | undefined {
-    return this.stream?.isFull === true ? this.stream.space : undefined
+  protected get buffer() {
+    return this.stream
   }
 
   // A sender takes this function without its object.
   readonly unsafeSend = (message: Message.Message): boolean => {
     if (this.isDone) return false
     // A subscription is a stream whatever the endpoint prefers.
-    const isStream = this.form !== "json" || this.isSubscription
+    const isStream = JsonOrStream.mayStream(this.form) || this.isSubscription
     const text = isStream ? MessageText.stringify(message) : undefined
     return text !== undefined && this.open().push(Sse.encode({ event: "message", data: text }))
-  }
-
-  canSend(): boolean {
-    return Outbox.canSend(this)
-  }
-
-  send(message: Message.Message): Effect.Effect<void, TransportError> {
-    return Outbox.send(this, message, closed)
   }
 
   canRequest(): boolean {
@@ -171,7 +160,7 @@ class Post implements Channel {
     if (refusedWith !== undefined) Metrics.rejectHttp(refusedWith)
     const text = MessageText.stringify(Message.response(id, outcome)) ?? ""
     this.finish()
-    if (stream === undefined && (refusedWith !== undefined || this.form !== "stream")) {
+    if (JsonOrStream.isJson(this.form, stream !== undefined, refusedWith !== undefined)) {
       const status = refusedWith ?? (outcome.error === undefined ? 200 : Status.ofError(outcome.error))
       const headers = status === 503 ? BUSY_HEADERS : JSON_HEADERS
       return this.exchange.reply(status, head?.headers === undefined ? headers : { ...headers, ...head.headers }, text)
@@ -204,8 +193,8 @@ class Post implements Channel {
 
   private begin(): void {
     const { options: { keepAlive }, sweeper } = this.context
-    if (this.stream !== undefined || this.form === "json") return
-    if (this.form === "stream") this.open()
+    if (this.stream !== undefined || !JsonOrStream.mayStream(this.form)) return
+    if (JsonOrStream.beginsAsStream(this.form)) this.open()
     // A connection that is silent for long could be taken for a dead one.
     else if (keepAlive !== Infinity) this.timer = sweeper.schedule(keepAlive, () => this.open())
   }

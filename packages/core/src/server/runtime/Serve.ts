@@ -1,7 +1,7 @@
 /**
  * Serves the messages of one era: finds the route of a request, checks whether its client may make it, and makes the work of it; hands
- * notifications to their listeners. What an era does in its own way is a record, which `legacy/Era` and `modern/Era` make. `legacy/Serve`
- * adds the handshake, `modern/Serve` the envelope of a request.
+ * notifications to their listeners. What an era does in its own way is a record, which `legacy/Era` and `modern/Era` make. `legacy/ServerSide`
+ * adds the handshake, `modern/ServerSide` the envelope of a request.
  *
  * `Routes` knows what serves a method, `Pipeline` what surrounds a handler.
  */

@@ -30,7 +30,7 @@ import { Subscriptions } from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
 
 /** How a server serves modern messages. Made once for each server. */
-export interface ModernServe {
+export interface ModernServerSide {
   /** The open subscriptions of all clients. */
   readonly subscriptions: Subscriptions
   /** Serves the messages of a pipe, which closes with the scope. */
@@ -49,10 +49,10 @@ export interface ModernServe {
 
 type Self = Serve.Serve<RequestFacts>
 
-export const make = (server: Server, wire?: Wire): ModernServe => {
+export const make = (server: Server, wire?: Wire): ModernServerSide => {
   const subscriptions = new Subscriptions(server)
   const self: Self = Serve.make(server, Era.make(server, subscriptions, wire))
-  const notification: ModernServe["notification"] = (received, channel, isPosted, pipe) =>
+  const notification: ModernServerSide["notification"] = (received, channel, isPosted, pipe) =>
     notified(self, received, channel, isPosted, pipe)
   const ownLimit: RequestSide["ownLimit"] = ({ method }, channel) =>
     method === Methods.listen.name ? subscriptions.limitOf(RequestOrigin.principalOf(channel)) : undefined
@@ -121,7 +121,7 @@ const notified = (
 /** Handles a notification, on a channel on which nothing can be sent. */
 export const notify = (
   requests: Requests,
-  serving: ModernServe,
+  serving: ModernServerSide,
   notification: Notification,
   origin: RequestOrigin.RequestOrigin
 ): void => {

@@ -29,7 +29,7 @@ import * as Subscriptions from "./Subscriptions.js"
 import type { Wire } from "./TaskWire.js"
 
 /** How a server serves the messages of any connection. Made once for each server. */
-export interface LegacyServe {
+export interface LegacyServerSide {
   /** Serves the requests of one client. */
   readonly to: (connection: Connection) => RequestSide
   readonly notification: (
@@ -43,7 +43,7 @@ export interface LegacyServe {
 
 type Self = Serve.Serve<Connection>
 
-export const make = (server: Server, wire?: Wire): LegacyServe => {
+export const make = (server: Server, wire?: Wire): LegacyServerSide => {
   const self: Self = Serve.make(server, Era.make(server, wire))
   return {
     to: (connection) => ({
