@@ -2,8 +2,9 @@
  * The state of one legacy client: what it sent in `initialize`, what it wants to receive, the services that the session
  * layer built for it, and the `Outbound` for messages outside of any request.
  *
- * A plain object with mutable fields, one for each conversation. `Initialize`, `Handshake`, `Serve` (the log
- * level) and `Subscriptions` change it; requests read it without an effect.
+ * A class with mutable fields, one for each conversation; requests read it without an effect. How far the conversation has come is one
+ * field, a `Phase`, with a method for each event: `Handshake`, `Initialize` and `SessionFacts` call these. `Initialize` also sets what the
+ * client has sent, `SessionLayer` the services, `Era` the log level, and `Subscriptions` the subscriptions.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -42,16 +43,35 @@ export const MAX_ANNOUNCEMENTS = 1024
 /** How many notifications with a content of their own may wait for a client. */
 export const MAX_NOTIFICATIONS = 256
 
+/** How far a conversation has come. */
+export type Phase =
+  | { readonly _tag: "New" }
+  /** `initialize` is being served, until `ended`. Middleware may refuse it after the server has accepted it. */
+  | { readonly _tag: "Opening"; readonly ended: Deferred.Deferred<void>; readonly accepted: boolean }
+  | { readonly _tag: "Open" }
+  /**
+   * Another node has served the session before, with subscriptions to these URIs. What features and the session layer keep for the client
+   * is not there yet, or is just being made, until `ended`.
+   */
+  | {
+    readonly _tag: "Restoring"
+    readonly subscriptions: ReadonlyArray<string>
+    readonly ended: Deferred.Deferred<void> | undefined
+  }
+  | { readonly _tag: "Ended"; readonly accepted: boolean }
+
+const NEW: Phase = { _tag: "New" }
+const OPEN: Phase = { _tag: "Open" }
+
 export class Connection implements ClientFacts {
   /** Results of this era have no hints for caches. */
   readonly hints = undefined
-  readonly hasDeclared: boolean
-  /** The server has accepted `initialize`, and serves requests. */
-  accepted = false
+  /** Whether the client has a conversation with the server; otherwise the connection is made for one request. */
+  readonly reach: "conversation" | "request"
+  /** Only this class sets it: each event has a method. */
+  private current: Phase = NEW
   /** The client has sent `notifications/initialized`, and may receive requests, and notifications outside of its own. */
   initialized = false
-  /** Completes when the `initialize` that is being served has ended, or when the session has been restored. */
-  handshake: Deferred.Deferred<void> | undefined
   version: LegacyVersion = Version.latestLegacy
   /** The revision that the client requested in `initialize`. */
   requestedVersion: string | undefined
@@ -65,11 +85,6 @@ export class Connection implements ClientFacts {
   subscriptions: Map<string, Subscription> | undefined
   /** The services that the session layer built for this client. */
   services: Context.Context<never> | undefined
-  /**
-   * Another node has served the session before: the URIs of its subscriptions. What features and the session layer keep for it is
-   * not there yet, or is just being made: then there is a `handshake`.
-   */
-  restored: ReadonlyArray<string> | undefined
   /** Stores what other nodes need to take the session over; `undefined` where no other node can. */
   persist: Effect.Effect<void, InternalError | HttpRefusal> | undefined
   /** The limit of the client's requests that wait for results of tasks. */
@@ -77,7 +92,6 @@ export class Connection implements ClientFacts {
   /** Releases the services, for a handshake that fails after they were built. */
   releaseServices: Effect.Effect<void> | undefined
   private lazyScope: Scope.CloseableScope | undefined
-  private hasEnded = false
   private whenInitialized: Deferred.Deferred<void> | undefined
   private announcements: SerialQueue | undefined
   private notifications: SerialQueue | undefined
@@ -88,17 +102,89 @@ export class Connection implements ClientFacts {
     /** The scope of the conversation; `undefined` for a request that belongs to no conversation. */
     readonly scope: Scope.Scope | undefined = undefined
   ) {
-    this.hasDeclared = scope !== undefined
+    this.reach = scope === undefined ? "request" : "conversation"
+  }
+
+  get phase(): Phase {
+    return this.current
+  }
+
+  /** Whether the server has accepted `initialize`, and serves requests. */
+  get accepted(): boolean {
+    const { current } = this
+    switch (current._tag) {
+      case "New":
+        return false
+      case "Open":
+      case "Restoring":
+        return true
+      default:
+        return current.accepted
+    }
+  }
+
+  /** Completes when the `initialize` that is being served has ended, or when the session has been restored. */
+  get handshake(): Deferred.Deferred<void> | undefined {
+    const { current } = this
+    return current._tag === "Opening" || current._tag === "Restoring" ? current.ended : undefined
+  }
+
+  /** The URIs of the subscriptions that are not restored yet. */
+  get unrestored(): ReadonlyArray<string> | undefined {
+    return this.current._tag === "Restoring" ? this.current.subscriptions : undefined
+  }
+
+  /** Later messages wait until `initialize` has ended. */
+  beginOpening(ended: Deferred.Deferred<void>): void {
+    this.current = { _tag: "Opening", ended, accepted: false }
+  }
+
+  /** The server accepts `initialize`. */
+  accept(): void {
+    const { current } = this
+    this.current = current._tag === "Opening" || current._tag === "Ended" ? { ...current, accepted: true } : OPEN
+  }
+
+  /** `initialize` has ended, and nobody has refused it. */
+  endOpening(): void {
+    if (this.current._tag === "Opening") this.current = this.current.accepted ? OPEN : NEW
+  }
+
+  /** `initialize` was refused: the connection is again as before it. Gives what releases the services that were built. */
+  refuse(): Effect.Effect<void> | undefined {
+    const { current, releaseServices } = this
+    this.services = this.releaseServices = undefined
+    this.current = current._tag === "Ended" ? { ...current, accepted: false } : NEW
+    return releaseServices
+  }
+
+  /** The session was served by another node before. */
+  takeOver(subscriptions: ReadonlyArray<string>): void {
+    this.current = { _tag: "Restoring", subscriptions, ended: undefined }
+  }
+
+  /** Later messages wait until the session has been restored. */
+  beginRestoring(ended: Deferred.Deferred<void>): void {
+    if (this.current._tag === "Restoring") this.current = { ...this.current, ended }
+  }
+
+  /** Restoring has ended. When it has failed, the next message tries again. */
+  endRestoring(hasSucceeded: boolean): void {
+    if (this.current._tag === "Restoring") this.current = hasSucceeded ? OPEN : { ...this.current, ended: undefined }
+  }
+
+  get hasDeclared(): boolean {
+    return this.reach === "conversation"
   }
 
   /** Equal for all requests of the client. */
   get clientKey(): object | undefined {
-    return this.scope === undefined ? undefined : this
+    return this.reach === "request" ? undefined : this
   }
 
   /** Closes with the session; `undefined` for a request that belongs to no conversation. */
   get sessionScope(): Scope.CloseableScope | undefined {
-    return this.scope === undefined ? undefined : this.ownScope
+    return this.reach === "request" ? undefined : this.ownScope
   }
 
   /** Closes with the conversation. It is made when something needs it. */
@@ -106,14 +192,14 @@ export class Connection implements ClientFacts {
     if (this.lazyScope === undefined) {
       this.lazyScope = Effect.runSync(Scope.make())
       // What outlives the conversation finds the scope closed.
-      if (this.hasEnded) Effect.runSync(Scope.close(this.lazyScope, Exit.void))
+      if (this.current._tag === "Ended") Effect.runSync(Scope.close(this.lazyScope, Exit.void))
     }
     return this.lazyScope
   }
 
   /** Closes the session's scope, if it was made. */
   closeSession(): Effect.Effect<void> | undefined {
-    this.hasEnded = true
+    this.current = { _tag: "Ended", accepted: this.accepted }
     return this.lazyScope === undefined ? undefined : Scope.close(this.lazyScope, Exit.void)
   }
 
@@ -136,7 +222,7 @@ export class Connection implements ClientFacts {
     if (method === undefined) return true
     if (!Method.isIn(method, this.version) || method.from === "client") return false
     const { capability, declaredBy } = method
-    if (capability === undefined || this.scope === undefined) return true
+    if (capability === undefined || this.reach === "request") return true
     return Capabilities.declares(
       declaredBy === "sender" ? this.serverCapabilities : this.clientCapabilities,
       capability

@@ -134,7 +134,7 @@ const askerOf = (
   limits: Limits,
   mark: Mark = (params) => params ?? {}
 ): Asker => {
-  const asking = connection.scope === undefined ? none : outbound
+  const asking = connection.reach === "request" ? none : outbound
   return {
     ask: (questions, options) =>
       Effect.forEach(questions, ([, question]) => Questions.ask(connection, asking, limits, question, options)),
@@ -167,8 +167,8 @@ const speechOf = (server: Server, wire: Wire | undefined): Speech<Connection> =>
     extensions,
     notifications: Methods,
     // Without a conversation the server does not declare `logging`: it could not keep the level.
-    receives: ({ logLevel, scope }, level) =>
-      logging && scope !== undefined && (logLevel === undefined || Logging.isAtLeast(level, logLevel)),
+    receives: ({ logLevel, reach }, level) =>
+      logging && reach === "conversation" && (logLevel === undefined || Logging.isAtLeast(level, logLevel)),
     allows: (connection, notification) => connection.allows(notification),
     standalone: (connection) => ({
       request: requestOn(connection, connection.outbound, limits),

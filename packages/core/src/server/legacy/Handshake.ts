@@ -20,17 +20,13 @@ export const underWay: InvalidRequest = new InvalidRequest({
 
 /** The work of `initialize`: until it has ended, later messages of the connection wait. */
 export const begin = (connection: Connection, work: Work): Work => {
-  const ended = connection.handshake = Edition.deferred<void>()
+  const ended = Edition.deferred<void>()
+  connection.beginOpening(ended)
   const settle = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
-    const { releaseServices } = connection
-    // Middleware may refuse the handshake after the server has accepted it.
-    if (exit._tag === "Failure") {
-      connection.accepted = false
-      connection.services = connection.releaseServices = undefined
-    }
-    connection.handshake = undefined
+    const released = Exit.isFailure(exit) ? connection.refuse() : undefined
+    connection.endOpening()
     Edition.done(ended, Effect.void)
-    return exit._tag === "Failure" && releaseServices !== undefined ? releaseServices : Effect.void
+    return released ?? Effect.void
   }
   return {
     ...work,
@@ -64,11 +60,10 @@ export const restored = (
   ended: Deferred.Deferred<void> = Edition.deferred()
 ): Effect.Effect<void, unknown> =>
   Effect.uninterruptibleMask((interruptible) => {
-    connection.handshake = ended
+    connection.beginRestoring(ended)
     return Effect.onExit(interruptible(restore), (exit) =>
       Effect.sync(() => {
-        if (Exit.isSuccess(exit)) connection.restored = undefined
-        connection.handshake = undefined
+        connection.endRestoring(Exit.isSuccess(exit))
         Edition.done(ended, Effect.void)
       }))
   })

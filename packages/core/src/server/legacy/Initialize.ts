@@ -83,19 +83,19 @@ export const build = (
  * that belongs to no conversation, those that it would advertise now.
  */
 export const advertised = (server: Offering) => (connection: Connection): ServerCapabilities =>
-  connection.accepted && connection.scope !== undefined
+  connection.accepted && connection.reach === "conversation"
     ? connection.serverCapabilities
     : offered(server, connection, undefined)
 
 const offered = (
   { capabilities, extensions }: Offering,
-  { scope, version }: Connection,
+  { reach, version }: Connection,
   principal: Principal | undefined
 ): ServerCapabilities => {
   const all = AdvertisedCapabilities.withExtensions(capabilities(), extensions.declared(version))
   // SHOULD NOT declare `tasks.list` where tasks belong to no principal (2025-11-25 basic/utilities/tasks#security).
   const listed = principal === undefined ? AdvertisedCapabilities.withoutTaskList(all) : all
-  return scope === undefined ? withoutNotifications(listed) : listed
+  return reach === "request" ? withoutNotifications(listed) : listed
 }
 
 type Offering = Pick<Server, "capabilities" | "extensions">
@@ -118,7 +118,7 @@ const accept = (
   { info, instructions }: Pick<Server, "info" | "instructions">,
   { facts: connection }: HandlerContext<Connection>
 ): Initialize.InitializeResult => {
-  connection.accepted = true
+  connection.accept()
   const text = instructions()
   return {
     protocolVersion: connection.version,
@@ -155,7 +155,7 @@ export const versionOf = (
 /** The state that a handshake would leave. A client without a session may send `initialize`, too, and gets its result. */
 export const withoutHandshake = ({ method }: Message.Request, version: LegacyVersion): Connection => {
   const connection = new Connection(Outbound.none)
-  connection.accepted = method !== Methods.initialize.name
+  if (method !== Methods.initialize.name) connection.accept()
   connection.initialized = true
   connection.version = version
   return connection

@@ -135,7 +135,7 @@ export const send = (
     }
     const sent = params === undefined ? params : QuestionCapability.withoutContext(method, params, connection)
     const request = Effect.suspend(() => outbound.request(method, sent, options))
-    if (connection.initialized || connection.scope === undefined || method === Methods.ping.name) return request
+    if (connection.initialized || connection.reach === "request" || method === Methods.ping.name) return request
     const timeout = Duration.decode(options?.timeout ?? requestTimeout)
     return Effect.zipRight(
       TimeLimit.call(

@@ -51,7 +51,7 @@ export const make = (server: Server, wire?: Wire): LegacyServerSide => {
       // MUST respond promptly (2025-11-25 basic/utilities/ping#behavior-requirements)
       neverWaits: (method) => method === Methods.ping.name || isBrief(method),
       ownLimit: ({ method }) =>
-        method === getTaskPayload.name && connection.scope !== undefined
+        method === getTaskPayload.name && connection.reach === "conversation"
           ? connection.taskResults ??= server.tasks?.limitOfResults()
           : undefined
     }),
@@ -63,8 +63,8 @@ export const make = (server: Server, wire?: Wire): LegacyServerSide => {
 const serve = (self: Self, connection: Connection, request: Request, incoming: IncomingRequest): Work => {
   const refusal = self.server.authenticate === undefined ? undefined : RequestOrigin.refusal(incoming.channel)
   if (refusal !== undefined) return Serve.fail(self, refusal)
-  const { handshake } = connection
-  if (connection.restored !== undefined && handshake === undefined) {
+  const { handshake, phase } = connection
+  if (phase._tag === "Restoring" && handshake === undefined) {
     const handler = new HandlerContext(connection, request, incoming, self.era.speech)
     const restored = restore(self, handler)
     return Handshake.restoring(connection, restored, () => Serve.request(self, connection, request, incoming))
@@ -89,8 +89,9 @@ const notified = (
   const { era: { speech }, pipeline, server } = self
   const { method, params } = notification
   if (server.authenticate !== undefined && RequestOrigin.refusal(channel) !== undefined) return undefined
-  if (!connection.accepted && connection.handshake === undefined) return undefined
-  if (connection.restored !== undefined && connection.handshake === undefined) {
+  const { accepted, handshake, phase } = connection
+  if (!accepted && handshake === undefined) return undefined
+  if (phase._tag === "Restoring" && handshake === undefined) {
     const handler = Observers.contextOf(connection, speech, notification, channel)
     return Effect.matchCauseEffect(Handshake.restored(connection, restore(self, handler)), {
       // As after a handshake that failed. The next message tries again.
@@ -114,7 +115,7 @@ const notified = (
 
 /** What the session layer and the features of resources keep for a client, anew at this node. */
 const restore = ({ server }: Self, handler: HandlerContext<Connection>): Effect.Effect<void, unknown> => {
-  const { restored = [], scope, services } = handler.facts
+  const { scope, services, unrestored = [] } = handler.facts
   const { session: layer, subscriptions } = server
   const built = layer === undefined || scope === undefined || services !== undefined
     ? Effect.void
@@ -122,7 +123,7 @@ const restore = ({ server }: Self, handler: HandlerContext<Connection>): Effect.
   return subscriptions === undefined ? built : Effect.zipRight(
     built,
     // A resource that is gone, or that the client does not see any more, has no subscription.
-    Effect.forEach(restored, (uri) => Effect.ignore(Subscriptions.subscribe(handler, { uri }, subscriptions)), {
+    Effect.forEach(unrestored, (uri) => Effect.ignore(Subscriptions.subscribe(handler, { uri }, subscriptions)), {
       discard: true
     })
   )

@@ -46,7 +46,6 @@ export const toJson = (connection: Connection): JsonObject =>
 /** Makes a connection what it was at the other node, but for what the session layer builds. The facts are readable. */
 export const restore = (connection: Connection, json: JsonObject): void => {
   const facts = json as unknown as SessionFacts
-  connection.accepted = true
   // Its client has used the session.
   connection.initialized = true
   connection.version = facts.version
@@ -55,5 +54,5 @@ export const restore = (connection: Connection, json: JsonObject): void => {
   connection.clientCapabilities = facts.clientCapabilities
   connection.serverCapabilities = facts.serverCapabilities
   connection.logLevel = facts.level
-  connection.restored = facts.subscriptions
+  connection.takeOver(facts.subscriptions)
 }

@@ -96,7 +96,7 @@ export const endAll = (connection: Connection): Effect.Effect<void> =>
 
 /** Notifies a client that the content of a resource has changed, if the client has subscribed to it. */
 export const updated = (connection: Connection, uri: string): Effect.Effect<void> =>
-  connection.subscriptions?.has(uri) === true || connection.restored?.includes(uri) === true
+  connection.subscriptions?.has(uri) === true || connection.unrestored?.includes(uri) === true
     ? connection.announce(resourceUpdated, { uri }, uri)
     : Effect.void
 
@@ -104,7 +104,7 @@ export const updated = (connection: Connection, uri: string): Effect.Effect<void
 export const allUpdated = (connection: Connection): Effect.Effect<void> =>
   Effect.forEach(
     // While a session is restored, a resource may be in both.
-    new Set([...connection.subscriptions?.keys() ?? [], ...connection.restored ?? []]),
+    new Set([...connection.subscriptions?.keys() ?? [], ...connection.unrestored ?? []]),
     (uri) => updated(connection, uri),
     { discard: true }
   )

@@ -22,7 +22,7 @@ const toClient = (gate: Effect.Effect<void> = Effect.void) => {
 
 const ready = (outbound: Outbound): Connection => {
   const connection = new Connection(outbound)
-  connection.accepted = true
+  connection.accept()
   connection.initialized = true
   connection.serverCapabilities = { tools: { listChanged: true } }
   return connection

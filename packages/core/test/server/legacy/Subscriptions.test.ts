@@ -239,7 +239,7 @@ describe("a change of all resources", () => {
       const uris: Array<string> = []
       const connection = {
         subscriptions: new Map([["file:///a", { end: Effect.void, begun: undefined }]]),
-        restored: ["file:///a", "file:///b"],
+        unrestored: ["file:///a", "file:///b"],
         announce: (_: unknown, { uri }: { readonly uri: string }) => Effect.sync(() => uris.push(uri))
       }
       yield* Subscriptions.allUpdated(connection as never)
