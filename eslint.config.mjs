@@ -69,10 +69,7 @@ export const mayBeLong = [
   {
     why: "a constructor: its functions share what it captures",
     files: [
-      "packages/core/src/server/features/TaskCall.ts",
-      "packages/core/src/server/legacy/Sse.ts",
-      "packages/core/src/server/legacy/Stateless.ts",
-      "packages/core/src/server/runtime/Authentication.ts"
+      "packages/core/src/server/features/TaskCall.ts"
     ]
   }
 ]
@@ -84,9 +81,7 @@ export const mayBeComplex = [
     files: [
       "packages/core/src/jsonrpc/MessageText.ts",
       "packages/core/src/jsonrpc/runtime/Calls.ts",
-      "packages/core/src/jsonrpc/runtime/MessageOutline.ts",
-      "packages/core/src/jsonrpc/runtime/Requests.ts",
-      "packages/core/src/server/modern/Http.ts"
+      "packages/core/src/jsonrpc/runtime/MessageOutline.ts"
     ]
   },
   {

@@ -54,117 +54,143 @@ export interface SseEndpoint {
   readonly size: () => number
 }
 
-export const make = (context: HttpContext): SseEndpoint => {
-  const { options: { limits: { maxSessions, maxSessionsPerPrincipal }, sessionIdPrefix }, runtime } = context
-  const connections = new Map<string, SseConnection>()
+interface Self {
+  readonly context: HttpContext
+  readonly connections: Map<string, SseConnection>
   /** The conversations whose clients have not completed `initialize`, or have sent nothing since, the oldest first. */
-  const unfinished = new Set<SseConnection>()
-  const maxUnfinished = Math.max(MIN_UNFINISHED, Math.ceil(maxSessions / 10))
-  const closing = new Set<Fiber.RuntimeFiber<void>>()
+  readonly unfinished: Set<SseConnection>
+  /** What ends conversations. */
+  readonly closing: Set<Fiber.RuntimeFiber<void>>
+}
 
-  const countOwned = (principal: Principal | undefined): number => {
-    if (principal === undefined) return 0
-    let count = 0
-    for (const { owner } of connections.values()) if (owner === principal.id) count++
-    return count
-  }
-
-  /**
-   * Whether one more conversation may begin. When too many are unfinished, the new conversation replaces the oldest silent one, once
-   * that one has had its time. The conversation of a principal replaces one without a principal at once, and is not replaced by one.
-   */
-  const mayBegin = (principal: Principal | undefined): boolean => {
-    if (unfinished.size < maxUnfinished) return true
-    const before = context.sweeper.now() - REPLACE_UNFINISHED_AFTER
-    for (const one of unfinished) {
-      if (one.hasInitialized) return unfinished.delete(one)
-      if (principal === undefined && one.began > before) return false
-      const isLess = one.owner === undefined && principal !== undefined
-      const isEqual = one.began <= before && (one.owner === undefined) === (principal === undefined)
-      if (!(isLess || isEqual) || !one.isSilent) continue
-      one.close()
-      return true
-    }
-    return false
-  }
-
-  /**
-   * Whether there is a place for one more conversation. At the limit, the conversation of a principal replaces one without a principal
-   * of which no request runs: one that has not initialized, or else the oldest.
-   */
-  const hasPlace = (principal: Principal | undefined): boolean => {
-    if (connections.size < maxSessions) return true
-    if (principal === undefined) return false
-    const anonymous = [...connections.values()].filter(({ isBusy, owner }) => owner === undefined && !isBusy)
-    const replaced = anonymous.find(({ hasInitialized }) => !hasInitialized) ?? anonymous[0]
-    replaced?.close()
-    return replaced !== undefined
-  }
-
-  const closeAll = (): void => {
-    for (const connection of [...connections.values()]) connection.close()
-  }
-
+export const make = (context: HttpContext): SseEndpoint => {
+  const self: Self = { context, connections: new Map(), unfinished: new Set(), closing: new Set() }
+  const { connections } = self
   return {
-    get: (exchange) => {
-      const { principal } = exchange
-      if (!MediaType.accepted(exchange.headers.accept).events) {
-        return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
-      }
-      if (exchange.isGone) return
-      if (countOwned(principal) >= maxSessionsPerPrincipal) {
-        return Refusal.send(exchange, SessionRefusal.tooManySessions(maxSessionsPerPrincipal))
-      }
-      const place = context.nodes?.place()
-      if (context.nodes !== undefined && place === undefined) {
-        return Refusal.send(exchange, Refusal.storeAway(DIRECTORY))
-      }
-      if (!mayBegin(principal)) return Refusal.send(exchange, SessionRefusal.tooManySessions(maxUnfinished))
-      if (!hasPlace(principal)) return Refusal.send(exchange, SessionRefusal.tooManySessions(maxSessions))
-      const id = `${sessionIdPrefix}${place === undefined ? "" : `${place.node}.`}${SessionId.make()}`
-      const connection = new SseConnection(context, exchange, principal?.id, (close) => {
-        if (!connections.delete(id)) return
-        unfinished.delete(connection)
-        const fiber = Edition.runFork(runtime, close)
-        closing.add(fiber)
-        fiber.addObserver(() => closing.delete(fiber))
-      })
-      connections.set(id, connection)
-      unfinished.add(connection)
-      connection.closeUnlessOpened()
-      connection.open(`${exchange.arrived.path}?${SESSION}=${id}`)
-    },
-    post: (exchange, incoming, requires) => {
-      const id = sessionOf(exchange.arrived.url)
-      if (id === undefined) return Refusal.send(exchange, SessionRefusal.noSseSession)
-      const connection = connections.get(id)
-      if (connection === undefined || connection.owner !== exchange.principal?.id) {
-        return Refusal.send(exchange, SessionRefusal.unknownSseSession)
-      }
-      if (GuardedCalls.refuses(connection.guarded, exchange, incoming)) return
-      if (connection.hasInitialized) unfinished.delete(connection)
-      connection.watchUser(exchange)
-      const malformed = Message.isMalformed(incoming)
-      // A malformed message with an id is answered on the stream, too, where its sender waits.
-      if (!malformed || incoming.id !== undefined) {
-        const origin = RequestOrigin.request(exchange, id)
-        connection.receive(incoming, origin, requires)
-      }
-      if (malformed) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
-      accepted(exchange)
-    },
+    get: (exchange) => open(self, exchange),
+    post: (exchange, incoming, requires) => post(self, exchange, incoming, requires),
     release: () => {
       for (const connection of [...connections.values()]) if (!connection.isBusy) connection.close()
       return connections.size === 0
     },
     has: (id) => connections.has(id),
-    abandon: closeAll,
+    abandon: () => closeAll(self),
     close: Effect.suspend(() => {
-      closeAll()
-      return Effect.asVoid(Fiber.awaitAll([...closing]))
+      closeAll(self)
+      return Effect.asVoid(Fiber.awaitAll([...self.closing]))
     }),
     size: () => connections.size
   }
+}
+
+const open = (self: Self, exchange: Admitted): void => {
+  const { connections, context, unfinished } = self
+  const { limits: { maxSessions, maxSessionsPerPrincipal }, sessionIdPrefix } = context.options
+  const { principal } = exchange
+  if (!MediaType.accepted(exchange.headers.accept).events) {
+    return Refusal.send(exchange, Refusal.notAcceptable("text/event-stream"))
+  }
+  if (exchange.isGone) return
+  if (countOwned(self, principal) >= maxSessionsPerPrincipal) {
+    return Refusal.send(exchange, SessionRefusal.tooManySessions(maxSessionsPerPrincipal))
+  }
+  const place = context.nodes?.place()
+  if (context.nodes !== undefined && place === undefined) {
+    return Refusal.send(exchange, Refusal.storeAway(DIRECTORY))
+  }
+  if (!mayBegin(self, principal)) {
+    return Refusal.send(exchange, SessionRefusal.tooManySessions(maxUnfinished(maxSessions)))
+  }
+  if (!hasPlace(self, principal)) return Refusal.send(exchange, SessionRefusal.tooManySessions(maxSessions))
+  const id = `${sessionIdPrefix}${place === undefined ? "" : `${place.node}.`}${SessionId.make()}`
+  const connection = new SseConnection(context, exchange, principal?.id, (close) => ended(self, id, connection, close))
+  connections.set(id, connection)
+  unfinished.add(connection)
+  connection.closeUnlessOpened()
+  connection.open(`${exchange.arrived.path}?${SESSION}=${id}`)
+}
+
+const post = (
+  { connections, unfinished }: Self,
+  exchange: Admitted,
+  incoming: Message.Incoming,
+  requires: ReadonlyArray<string> | undefined
+): void => {
+  const id = sessionOf(exchange.arrived.url)
+  if (id === undefined) return Refusal.send(exchange, SessionRefusal.noSseSession)
+  const connection = connections.get(id)
+  if (connection === undefined || connection.owner !== exchange.principal?.id) {
+    return Refusal.send(exchange, SessionRefusal.unknownSseSession)
+  }
+  if (GuardedCalls.refuses(connection.guarded, exchange, incoming)) return
+  if (connection.hasInitialized) unfinished.delete(connection)
+  connection.watchUser(exchange)
+  const malformed = Message.isMalformed(incoming)
+  // A malformed message with an id is answered on the stream, too, where its sender waits.
+  if (!malformed || incoming.id !== undefined) {
+    connection.receive(incoming, RequestOrigin.request(exchange, id), requires)
+  }
+  if (malformed) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
+  accepted(exchange)
+}
+
+/** A conversation has ended, but for what `close` waits for. */
+const ended = (
+  { closing, connections, context, unfinished }: Self,
+  id: string,
+  connection: SseConnection,
+  close: Effect.Effect<void>
+): void => {
+  if (!connections.delete(id)) return
+  unfinished.delete(connection)
+  const fiber = Edition.runFork(context.runtime, close)
+  closing.add(fiber)
+  fiber.addObserver(() => closing.delete(fiber))
+}
+
+const closeAll = ({ connections }: Self): void => {
+  for (const connection of [...connections.values()]) connection.close()
+}
+
+const countOwned = ({ connections }: Self, principal: Principal | undefined): number => {
+  if (principal === undefined) return 0
+  let count = 0
+  for (const { owner } of connections.values()) if (owner === principal.id) count++
+  return count
+}
+
+const maxUnfinished = (maxSessions: number): number => Math.max(MIN_UNFINISHED, Math.ceil(maxSessions / 10))
+
+/**
+ * Whether one more conversation may begin. When too many are unfinished, the new conversation replaces the oldest silent one, once
+ * that one has had its time. The conversation of a principal replaces one without a principal at once, and is not replaced by one.
+ */
+const mayBegin = ({ context, unfinished }: Self, principal: Principal | undefined): boolean => {
+  if (unfinished.size < maxUnfinished(context.options.limits.maxSessions)) return true
+  const before = context.sweeper.now() - REPLACE_UNFINISHED_AFTER
+  for (const one of unfinished) {
+    if (one.hasInitialized) return unfinished.delete(one)
+    if (principal === undefined && one.began > before) return false
+    const isLess = one.owner === undefined && principal !== undefined
+    const isEqual = one.began <= before && (one.owner === undefined) === (principal === undefined)
+    if (!(isLess || isEqual) || !one.isSilent) continue
+    one.close()
+    return true
+  }
+  return false
+}
+
+/**
+ * Whether there is a place for one more conversation. At the limit, the conversation of a principal replaces one without a principal
+ * of which no request runs: one that has not initialized, or else the oldest.
+ */
+const hasPlace = ({ connections, context }: Self, principal: Principal | undefined): boolean => {
+  if (connections.size < context.options.limits.maxSessions) return true
+  if (principal === undefined) return false
+  const anonymous = [...connections.values()].filter(({ isBusy, owner }) => owner === undefined && !isBusy)
+  const replaced = anonymous.find(({ hasInitialized }) => !hasInitialized) ?? anonymous[0]
+  replaced?.close()
+  return replaced !== undefined
 }
 
 /**

@@ -30,80 +30,87 @@ export interface Stateless {
   readonly size: () => number
 }
 
-export const make = (context: HttpContext, all: Requests, serving: LegacyServerSide): Stateless => {
-  const { sweeper, versions } = context
+interface Self {
+  readonly context: HttpContext
+  readonly requests: Requests
+  readonly serving: LegacyServerSide
   /** What stops each POST that is being answered. */
-  const running = new Set<() => void>()
+  readonly running: Set<() => void>
+}
 
-  const serve = (
-    exchange: Admitted,
-    requests: ReadonlyArray<Message.Incoming>,
-    batch: boolean,
-    version: LegacyVersion
-  ): void => {
-    /** The requests that are not answered yet. */
-    const unanswered = new Map<Message.RequestId, ActiveRequest>()
-    let deadline: Expirable | undefined
-    const post = new Post(context, exchange, {
-      expected: requests.length,
-      batch,
-      session: undefined,
-      onResponse: ({ id }) => {
-        // The refusal of an id that is in flight leaves the request that has the id.
-        if (unanswered.get(id!)?.answered === true) unanswered.delete(id!)
-        return undefined
-      },
-      onDone: () => {
-        running.delete(stop)
-        if (deadline !== undefined) sweeper.unwatch(deadline)
-      }
-    })
-    const stop = (): void => {
-      const interrupted = [...unanswered]
-      for (const [id] of interrupted) post.unsafeSend(Message.response(id, Outcome.closing))
-      for (const [, request] of interrupted) request.cancel()
-    }
-    for (const request of requests) {
-      if (Message.isMalformed(request)) {
-        post.unsafeSend(Message.malformedResponse(request))
-        continue
-      }
-      const active = all.start(
-        post,
-        request as Message.Request,
-        serving.to(Initialize.withoutHandshake(request as Message.Request, version))
-      )
-      if (active?.answered === false) unanswered.set(active.id, active)
-    }
-    if (post.isDone) return
-    running.add(stop)
-    exchange.onGone(() => {
-      if (!post.isDone) deadline = sweeper.schedule(ABANDON_AFTER, stop)
-    })
-    post.wait()
-  }
-
+export const make = (context: HttpContext, requests: Requests, serving: LegacyServerSide): Stateless => {
+  const self: Self = { context, requests, serving, running: new Set() }
   return {
-    post: (exchange, incoming) => {
-      const version = Initialize.versionOf(incoming, exchange.headers["mcp-protocol-version"], versions)
-      if (typeof version !== "string") return Refusal.send(exchange, version)
-      if (!Message.isMalformed(incoming)) {
-        // A cancellation or a response would be about a request of another POST, perhaps of another client.
-        return Message.isRequest(incoming)
-          ? serve(exchange, [incoming], false, version)
-          : accepted(exchange)
-      }
-      const { batch } = incoming
-      if (batch === undefined) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
-      const refusal = Batch.refusal(batch, version)
-      if (refusal !== undefined) return Refusal.send(exchange, refusal)
-      const requests = Batch.requests(batch)
-      if (requests.length === 0) return accepted(exchange)
-      serve(exchange, requests, true, version)
-    },
+    post: (exchange, incoming) => post(self, exchange, incoming),
     close: () => {
-      for (const stop of [...running]) stop()
+      for (const stop of [...self.running]) stop()
     },
-    size: () => running.size
+    size: () => self.running.size
   }
+}
+
+const post = (self: Self, exchange: Admitted, incoming: Message.Incoming): void => {
+  const version = Initialize.versionOf(incoming, exchange.headers["mcp-protocol-version"], self.context.versions)
+  if (typeof version !== "string") return Refusal.send(exchange, version)
+  if (!Message.isMalformed(incoming)) {
+    // A cancellation or a response would be about a request of another POST, perhaps of another client.
+    return Message.isRequest(incoming) ? serve(self, exchange, [incoming], false, version) : accepted(exchange)
+  }
+  const { batch } = incoming
+  if (batch === undefined) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
+  const refusal = Batch.refusal(batch, version)
+  if (refusal !== undefined) return Refusal.send(exchange, refusal)
+  const requests = Batch.requests(batch)
+  if (requests.length === 0) return accepted(exchange)
+  serve(self, exchange, requests, true, version)
+}
+
+const serve = (
+  { context, requests: all, running, serving }: Self,
+  exchange: Admitted,
+  requests: ReadonlyArray<Message.Incoming>,
+  batch: boolean,
+  version: LegacyVersion
+): void => {
+  const { sweeper } = context
+  /** The requests that are not answered yet. */
+  const unanswered = new Map<Message.RequestId, ActiveRequest>()
+  let deadline: Expirable | undefined
+  const post = new Post(context, exchange, {
+    expected: requests.length,
+    batch,
+    session: undefined,
+    onResponse: ({ id }) => {
+      // The refusal of an id that is in flight leaves the request that has the id.
+      if (unanswered.get(id!)?.answered === true) unanswered.delete(id!)
+      return undefined
+    },
+    onDone: () => {
+      running.delete(stop)
+      if (deadline !== undefined) sweeper.unwatch(deadline)
+    }
+  })
+  const stop = (): void => {
+    const interrupted = [...unanswered]
+    for (const [id] of interrupted) post.unsafeSend(Message.response(id, Outcome.closing))
+    for (const [, request] of interrupted) request.cancel()
+  }
+  for (const request of requests) {
+    if (Message.isMalformed(request)) {
+      post.unsafeSend(Message.malformedResponse(request))
+      continue
+    }
+    const active = all.start(
+      post,
+      request as Message.Request,
+      serving.to(Initialize.withoutHandshake(request as Message.Request, version))
+    )
+    if (active?.answered === false) unanswered.set(active.id, active)
+  }
+  if (post.isDone) return
+  running.add(stop)
+  exchange.onGone(() => {
+    if (!post.isDone) deadline = sweeper.schedule(ABANDON_AFTER, stop)
+  })
+  post.wait()
 }

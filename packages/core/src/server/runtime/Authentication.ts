@@ -61,125 +61,147 @@ export const make = <R>(
       Effect.sync(() => new Set<Fiber.RuntimeFiber<Found, Refuses>>()),
       (running) => Effect.sync(() => running.forEach((fiber) => Edition.interrupt(fiber)))
     )
-    return { authenticate: authenticate(tag, acquired, runtime, running), documents: acquired.documents }
+    const self: Self<R> = {
+      tag,
+      options: acquired,
+      runtime,
+      fiberRefs: Edition.withoutContext(runtime.fiberRefs),
+      running,
+      reported: new Set()
+    }
+    return { authenticate: (caller, then) => authenticate(self, caller, then), documents: acquired.documents }
   })
 
+interface Self<R> {
+  readonly tag: Context.Tag<any, any>
+  readonly options: Options<any, R, R, R>
+  readonly runtime: Edition.Services<R>
+  readonly fiberRefs: Edition.Services<R>["fiberRefs"]
+  /** The searches that run. */
+  readonly running: Set<Fiber.RuntimeFiber<Found, Refuses>>
+  /** The transports for which the operator knows that the authenticator has no answer. */
+  readonly reported: Set<Caller["_tag"]>
+}
+
 const authenticate = <R>(
-  tag: Context.Tag<any, any>,
-  options: Options<any, R, R, R>,
-  runtime: Edition.Services<R>,
-  running: Set<Fiber.RuntimeFiber<Found, Refuses>>
-): Authenticate => {
-  const { concurrency = CONCURRENCY, id, timeout = TIMEOUT } = options
-  const reported = new Set<Caller["_tag"]>()
-
-  const byTransport = (caller: Caller): Effect.Effect<unknown, Refuses, R> | undefined => {
-    switch (caller._tag) {
-      case "Http":
-        return options.http && called("http", options.http, caller.request)
-      case "Stdio":
-        return options.stdio && called("stdio", options.stdio, caller.environment)
-      case "InProcess":
-        return options.inProcess
-      case "Other":
-        return undefined
-    }
+  self: Self<R>,
+  caller: Caller,
+  then: (found: Either.Either<Found, Refuses>) => void
+): () => void => {
+  const { options: { concurrency = CONCURRENCY, timeout = TIMEOUT }, running, runtime } = self
+  if (running.size >= concurrency) {
+    then(Either.left(busy))
+    return () => {}
   }
-
-  const { runtimeFlags } = runtime
-  const fiberRefs = Edition.withoutContext(runtime.fiberRefs)
-
-  /** The services of the server, then those of the caller, then what belongs to the search. */
-  const servicesFor = (caller: Caller, validity: Found["validity"]): Edition.Services<R> => {
-    const { services } = caller
-    if (services === undefined && validity === undefined) return runtime
-    const all = new Map(Edition.entries(runtime.context))
-    if (services !== undefined) { for (const [key, service] of Edition.entries(services)) all.set(key, service) }
-    if (validity !== undefined) all.set(Validity.key, validity)
-    if (caller._tag === "Http" && caller.request.isForwarded === true) all.set(IsCounted.key, true)
-    return Edition.makeServices({ context: Edition.contextOf(all), fiberRefs, runtimeFlags })
+  let waiting = true
+  const settle = (result: Either.Either<Found, Refuses>): void => {
+    if (!waiting) return
+    waiting = false
+    then(result)
   }
-
-  const found = (user: unknown, validity: Found["validity"]): Found => {
-    const principal = id(user)
-    if (principal !== undefined && (typeof principal !== "string" || principal === "")) {
-      throw new Error(
-        "The option id of the Authenticator gave no text: it must identify the user, or give undefined for an anonymous one"
-      )
-    }
-    const services = Context.make(tag, user)
-    return {
-      principal: principal === undefined ? undefined : { id: principal },
-      user: options.permit === undefined ? services : Permission.add(services, permitted(options.permit, user)),
-      validity: validity === undefined || validity.life === Infinity && validity.recheckAfter === Infinity
-        ? undefined
-        : validity
-    }
+  const validity = caller._tag === "Http" ? { life: Infinity, recheckAfter: Infinity } : undefined
+  const fiber = Edition.runFork(
+    servicesFor(self, caller, validity),
+    Effect.tapErrorCause(Effect.suspend(() => search(self, caller, validity)), logDefect)
+  )
+  running.add(fiber)
+  fiber.addObserver((exit) => {
+    running.delete(fiber)
+    settle(Exit.isSuccess(exit) ? Either.right(exit.value) : Either.left(refusalOf(exit.cause)))
+  })
+  if (!waiting) return () => {}
+  const stop = (): void => {
+    waiting = false
+    Edition.interrupt(fiber)
   }
-
-  const permitted = (permit: NonNullable<typeof options.permit>, user: unknown): Permission.Permit => (scopes) =>
-    Either.getOrElse(Either.try(() => permit(user, scopes)), (defect) => {
-      Edition.runFork(runtime, Effect.logError("The option permit of the Authenticator died", Cause.die(defect)))
-      return internal
-    })
-
-  const find = (caller: Caller, validity: Found["validity"]): Effect.Effect<Found, Refuses, R> => {
-    const { services } = caller
-    const user = services !== undefined && Edition.entries(services).has(tag.key)
-      ? Effect.succeed(Edition.entries(services).get(tag.key))
-      : byTransport(caller)
-    return user === undefined ? noAnswer(caller._tag) : Effect.map(user, (user) => found(user, validity))
-  }
-
-  const noAnswer = (transport: Caller["_tag"]): Effect.Effect<never, Refuses> => {
-    const refused = Effect.fail(
-      new HttpRefusal({ status: 403, error: { code: JsonRpcError.INVALID_REQUEST, message: UNANSWERED[transport] } })
+  const deadline = Edition.runFork(runtime, Effect.sleep(timeout))
+  deadline.addObserver((exit) => {
+    if (!waiting || Exit.isFailure(exit)) return
+    Edition.runFork(
+      runtime,
+      Effect.logError(`The Authenticator has found no user within ${Duration.format(timeout)}`)
     )
-    if (reported.has(transport)) return refused
-    reported.add(transport)
-    return Effect.zipRight(Effect.logError(UNANSWERED[transport]), refused)
-  }
+    settle(Either.left(late))
+    stop()
+  })
+  fiber.addObserver(() => Edition.interrupt(deadline))
+  return stop
+}
 
-  return (caller, then) => {
-    if (running.size >= concurrency) {
-      then(Either.left(busy))
-      return () => {}
-    }
-    let waiting = true
-    const settle = (result: Either.Either<Found, Refuses>): void => {
-      if (!waiting) return
-      waiting = false
-      then(result)
-    }
-    const validity = caller._tag === "Http" ? { life: Infinity, recheckAfter: Infinity } : undefined
-    const fiber = Edition.runFork(
-      servicesFor(caller, validity),
-      Effect.tapErrorCause(Effect.suspend(() => find(caller, validity)), logDefect)
-    )
-    running.add(fiber)
-    fiber.addObserver((exit) => {
-      running.delete(fiber)
-      settle(Exit.isSuccess(exit) ? Either.right(exit.value) : Either.left(refusalOf(exit.cause)))
-    })
-    if (!waiting) return () => {}
-    const stop = (): void => {
-      waiting = false
-      Edition.interrupt(fiber)
-    }
-    const deadline = Edition.runFork(runtime, Effect.sleep(timeout))
-    deadline.addObserver((exit) => {
-      if (!waiting || Exit.isFailure(exit)) return
-      Edition.runFork(
-        runtime,
-        Effect.logError(`The Authenticator has found no user within ${Duration.format(timeout)}`)
-      )
-      settle(Either.left(late))
-      stop()
-    })
-    fiber.addObserver(() => Edition.interrupt(deadline))
-    return stop
+/** The services of the server, then those of the caller, then what belongs to the search. */
+const servicesFor = <R>(
+  { fiberRefs, runtime }: Self<R>,
+  caller: Caller,
+  validity: Found["validity"]
+): Edition.Services<R> => {
+  const { services } = caller
+  if (services === undefined && validity === undefined) return runtime
+  const all = new Map(Edition.entries(runtime.context))
+  if (services !== undefined) { for (const [key, service] of Edition.entries(services)) all.set(key, service) }
+  if (validity !== undefined) all.set(Validity.key, validity)
+  if (caller._tag === "Http" && caller.request.isForwarded === true) all.set(IsCounted.key, true)
+  return Edition.makeServices({ context: Edition.contextOf(all), fiberRefs, runtimeFlags: runtime.runtimeFlags })
+}
+
+const search = <R>(self: Self<R>, caller: Caller, validity: Found["validity"]): Effect.Effect<Found, Refuses, R> => {
+  const { services } = caller
+  const { key } = self.tag
+  const user = services !== undefined && Edition.entries(services).has(key)
+    ? Effect.succeed(Edition.entries(services).get(key))
+    : byTransport(self, caller)
+  return user === undefined ? noAnswer(self, caller._tag) : Effect.map(user, (user) => foundOf(self, user, validity))
+}
+
+const byTransport = <R>({ options }: Self<R>, caller: Caller): Effect.Effect<unknown, Refuses, R> | undefined => {
+  switch (caller._tag) {
+    case "Http":
+      return options.http && called("http", options.http, caller.request)
+    case "Stdio":
+      return options.stdio && called("stdio", options.stdio, caller.environment)
+    case "InProcess":
+      return options.inProcess
+    case "Other":
+      return undefined
   }
 }
+
+const noAnswer = <R>({ reported }: Self<R>, transport: Caller["_tag"]): Effect.Effect<never, Refuses> => {
+  const refused = Effect.fail(
+    new HttpRefusal({ status: 403, error: { code: JsonRpcError.INVALID_REQUEST, message: UNANSWERED[transport] } })
+  )
+  if (reported.has(transport)) return refused
+  reported.add(transport)
+  return Effect.zipRight(Effect.logError(UNANSWERED[transport]), refused)
+}
+
+const foundOf = <R>(self: Self<R>, user: unknown, validity: Found["validity"]): Found => {
+  const { options: { id, permit }, tag } = self
+  const principal = id(user)
+  if (principal !== undefined && (typeof principal !== "string" || principal === "")) {
+    throw new Error(
+      "The option id of the Authenticator gave no text: it must identify the user, or give undefined for an anonymous one"
+    )
+  }
+  const services = Context.make(tag, user)
+  return {
+    principal: principal === undefined ? undefined : { id: principal },
+    user: permit === undefined ? services : Permission.add(services, permitted(self, permit, user)),
+    validity: validity === undefined || validity.life === Infinity && validity.recheckAfter === Infinity
+      ? undefined
+      : validity
+  }
+}
+
+const permitted = <R>(
+  { runtime }: Self<R>,
+  permit: NonNullable<Options<any>["permit"]>,
+  user: unknown
+): Permission.Permit =>
+(scopes) =>
+  Either.getOrElse(Either.try(() => permit(user, scopes)), (defect) => {
+    Edition.runFork(runtime, Effect.logError("The option permit of the Authenticator died", Cause.die(defect)))
+    return internal
+  })
 
 /** Watches the user of a request from now on; `undefined` when nothing was said of how long the user may be believed. */
 export const watch = (
