@@ -69,7 +69,6 @@ export const mayBeLong = [
   {
     why: "a constructor: its functions share what it captures",
     files: [
-      "packages/core/src/server/features/TaskCall.ts"
     ]
   }
 ]

@@ -54,57 +54,93 @@ export const run = (
   const { ttl } = wanted.right
   return Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
+      const self: Self = {
+        runner,
+        dialect: tasks,
+        own: handler.ofHandler(),
+        create: runner.create(handler.principal?.id ?? null, tasks.version, ttl, requires),
+        beginning: Semaphore.make(),
+        first: yield* Deferred.make<First>(),
+        handed: yield* Deferred.make<Fiber.RuntimeFiber<Ended>>(),
+        isCancelled: false
+      }
+      const { first, handed, own } = self
       // What the handler sends must not overtake the response that tells the client of the task.
-      const answered = yield* Edition.ended
-      const context = yield* Effect.context<any>()
-      const first = yield* Deferred.make<StoredTask | Exit.Exit<unknown, unknown>>()
-      const handed = yield* Deferred.make<Fiber.RuntimeFiber<Ended>>()
-      const scope = Context.get(context as Context.Context<Scope.Scope>, Scope.Scope)
-      const beginning = Semaphore.make()
-      let isCancelled = false
-      const own = handler.ofHandler()
-      const begin = Effect.uninterruptible(beginning.run(Effect.suspend(() =>
-        own.task !== undefined ? Effect.void : Effect.gen(function*() {
-          const task = yield* runner.create(handler.principal?.id ?? null, tasks.version, ttl, requires)
-          const { asker, outbound } = tasks.detached(task)
-          own.begin(task, outbound, askerOf(task, asker, tasks, runner.tasks), runner.tasks.reports(task))
-          yield* runner.supervise(task, Deferred.await(handed), tasks.changed)
-          yield* Deferred.succeed(first, task)
-        })
-        // A refusal of the store is no failure for a handler to treat: it answers the request, with its status.
-      ))) as Effect.Effect<void, AskError>
-      own.startTask = Effect.zipRight(begin, Deferred.await(answered))
-      const services = context.pipe(
-        Context.add(ServerSession, own),
-        Context.add(RequestContext, own)
-      ) as Context.Context<any>
-      const release = scope instanceof RequestScope ? scope.keep() : () =>
-        Effect.void
-      const fiber = yield* call.pipe(
-        Effect.interruptible,
-        Effect.exit,
-        Effect.flatMap((exit) => Effect.map(Effect.exit(release(exit)), (released) => Exit.zipLeft(exit, released))),
-        Effect.tap((exit) => Deferred.succeed(first, exit)),
-        // The call was cancelled, or the server was shut down, before the client knew of the task.
-        Effect.map((exit) => isCancelled && Exit.isInterrupted(exit) ? cancelled : tasks.ended(exit)),
-        Effect.mapInputContext((_: Context.Context<never>) => services),
-        Effect.forkDaemon
-      )
+      own.startTask = Effect.zipRight(begin(self), Deferred.await(yield* Edition.ended))
+      const fiber = yield* Effect.forkDaemon(handle(self, call, yield* Effect.context<any>()))
       yield* Deferred.succeed(handed, fiber)
-      const came = yield* Effect.onInterrupt(
-        restore(Deferred.await(first)),
-        () =>
-          Effect.suspend(() => {
-            if (own.task !== undefined) return Effect.void
-            isCancelled = true
-            return Fiber.interrupt(fiber)
-          })
-      )
+      const came = yield* Effect.onInterrupt(restore(Deferred.await(first)), () => cancel(self, fiber))
       own.startTask = Effect.void
-      return yield* ("taskId" in came ? tasks.created(came) : came)
+      return yield* came._tag === "Begun" ? tasks.created(came.task) : came.exit
     })
   )
 }
+
+/** What ends the wait of the request. */
+type First =
+  | { readonly _tag: "Begun"; readonly task: StoredTask }
+  | { readonly _tag: "Over"; readonly exit: Exit.Exit<unknown, unknown> }
+
+/** One call that may become a task. Its mutable field: whether the call was cancelled before its task began, which `cancel` sets once. */
+interface Self {
+  readonly runner: TaskRunner
+  readonly dialect: TaskDialect
+  /** What the handler of the call has. It knows the task from its beginning on. */
+  readonly own: HandlerContext
+  readonly create: Effect.Effect<StoredTask, unknown>
+  /** The task begins once, also where the handler calls `startTask` twice at a time. */
+  readonly beginning: Semaphore.Semaphore
+  readonly first: Deferred.Deferred<First>
+  /** The fiber of the handler. */
+  readonly handed: Deferred.Deferred<Fiber.RuntimeFiber<Ended>>
+  isCancelled: boolean
+}
+
+/** Begins the task, unless it has begun. */
+const begin = ({ beginning, create, dialect, first, handed, own, runner }: Self): Effect.Effect<void, AskError> =>
+  Effect.uninterruptible(
+    beginning.run(Effect.suspend(() =>
+      own.task !== undefined ? Effect.void : Effect.gen(function*() {
+        const task = yield* create
+        const { asker, outbound } = dialect.detached(task)
+        own.begin(task, outbound, askerOf(task, asker, dialect, runner.tasks), runner.tasks.reports(task))
+        yield* runner.supervise(task, Deferred.await(handed), dialect.changed)
+        yield* Deferred.succeed(first, { _tag: "Begun", task })
+      })
+      // A refusal of the store is no failure for a handler to treat: it answers the request, with its status.
+    ))
+  ) as Effect.Effect<void, AskError>
+
+/** Runs the handler, and gives how its task ends. */
+const handle = (
+  self: Self,
+  call: Effect.Effect<unknown, unknown, any>,
+  context: Context.Context<any>
+): Effect.Effect<Ended> => {
+  const { dialect, first, own } = self
+  const services = context.pipe(Context.add(ServerSession, own), Context.add(RequestContext, own)) as Context.Context<
+    any
+  >
+  const scope = Context.get(context as Context.Context<Scope.Scope>, Scope.Scope)
+  const release = scope instanceof RequestScope ? scope.keep() : () => Effect.void
+  return call.pipe(
+    Effect.interruptible,
+    Effect.exit,
+    Effect.flatMap((exit) => Effect.map(Effect.exit(release(exit)), (released) => Exit.zipLeft(exit, released))),
+    Effect.tap((exit) => Deferred.succeed(first, { _tag: "Over", exit })),
+    // The call was cancelled, or the server was shut down, before the client knew of the task.
+    Effect.map((exit) => self.isCancelled && Exit.isInterrupted(exit) ? cancelled : dialect.ended(exit)),
+    Effect.mapInputContext((_: Context.Context<never>) => services)
+  )
+}
+
+/** The request was interrupted: a handler whose task has begun goes on. */
+const cancel = (self: Self, fiber: Fiber.RuntimeFiber<Ended>): Effect.Effect<unknown> =>
+  Effect.suspend(() => {
+    if (self.own.task !== undefined) return Effect.void
+    self.isCancelled = true
+    return Fiber.interrupt(fiber)
+  })
 
 /**
  * Asks in a task: it is `input_required` until the client has answered, in both eras, and the handler waits. All questions are asked at
