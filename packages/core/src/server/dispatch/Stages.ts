@@ -80,7 +80,7 @@ export const make = (parts: Parts): Lists => {
       permission(parts),
       era
     ),
-    // The sender comes before `open`: a node that closes tells nobody so whom the authenticator refuses.
+    // The sender is looked for before `open`: only a sender that the authenticator accepts hears that this node is closing.
     passedOn: inOrder(
       ownPath(parts),
       from,
