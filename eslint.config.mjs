@@ -65,11 +65,6 @@ export const mayBeLong = [
       "packages/testing/src/authorization/Endpoints.ts",
       "packages/testing/src/authorization/Grants.ts"
     ]
-  },
-  {
-    why: "a constructor: its functions share what it captures",
-    files: [
-    ]
   }
 ]
 
@@ -80,7 +75,8 @@ export const mayBeComplex = [
     files: [
       "packages/core/src/jsonrpc/MessageText.ts",
       "packages/core/src/jsonrpc/runtime/Calls.ts",
-      "packages/core/src/jsonrpc/runtime/MessageOutline.ts"
+      "packages/core/src/jsonrpc/runtime/MessageOutline.ts",
+      "packages/core/src/jsonrpc/runtime/Requests.ts"
     ]
   },
   {
