@@ -11,7 +11,7 @@ const programs = ["packages/examples/**", "packages/benchmarks/**", "packages/at
 
 /** Library modules that may `try`, and why. */
 export const mayTry = [
-  { file: "packages/core/src/jsonrpc/runtime/Json.ts", why: "owns JSON.parse and JSON.stringify, which throw" },
+  { file: "packages/core/src/jsonrpc/runtime/JsonText.ts", why: "owns JSON.parse and JSON.stringify, which throw" },
   {
     file: "packages/core/src/jsonrpc/runtime/Diagnostics.ts",
     why: "must be total: an observer that throws kills the process"

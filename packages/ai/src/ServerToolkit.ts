@@ -10,7 +10,7 @@ import type * as Feature from "@effect-mcp/core/Feature"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { ToolAnnotations } from "@effect-mcp/core/protocol/Tools"
 import * as McpTool from "@effect-mcp/core/Tool"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -116,4 +116,4 @@ const hints = (annotations: Context.Context<never>): ToolAnnotations | undefined
 }
 
 const has = (annotations: Context.Context<never>, tag: { readonly key: string }): boolean =>
-  Predicate.isNotUndefined(Edition.entries(annotations).get(tag.key))
+  Predicate.isNotUndefined(EffectInternals.entries(annotations).get(tag.key))

@@ -8,7 +8,7 @@
  * @since 0.1.0
  */
 import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Endpoint from "@effect-mcp/core/unstable/server/Endpoint"
 import * as Guard from "@effect-mcp/core/unstable/server/Guard"
 import type { HttpOptions } from "@effect-mcp/core/WebHandler"
@@ -110,7 +110,10 @@ export const make = (options: Options): Effect.Effect<HttpServerService, ServeEr
     )
     const runtime = yield* Effect.runtime<never>()
     // A connection that could not be accepted; without a listener the event would end the process.
-    server.on("error", (error) => Edition.runFork(runtime, Effect.logWarning("Cannot accept a connection", error)))
+    server.on(
+      "error",
+      (error) => EffectInternals.runFork(runtime, Effect.logWarning("Cannot accept a connection", error))
+    )
     // `::ffff:127.0.0.1` is an IPv4 address in the notation of IPv6.
     const ip = address.address.replace(/^::ffff:(?=[\d.]+$)/i, "")
     // A client on this machine cannot connect to "every address" on all systems.

@@ -12,7 +12,7 @@ import type * as LineFraming from "@effect-mcp/core/LineFraming"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import type * as MessageText from "@effect-mcp/core/MessageText"
 import type { Transport } from "@effect-mcp/core/Transport"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Deferred from "effect/Deferred"
@@ -144,7 +144,7 @@ const connect = (options: Options): Effect.Effect<Transport, TransportError, Sco
       output: child.stdin,
       flushTimeout: options.closeTimeouts?.flush ?? "500 millis",
       onBroken: (error) => {
-        Edition.done(broken, Effect.succeed(error))
+        EffectInternals.done(broken, Effect.succeed(error))
         return undefined
       }
     })

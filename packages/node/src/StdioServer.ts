@@ -16,7 +16,7 @@ import type { Registry, Running } from "@effect-mcp/core/Registry"
 import type { ServerSession } from "@effect-mcp/core/ServerSession"
 import * as Tap from "@effect-mcp/core/Tap"
 import type { Listener, Transport } from "@effect-mcp/core/Transport"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -103,7 +103,7 @@ export const layerWith = (options?: Options): Layer.Layer<never, TransportError,
   Layer.scopedDiscard(Effect.gen(function*() {
     const dispatcher = yield* Dispatcher
     // Closed when the client has gone: the messages that wait are written before the process ends.
-    const scope = yield* Edition.childOf(yield* Effect.scope)
+    const scope = yield* EffectInternals.childOf(yield* Effect.scope)
     const opened = yield* Scope.extend(transport(options), scope)
     yield* serve(opened).pipe(
       Effect.onExit((exit) => Scope.close(scope, exit)),

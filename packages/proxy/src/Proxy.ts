@@ -18,7 +18,7 @@ import type * as Extension from "@effect-mcp/core/protocol/Extension"
 import { type Description, Registry, type RegistryService } from "@effect-mcp/core/Registry"
 import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
 import { extension as tasks } from "@effect-mcp/core/TasksClient"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Context from "effect/Context"
@@ -237,7 +237,7 @@ const settingsOf = (connector: Connector, options: Options): Settings => ({
 const upstreamOf = Effect.fnUntraced(function*(settings: Settings, onOpen: Links.Options["onOpen"]) {
   const { connectTimeout, name, options, reconnect } = settings
   const closing = yield* Effect.acquireRelease(
-    Effect.flatMap(Effect.scope, (scope) => Edition.childOf(scope, "parallel")),
+    Effect.flatMap(Effect.scope, (scope) => EffectInternals.childOf(scope, "parallel")),
     (closing, exit) => Scope.close(closing, exit)
   )
   const supervisor = yield* ListingLink.make({
@@ -442,7 +442,7 @@ const describing = (
     const scope = yield* Effect.scope
     let before: Scope.CloseableScope | undefined
     const set = Effect.fnUntraced(function*(description: Description) {
-      const next = yield* Edition.childOf(scope)
+      const next = yield* EffectInternals.childOf(scope)
       yield* Scope.extend(registry.describe(description), next)
       if (before !== undefined) yield* ScopeEnd.close(before, Exit.void)
       before = next

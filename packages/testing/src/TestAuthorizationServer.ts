@@ -13,7 +13,7 @@ import type * as HttpApp from "@effect/platform/HttpApp"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -202,7 +202,7 @@ export const layerHttpClient = <E = never, R = never>(
       Effect.gen(function*() {
         const { handle, issuer } = yield* TestAuthorizationServer
         const others = Effect.isEffect(hosts) ? yield* hosts : hosts
-        const services = yield* Edition.services
+        const services = yield* EffectInternals.services
         return fetchOf(services, new Map([[new URL(issuer).origin, handle], ...Object.entries(others)]))
       })
     )
@@ -228,8 +228,8 @@ export const httpApp: HttpApp.Default<never, TestAuthorizationServer> = Effect.g
 export const webHandler: Effect.Effect<(request: Request) => Promise<Response>, never, TestAuthorizationServer> = Effect
   .gen(function*() {
     const { handle } = yield* TestAuthorizationServer
-    const services = yield* Edition.services
-    return (request) => Edition.runPromise(services, handle(request), request.signal)
+    const services = yield* EffectInternals.services
+    return (request) => EffectInternals.runPromise(services, handle(request), request.signal)
   })
 
 /** A response whose body fails: an application of the platform has no other way to break a connection. */
@@ -259,11 +259,11 @@ export const keyPair: Effect.Effect<{
 
 /** The `fetch` of a network without sockets: a function answers the requests to each origin. */
 const fetchOf =
-  (services: Edition.Services<never>, hosts: ReadonlyMap<string, Host>): typeof fetch => (input, init) => {
+  (services: EffectInternals.Services<never>, hosts: ReadonlyMap<string, Host>): typeof fetch => (input, init) => {
     const request = new Request(input, init)
     const { origin } = new URL(request.url)
     const host = hosts.get(origin)
     if (host === undefined) return Promise.reject(new Error(`Nothing listens at ${origin}`))
     const answer = host(request)
-    return Effect.isEffect(answer) ? Edition.runPromise(services, answer, request.signal) : answer
+    return Effect.isEffect(answer) ? EffectInternals.runPromise(services, answer, request.signal) : answer
   }

@@ -13,7 +13,7 @@ import * as Message from "@effect-mcp/core/Message"
 import * as MessageText from "@effect-mcp/core/MessageText"
 import type * as Extension from "@effect-mcp/core/protocol/Extension"
 import * as Transport from "@effect-mcp/core/Transport"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -131,9 +131,9 @@ export const recorded = <R>(
 ): Connector.Connector<R> => ({
   name: connector.name,
   connect: Effect.flatMap(Effect.zip(connector.connect, Effect.clock), ([transport, clock]) => {
-    const begin = Edition.millis(clock)
+    const begin = EffectInternals.millis(clock)
     const add = (entry: Transcript.Entry): void =>
-      transcript.add(options.times === true ? { ...entry, at: Edition.millis(clock) - begin } : entry)
+      transcript.add(options.times === true ? { ...entry, at: EffectInternals.millis(clock) - begin } : entry)
     return observed(transport, "client", { oracle: false, transcript: { ...transcript, add } })
   })
 })

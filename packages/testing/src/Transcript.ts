@@ -7,7 +7,7 @@
  */
 import * as Message from "@effect-mcp/core/Message"
 import * as Issue from "@effect-mcp/core/protocol/Issue"
-import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
+import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -100,7 +100,7 @@ const VERSION = 1
 export const toJson = (transcript: Transcript): Effect.Effect<string, TranscriptError> =>
   Effect.map(
     Effect.forEach(transcript.entries, (entry, i) => {
-      const text = Json.stringify(entry)
+      const text = JsonText.stringify(entry)
       return text === undefined
         ? fail(`Message ${i + 1} of the transcript has no JSON: ${line(entry)}`)
         : Effect.succeed(text)
@@ -115,8 +115,8 @@ export const toJson = (transcript: Transcript): Effect.Effect<string, Transcript
  */
 export const fromJson = (text: string, options?: Options): Effect.Effect<Transcript, TranscriptError> =>
   Effect.gen(function*() {
-    const json = Json.parse(text, Json.MAX_RESPONSE_DEPTH + WRAPPERS)
-    if (json instanceof Json.Refused) return yield* fail(`The text is not a transcript: ${json.message}`)
+    const json = JsonText.parse(text, JsonText.MAX_RESPONSE_DEPTH + WRAPPERS)
+    if (json instanceof JsonText.Refused) return yield* fail(`The text is not a transcript: ${json.message}`)
     const { version } = yield* read(Versioned, json)
     if (version !== VERSION) {
       return yield* fail(`The transcript has the format ${version}, and this library reads ${VERSION}: record it again`)
@@ -187,7 +187,7 @@ export const line = ({ from, message }: Entry): string => {
 
 const words = (...parts: readonly [string, string, string | undefined, string | undefined, unknown]): string => {
   const [from, arrow, id, what, value] = parts
-  return [from, arrow, id, what, value === undefined ? undefined : Json.stringify(value) ?? "…"]
+  return [from, arrow, id, what, value === undefined ? undefined : JsonText.stringify(value) ?? "…"]
     .filter((part) => part !== undefined)
     .join(" ")
 }

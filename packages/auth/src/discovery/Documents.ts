@@ -10,7 +10,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as PlatformClient from "@effect-mcp/core/unstable/client/PlatformClient"
 import * as Redirect from "@effect-mcp/core/unstable/client/Redirect"
 import * as ResponseBody from "@effect-mcp/core/unstable/client/ResponseBody"
-import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
+import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -154,8 +154,8 @@ const read = (
   })
 
 const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
-  const value = Json.parse(text)
-  return Predicate.isRecord(value) && !(value instanceof Json.Refused) ? value : undefined
+  const value = JsonText.parse(text)
+  return Predicate.isRecord(value) && !(value instanceof JsonText.Refused) ? value : undefined
 }
 
 export const make = (client: HttpClient.HttpClient, server: URL, options: RequestOptions): Documents => ({

@@ -6,7 +6,7 @@
  * @see https://www.rfc-editor.org/rfc/rfc8252#section-7.3
  * @since 0.1.0
  */
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Deferred from "effect/Deferred"
@@ -98,7 +98,7 @@ const login = (
         if (waiting === undefined || !isSame(url.searchParams.getAll("state"), waiting.state)) {
           return page(response, 400, "This address belongs to another login. Go back to the program and log in again.")
         }
-        Edition.done(waiting.response, Effect.succeed(url.searchParams))
+        EffectInternals.done(waiting.response, Effect.succeed(url.searchParams))
         waiting = undefined
         page(response, 200, "The response has arrived. You can close this window and go back to the program.")
       }),

@@ -2,7 +2,7 @@
  * The JSON-RPC messages of the clients of a run, and what they read from those of the server. It knows the tools of `Features`, and nothing of
  * HTTP.
  */
-import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
+import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 import { now, type Outcome, type Seen } from "./History.js"
 
 export interface Message {
@@ -14,7 +14,7 @@ export interface Message {
 }
 
 export const parse = (text: string): Message => {
-  const value = Json.parse(text)
+  const value = JsonText.parse(text)
   return typeof value === "object" && value !== null ? value : {}
 }
 
@@ -38,7 +38,7 @@ export const outcomeOf = ({ error, result }: Message): Outcome => {
   if (error !== undefined) return { type: "error", code: error.code }
   const [content] = (result?.content ?? []) as ReadonlyArray<{ readonly text?: string }>
   // Before 2025-06-18 the same is there as text.
-  const answer = result?.structuredContent ?? Json.parse(content?.text ?? "")
+  const answer = result?.structuredContent ?? JsonText.parse(content?.text ?? "")
   const { echo, node, served } = (answer ?? {}) as Readonly<Record<string, string>>
   return echo === undefined || node === undefined || served === undefined
     ? { type: "error", code: 0 }

@@ -18,7 +18,7 @@ import type * as Resource from "../definition/Resource.js"
 import type * as ResourceTemplate from "../definition/ResourceTemplate.js"
 import type * as Tool from "../definition/Tool.js"
 import type { Connector } from "../jsonrpc/Connector.js"
-import * as Edition from "../kit/Edition.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import * as Release from "../kit/Release.js"
 import * as ScopeEnd from "../kit/ScopeEnd.js"
 import * as ExtensionTable from "../protocol/extension/ExtensionTable.js"
@@ -71,7 +71,7 @@ export const make = <RC, E = never, R = never>(
   Exclude<R, ClientFeatures.ClientFeatures> | RC | Scope.Scope
 > =>
   Effect.gen(function*() {
-    const scope = yield* Edition.childOf(yield* Effect.scope)
+    const scope = yield* EffectInternals.childOf(yield* Effect.scope)
     return yield* Effect.gen(function*() {
       const features = yield* ClientFeatures.make
       if (options?.features !== undefined) {

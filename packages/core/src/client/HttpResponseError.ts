@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
-import * as Json from "../jsonrpc/runtime/Json.js"
+import * as JsonText from "../jsonrpc/runtime/JsonText.js"
 import * as MediaType from "./http/MediaType.js"
 
 /** How many characters of the body a message quotes. */
@@ -44,7 +44,9 @@ export class HttpResponseError extends Data.TaggedError("HttpResponseError")<{
 const quote = ({ body, headers }: Pick<HttpResponseError, "body" | "headers">): string => {
   const type = MediaType.of(headers["content-type"])
   if (type !== "text/plain" && type !== MediaType.JSON) return ""
-  const value = type === MediaType.JSON ? Json.parse(body) as { readonly error?: { readonly message?: unknown } } : null
+  const value = type === MediaType.JSON
+    ? JsonText.parse(body) as { readonly error?: { readonly message?: unknown } }
+    : null
   return shortened(typeof value?.error?.message === "string" ? value.error.message : body)
 }
 

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Json from "../jsonrpc/runtime/Json.js"
+import * as JsonText from "../jsonrpc/runtime/JsonText.js"
 import type { Icon } from "../protocol/Implementation.js"
 import type { JsonObject } from "../protocol/Json.js"
 import type { ParseIssue } from "../protocol/McpError.js"
@@ -130,7 +130,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
     [TypeId]: TypeId,
     _tag: "Prompt",
     name,
-    advertised: Json.defined({
+    advertised: JsonText.defined({
       name,
       title: options.title,
       description: options.description,
@@ -177,7 +177,7 @@ export const assistant = (content: string | Prompts.PromptMessage["content"]): P
  */
 export const toResult = (messages: Messages, description: string | undefined): Prompts.GetPromptResult => {
   if (Predicate.hasProperty(messages, "messages")) return messages
-  return Json.defined({ description, messages: typeof messages === "string" ? [user(messages)] : messages })
+  return JsonText.defined({ description, messages: typeof messages === "string" ? [user(messages)] : messages })
 }
 
 const message = (
@@ -206,7 +206,7 @@ const argumentsOf = (prompt: string, schema: Schema.Schema<any, any>): ReadonlyA
   return fields.map(({ isOptional, name: key }) => {
     const name = String(key)
     const { description, title } = properties?.[name] ?? {}
-    return Json.defined({ name, title, description, required: !isOptional })
+    return JsonText.defined({ name, title, description, required: !isOptional })
   })
 }
 

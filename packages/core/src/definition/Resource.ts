@@ -9,7 +9,7 @@
  */
 import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
-import * as Json from "../jsonrpc/runtime/Json.js"
+import * as JsonText from "../jsonrpc/runtime/JsonText.js"
 import type * as Content from "../protocol/Content.js"
 import type { Icon } from "../protocol/Implementation.js"
 import type { JsonObject } from "../protocol/Json.js"
@@ -104,7 +104,7 @@ export const make = <const Name extends string>(name: Name, options: Options): R
     name,
     uri,
     requires,
-    advertised: Json.defined({ name, uri, size, ...advertise(options) }),
+    advertised: JsonText.defined({ name, uri, size, ...advertise(options) }),
     contentMeta
   }
 }
@@ -120,7 +120,7 @@ export const isResource = (u: unknown): u is Resource.Any => Predicate.hasProper
 export const advertise = (
   { annotations, description, icons, meta, mimeType, title }: Description
 ): Pick<Resources.Resource, "_meta" | "annotations" | "description" | "icons" | "mimeType" | "title"> =>
-  Json.defined({ title, description, mimeType, annotations, icons, _meta: meta })
+  JsonText.defined({ title, description, mimeType, annotations, icons, _meta: meta })
 
 /**
  * The result of `resources/read` for what a handler returned: a text as it is, bytes as base64, both with this URI, media
@@ -134,7 +134,7 @@ export const toResult = (
   mimeType: string | undefined,
   meta?: JsonObject
 ): Resources.ReadResourceResult => {
-  const given = Json.defined({ uri, mimeType, _meta: meta })
+  const given = JsonText.defined({ uri, mimeType, _meta: meta })
   if (typeof contents === "string") return { contents: [{ ...given, text: contents }] }
   if (contents instanceof Uint8Array) return { contents: [{ ...given, blob: Encoding.encodeBase64(contents) }] }
   return { contents: isMany(contents) ? contents : [contents] }

@@ -11,7 +11,7 @@
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Json from "../jsonrpc/runtime/Json.js"
+import * as JsonText from "../jsonrpc/runtime/JsonText.js"
 import type { Icon } from "../protocol/Implementation.js"
 import type { JsonObject } from "../protocol/Json.js"
 import type { ParseIssue } from "../protocol/McpError.js"
@@ -256,7 +256,7 @@ export const fromSchemas = <const Name extends string, Parameters, Arguments, Su
   [TypeId]: TypeId,
   _tag: "Tool",
   name,
-  advertised: Json.defined({
+  advertised: JsonText.defined({
     name,
     title,
     description,

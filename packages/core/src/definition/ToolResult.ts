@@ -10,7 +10,7 @@ import * as Encoding from "effect/Encoding"
 import { dual } from "effect/Function"
 import * as Pipeable from "effect/Pipeable"
 import * as Predicate from "effect/Predicate"
-import * as Json from "../jsonrpc/runtime/Json.js"
+import * as JsonText from "../jsonrpc/runtime/JsonText.js"
 import type * as Content from "../protocol/Content.js"
 import type { JsonObject } from "../protocol/Json.js"
 import * as ContentRules from "../protocol/rules/ContentRules.js"
@@ -158,4 +158,4 @@ const checked = (block: Content.ContentBlock): ToolResult => {
 
 const base64 = (data: Uint8Array | string): string => typeof data === "string" ? data : Encoding.encodeBase64(data)
 
-const optional = ({ annotations, meta }: BlockOptions = {}) => Json.defined({ annotations, _meta: meta })
+const optional = ({ annotations, meta }: BlockOptions = {}) => JsonText.defined({ annotations, _meta: meta })

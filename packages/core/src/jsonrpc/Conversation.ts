@@ -18,7 +18,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Deadlines from "../kit/Deadlines.js"
-import * as Edition from "../kit/Edition.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import * as EventLoop from "../kit/EventLoop.js"
 import { raceFirst } from "../kit/Race.js"
 import * as TimeLimit from "../kit/TimeLimit.js"
@@ -245,7 +245,7 @@ class PassiveConversation implements Passive, Requests.Owner {
       (method) => attempt(() => this.side.neverWaits?.(method) === true, () => false),
       options.maxPending,
       // An earlier connection of the same session has counted from 1.
-      options.afterId ?? (transport.exchanges?.isResumed === true ? Edition.millis(env.clock) : 0)
+      options.afterId ?? (transport.exchanges?.isResumed === true ? EffectInternals.millis(env.clock) : 0)
     )
   }
 
@@ -269,7 +269,7 @@ class PassiveConversation implements Passive, Requests.Owner {
   }
 
   get ended(): Effect.Effect<void, TransportError> {
-    return Effect.suspend(() => this.result ?? Deferred.await(this.whenEnded ??= Edition.deferred()))
+    return Effect.suspend(() => this.result ?? Deferred.await(this.whenEnded ??= EffectInternals.deferred()))
   }
 
   get close(): Effect.Effect<void> {
@@ -368,7 +368,7 @@ class PassiveConversation implements Passive, Requests.Owner {
     this.requests.closing = true
     const error = Exit.isFailure(exit) ? errorOf(exit.cause) : undefined
     if (this.isIdle) this.complete(error)
-    else Edition.runFork(this.env.runtime, this.shutDown(error))
+    else EffectInternals.runFork(this.env.runtime, this.shutDown(error))
   }
 
   private get isIdle(): boolean {
@@ -381,7 +381,7 @@ class PassiveConversation implements Passive, Requests.Owner {
     // Made now, if there were none: a later call fails at once, with the reason of the end.
     this.calls.close(error)
     this.result = error === undefined ? Exit.void : Exit.fail(error)
-    if (this.whenEnded !== undefined) Edition.done(this.whenEnded, this.result)
+    if (this.whenEnded !== undefined) EffectInternals.done(this.whenEnded, this.result)
   }
 
   private shutDown(error: TransportError | undefined): Effect.Effect<unknown> {

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import { type ErrorObject, PARSE_ERROR } from "./JsonRpcError.js"
 import type * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
-import * as Json from "./runtime/Json.js"
+import * as JsonText from "./runtime/JsonText.js"
 
 /**
  * - `Malformed`: input that is no message. The peer received an answer if the input resembles a request.
@@ -141,7 +141,7 @@ const MINUTE = 60_000
 /** The kinds that this side causes. */
 const OWN: ReadonlySet<Diagnostic["_tag"]> = new Set(["HandlerDied", "FlawedAnswer", "Detached"])
 
-const idOf = (id: Message.RequestId | null | undefined): string => shown(Json.stringify(id) ?? "undefined")
+const idOf = (id: Message.RequestId | null | undefined): string => shown(JsonText.stringify(id) ?? "undefined")
 
 const handled = (method: string, subject: string | undefined): string =>
   subject === undefined ? quoted(method) : shown(subject)

@@ -11,7 +11,7 @@
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Edition from "../kit/Edition.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
 import * as MessageText from "./MessageText.js"
@@ -159,7 +159,7 @@ export const decode = <E, R>(
     return Stream.concat(
       Stream.mapChunks(bytes, (chunk) => {
         const pieces = Chunk.toReadonlyArray(chunk)
-        return Edition.chunk(
+        return EffectInternals.chunk(
           pieces.length === 1 ? decoder.push(pieces[0]!) : pieces.flatMap((one) => decoder.push(one))
         )
       }),

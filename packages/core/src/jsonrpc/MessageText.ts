@@ -1,5 +1,5 @@
 /**
- * The JSON text of one message: reads, writes and measures the text, within the limits of `runtime/Json`. `LineFraming`
+ * The JSON text of one message: reads, writes and measures the text, within the limits of `runtime/JsonText`. `LineFraming`
  * and `Sse` split a stream of bytes into texts.
  *
  * @since 0.1.0
@@ -7,7 +7,7 @@
 import * as Predicate from "effect/Predicate"
 import * as JsonRpcError from "./JsonRpcError.js"
 import * as Message from "./Message.js"
-import * as Json from "./runtime/Json.js"
+import * as JsonText from "./runtime/JsonText.js"
 import * as MessageOutline from "./runtime/MessageOutline.js"
 
 /**
@@ -33,7 +33,7 @@ export interface Limits {
  * @category utils
  */
 export const parse = (text: string, limits: Limits = {}): Message.Incoming => {
-  const { maxDepth, maxNodes = Json.MAX_NODES, maxResponseNodes = Json.MAX_RESPONSE_NODES } = limits
+  const { maxDepth, maxNodes = JsonText.MAX_NODES, maxResponseNodes = JsonText.MAX_RESPONSE_NODES } = limits
   const incoming = text.length <= 2 * Math.min(maxNodes, maxResponseNodes)
     ? parseAny(text, maxDepth)
     : parseLong(text, maxDepth, maxNodes, maxResponseNodes)
@@ -52,9 +52,9 @@ const parseLong = (
 ): Message.Incoming => {
   const { id, kind } = MessageOutline.read(text)
   const max = kind === "response" ? maxResponseNodes : maxNodes
-  if (Json.holdsMoreThan(text, max)) return tooMany(kind ?? (id === undefined ? "request" : "unknown"), max, id)
+  if (JsonText.holdsMoreThan(text, max)) return tooMany(kind ?? (id === undefined ? "request" : "unknown"), max, id)
   const incoming = parseAny(text, maxDepth)
-  return kind === "response" && hasMethod(incoming) && Json.holdsMoreThan(text, maxNodes)
+  return kind === "response" && hasMethod(incoming) && JsonText.holdsMoreThan(text, maxNodes)
     ? tooMany("request", maxNodes, id)
     : incoming
 }
@@ -75,21 +75,21 @@ const hasMethod = (incoming: Message.Incoming): boolean =>
     : !Message.isResponse(incoming)
 
 const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming => {
-  const value = Json.parse(text, maxDepth)
-  if (!(value instanceof Json.Refused)) return Message.fromUnknown(value)
+  const value = JsonText.parse(text, maxDepth)
+  if (!(value instanceof JsonText.Refused)) return Message.fromUnknown(value)
   const code = value.reason === "syntax" ? JsonRpcError.PARSE_ERROR : JsonRpcError.INVALID_REQUEST
   const refused = value.value === undefined ? undefined : Message.fromUnknown(value.value)
   if (refused === undefined) return new Message.Malformed("request", code, value.message)
   const isTooDeep = value.reason === "depth" &&
-    (maxDepth !== undefined || Json.deeperThan(value.value, Json.MAX_RESPONSE_DEPTH))
+    (maxDepth !== undefined || JsonText.deeperThan(value.value, JsonText.MAX_RESPONSE_DEPTH))
   // A response, or a batch of them, is ours: it may nest deeper, and is worth more without members named `__proto__` than not at all.
   const isAnswer = !hasMethod(refused) && (!Message.isMalformed(refused) || refused.batch !== undefined)
   if (!isTooDeep && isAnswer) {
-    Json.dropPrototypes(value.value)
+    JsonText.dropPrototypes(value.value)
     return refused
   }
   const isLimit = isAnswer && value.reason === "depth" && maxDepth === undefined
-  const { message } = isLimit ? Json.tooDeep(value.value, Json.MAX_RESPONSE_DEPTH) : value
+  const { message } = isLimit ? JsonText.tooDeep(value.value, JsonText.MAX_RESPONSE_DEPTH) : value
   // Without the elements of a batch: who has them reads them.
   if (Message.isMalformed(refused)) return new Message.Malformed(refused.kind, code, message, refused.id)
   if (Message.isNotification(refused)) return new Message.Malformed("notification", code, message)
@@ -104,11 +104,11 @@ const parseAny = (text: string, maxDepth: number | undefined): Message.Incoming 
  * @category utils
  */
 export const stringify = (message: Message.Message): string | undefined => {
-  const text = Json.stringify(message)
+  const text = JsonText.stringify(message)
   if (text !== undefined || !Message.isResponse(message)) return text
   return message.id === undefined || message.id === null
     ? undefined
-    : Json.stringify(Message.failure(message.id, JsonRpcError.internal))
+    : JsonText.stringify(Message.failure(message.id, JsonRpcError.internal))
 }
 
 /** Up to this length it costs less to write a message again than to remember its length. */
@@ -135,4 +135,4 @@ const lengths = new WeakMap<Message.Message, number>()
  * @category utils
  */
 export const lengthOf = (message: Message.Message): number =>
-  lengths.get(message) ?? Json.stringify(message)?.length ?? 0
+  lengths.get(message) ?? JsonText.stringify(message)?.length ?? 0

@@ -10,7 +10,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
-import * as Edition from "../kit/Edition.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import type { Connector } from "./Connector.js"
 import { type Delivery, run, type Transport } from "./Transport.js"
 
@@ -59,7 +59,7 @@ export const make = (
   name: string,
   tap: Tap
 ): Effect.Effect<(direction: Tapped["direction"], delivery: Delivery) => void> =>
-  Effect.map(Edition.services, (services) => {
+  Effect.map(EffectInternals.services, (services) => {
     let running = 0
     const ended = Effect.sync(() => running--)
     return (direction, delivery) => {
@@ -67,7 +67,7 @@ export const make = (
       running++
       const shown = "_tag" in delivery ? { malformed: delivery } : delivery
       const run = Effect.suspend(() => tap({ direction, name, text: textOf(shown) }))
-      Edition.runFork(services, Effect.ensuring(run, ended))
+      EffectInternals.runFork(services, Effect.ensuring(run, ended))
     }
   })
 

@@ -12,7 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import * as Edition from "./Edition.js"
+import * as EffectInternals from "./EffectInternals.js"
 
 // A timer of Node with more than 2^31-1 milliseconds fires at once: a longer sleep is divided.
 const LONGEST_SLEEP = 2 ** 30
@@ -32,15 +32,15 @@ export class Deadlines {
   private fiber: Fiber.RuntimeFiber<void> | undefined
   private isSweeping = false
   private current: Expirable | undefined
-  private readonly runtime: Edition.Services
+  private readonly runtime: EffectInternals.Services
 
   constructor(
-    runtime: Edition.Services,
+    runtime: EffectInternals.Services,
     private readonly clock: Clock.Clock,
     /** The least time between two sweeps, in milliseconds. A deadline may be late by this time. */
     readonly resolution = 0
   ) {
-    this.runtime = Edition.interruptible(runtime)
+    this.runtime = EffectInternals.interruptible(runtime)
   }
 
   /** How many things are watched. */
@@ -86,8 +86,8 @@ export class Deadlines {
     this.at = at
     if (this.isSweeping) return
     const earlier = this.fiber
-    this.fiber = Edition.runFork(this.runtime, this.sleep)
-    if (earlier !== undefined) Edition.interrupt(earlier)
+    this.fiber = EffectInternals.runFork(this.runtime, this.sleep)
+    if (earlier !== undefined) EffectInternals.interrupt(earlier)
   }
 
   /** Sweeps now, unless there was a sweep within the resolution. Gives whether it has swept. */
@@ -103,7 +103,7 @@ export class Deadlines {
     this.at = -Infinity
     const { fiber } = this
     this.fiber = undefined
-    if (fiber !== undefined) Edition.interrupt(fiber)
+    if (fiber !== undefined) EffectInternals.interrupt(fiber)
     return fiber
   }
 
@@ -149,7 +149,7 @@ export class Deadlines {
 export const make = (resolution?: number): Effect.Effect<Deadlines, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.zipWith(
-      Edition.services,
+      EffectInternals.services,
       Effect.clock,
       (runtime, clock) => new Deadlines(runtime, clock, resolution)
     ),

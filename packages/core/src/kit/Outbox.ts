@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Edition from "./Edition.js"
+import * as EffectInternals from "./EffectInternals.js"
 import * as EventLoop from "./EventLoop.js"
 
 /** How many values may wait before `offer` suspends, by default. */
@@ -125,7 +125,7 @@ export class Outbox<in out A, in out E = never> {
 
   /** The values, in order, until the outbox has ended and is empty. */
   get stream(): Stream.Stream<A, E> {
-    return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, Edition.chunk))
+    return Stream.repeatEffectChunkOption(Effect.map(this.takeAll, EffectInternals.chunk))
   }
 
   /** Passes the values to `f`, in order, until the outbox has ended and is empty. */

@@ -6,7 +6,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Edition from "./Edition.js"
+import * as EffectInternals from "./EffectInternals.js"
 
 /** The exit of the effect that ends first; the other is interrupted. */
 export const raceFirst = <A, E, R, A2, E2, R2>(
@@ -15,8 +15,8 @@ export const raceFirst = <A, E, R, A2, E2, R2>(
 ): Effect.Effect<A | A2, E | E2, R | R2> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.all([Effect.forkDaemon(restore(self)), Effect.forkDaemon(restore(other))]), (fibers) => {
-      const first = Edition.deferred<A | A2, E | E2>()
-      for (const fiber of fibers) fiber.addObserver((exit) => Edition.done(first, exit))
+      const first = EffectInternals.deferred<A | A2, E | E2>()
+      for (const fiber of fibers) fiber.addObserver((exit) => EffectInternals.done(first, exit))
       return Effect.ensuring(restore(Deferred.await(first)), Fiber.interruptAll(fibers))
     })
   )
@@ -47,10 +47,10 @@ export const all = <A, E, R>(
 const together = <E, R>(effects: ReadonlyArray<Effect.Effect<void, E, R>>): Effect.Effect<void, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(Effect.forEach(effects, (effect) => Effect.forkDaemon(restore(effect))), (fibers) => {
-      const failed = Edition.deferred<never, E>()
+      const failed = EffectInternals.deferred<never, E>()
       for (const fiber of fibers) {
         fiber.addObserver((exit) => {
-          if (exit._tag === "Failure") Edition.done(failed, Effect.failCause(exit.cause))
+          if (exit._tag === "Failure") EffectInternals.done(failed, Effect.failCause(exit.cause))
         })
       }
       const joined = raceFirst(Effect.forEach(fibers, Fiber.join, { discard: true }), Deferred.await(failed))

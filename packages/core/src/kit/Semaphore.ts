@@ -11,7 +11,7 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Edition from "./Edition.js"
+import * as EffectInternals from "./EffectInternals.js"
 
 export interface Limits {
   readonly running: number
@@ -120,8 +120,8 @@ export interface Semaphore {
  */
 export const make = (limit = 1, capacity = Infinity): Semaphore => {
   const permits = new Permits<Deferred.Deferred<void>>({ running: limit, waiting: capacity, text: 0 })
-  const notFull = Edition.latch(true)
-  const notHeld = Edition.latch(true)
+  const notFull = EffectInternals.latch(true)
+  const notHeld = EffectInternals.latch(true)
   let holders = 0
 
   const isFull = () => !permits.canWait(0)
@@ -129,9 +129,9 @@ export const make = (limit = 1, capacity = Infinity): Semaphore => {
     while (holders === 0) {
       const next = permits.next()
       if (next === undefined) break
-      Edition.done(next[0], Effect.void)
+      EffectInternals.done(next[0], Effect.void)
     }
-    if (!isFull()) Edition.open(notFull)
+    if (!isFull()) EffectInternals.open(notFull)
   }
   const release = Effect.sync(() => {
     permits.leave()
@@ -145,9 +145,9 @@ export const make = (limit = 1, capacity = Infinity): Semaphore => {
       Effect.uninterruptibleMask((restore) => {
         const use = Effect.ensuring(restore(effect), release)
         if (holders === 0 && permits.enter()) return use
-        const turn = Edition.deferred<void>()
+        const turn = EffectInternals.deferred<void>()
         permits.wait(turn)
-        if (isFull()) Edition.close(notFull)
+        if (isFull()) EffectInternals.close(notFull)
         const leave = Effect.suspend(() => {
           if (!permits.drop(turn)) return release
           giveTurns()
@@ -159,13 +159,13 @@ export const make = (limit = 1, capacity = Infinity): Semaphore => {
     hold: (effect) =>
       Effect.acquireUseRelease(
         Effect.sync(() => {
-          if (holders++ === 0) Edition.close(notHeld)
+          if (holders++ === 0) EffectInternals.close(notHeld)
         }),
         () => effect,
         () =>
           Effect.sync(() => {
             if (--holders > 0) return
-            Edition.open(notHeld)
+            EffectInternals.open(notHeld)
             giveTurns()
           })
       )

@@ -10,7 +10,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as Edition from "./Edition.js"
+import * as EffectInternals from "./EffectInternals.js"
 import { MAX_TEXT } from "./Outbox.js"
 
 type Make = () => Effect.Effect<void> | undefined
@@ -19,13 +19,13 @@ interface Task {
   readonly make: Make
   readonly key: unknown
   readonly then: (() => void) | undefined
-  readonly runtime: Edition.Services
+  readonly runtime: EffectInternals.Services
   readonly size: number
 }
 
 export interface Options {
   /** The runtime of the tasks that bring none. Default: Effect's default. */
-  readonly runtime?: Edition.Services | undefined
+  readonly runtime?: EffectInternals.Services | undefined
   /** How many tasks may wait before the queue is full. Default: any number. */
   readonly capacity?: number | undefined
   /**
@@ -46,13 +46,13 @@ export class SerialQueue {
   private order: Iterator<Task> | undefined
   private notFull: Effect.Latch | undefined
   private onIdle: (() => void) | undefined
-  private readonly runtime: Edition.Services
+  private readonly runtime: EffectInternals.Services
   private readonly capacity: number
   private readonly surplus: Options["surplus"]
   private text = 0
 
-  constructor({ capacity = Infinity, onIdle, runtime = Edition.defaultServices, surplus }: Options = {}) {
-    this.runtime = Edition.interruptible(runtime)
+  constructor({ capacity = Infinity, onIdle, runtime = EffectInternals.defaultServices, surplus }: Options = {}) {
+    this.runtime = EffectInternals.interruptible(runtime)
     this.capacity = Math.max(1, capacity)
     this.surplus = surplus
     this.onIdle = onIdle
@@ -66,7 +66,7 @@ export class SerialQueue {
   get space(): Effect.Effect<void> {
     return Effect.whileLoop({
       while: () => this.isFull,
-      body: () => (this.notFull ??= Edition.latch()).await,
+      body: () => (this.notFull ??= EffectInternals.latch()).await,
       step: () => {}
     })
   }
@@ -81,7 +81,7 @@ export class SerialQueue {
    * there is no fiber. Neither `make` nor `then` may throw. A task without a key may have a `size`, in characters.
    */
   add(make: Make, then?: () => void, key?: unknown, size = 0): void {
-    this.push({ make, key, then, runtime: this.runtime, size }, Edition.runFork)
+    this.push({ make, key, then, runtime: this.runtime, size }, EffectInternals.runFork)
   }
 
   /** Adds a task for the context of the caller, who does not wait: the task begins when other fibers have had their turn. */
@@ -91,8 +91,9 @@ export class SerialQueue {
       return effect
     })
     return Effect.map(
-      Edition.services,
-      (runtime) => this.push({ make: () => beginning, key, then: undefined, runtime, size: 0 }, Edition.runForkLater)
+      EffectInternals.services,
+      (runtime) =>
+        this.push({ make: () => beginning, key, then: undefined, runtime, size: 0 }, EffectInternals.runForkLater)
     )
   }
 
@@ -107,11 +108,11 @@ export class SerialQueue {
     this.isStopped = true
     this.onIdle = undefined
     this.clear()
-    if (this.fiber !== undefined) Edition.interrupt(this.fiber)
+    if (this.fiber !== undefined) EffectInternals.interrupt(this.fiber)
     return this.fiber
   }
 
-  private push(task: Task, runFork: typeof Edition.runFork): void {
+  private push(task: Task, runFork: typeof EffectInternals.runFork): void {
     if (this.isStopped) return
     const waiting = this.waiting ??= new Map()
     waiting.set(task.key ?? task, task)
@@ -126,22 +127,22 @@ export class SerialQueue {
     }
   }
 
-  private run(runFork: typeof Edition.runFork): void {
+  private run(runFork: typeof EffectInternals.runFork): void {
     this.isRunning = true
     for (let task = this.take(); task !== undefined; task = this.take()) {
       const { make, runtime, then } = task
       this.key = task.key
       const effect = make()
       const fiber = effect && runFork(runtime, effect)
-      if (fiber !== undefined && Edition.exitOf(fiber) === undefined) {
+      if (fiber !== undefined && EffectInternals.exitOf(fiber) === undefined) {
         this.fiber = fiber
         fiber.addObserver(() => {
           this.fiber = undefined
           if (!this.isStopped) then?.()
-          this.run(Edition.runFork)
+          this.run(EffectInternals.runFork)
         })
         // Its first steps have stopped the queue.
-        if (this.isStopped) Edition.interrupt(fiber)
+        if (this.isStopped) EffectInternals.interrupt(fiber)
         return
       }
       if (!this.isStopped) then?.()
@@ -172,7 +173,7 @@ export class SerialQueue {
 
   private wake(): void {
     if (this.notFull === undefined || this.isFull) return
-    Edition.open(this.notFull)
+    EffectInternals.open(this.notFull)
     this.notFull = undefined
   }
 }

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import * as Edition from "./Edition.js"
+import * as EffectInternals from "./EffectInternals.js"
 import * as Semaphore from "./Semaphore.js"
 
 export interface SingleFlight<A, E> {
@@ -52,16 +52,16 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
 
   /** Begins a run. Its fiber cannot be interrupted where the effect does not say so. */
   const begun = (effect: Effect.Effect<A, E>, restore: Restore): Effect.Effect<A, E> => {
-    const run: Run<A, E> = current = { exit: Edition.deferred(), waiting: 0 }
+    const run: Run<A, E> = current = { exit: EffectInternals.deferred(), waiting: 0 }
     const waiting = wait(run, restore)
     return Effect.flatMap(scope === undefined ? Effect.forkDaemon(effect) : Effect.forkIn(effect, scope), (fiber) => {
       run.fiber = fiber
       fiber.addObserver((exit) => {
         if (current === run) current = undefined
         const error = run.replaced ?? (Exit.isInterrupted(exit) ? closed : undefined)
-        Edition.done(run.exit, error === undefined ? exit : Effect.fail(error))
+        EffectInternals.done(run.exit, error === undefined ? exit : Effect.fail(error))
       })
-      if (run.replaced !== undefined) Edition.interrupt(fiber)
+      if (run.replaced !== undefined) EffectInternals.interrupt(fiber)
       return waiting
     })
   }
@@ -80,7 +80,7 @@ export const make = <A, E>(scope?: Scope.Scope, closed?: E): SingleFlight<A, E> 
         return begun(
           Effect.zipRight(
             Effect.sync(() => {
-              if (old.fiber !== undefined) Edition.interrupt(old.fiber)
+              if (old.fiber !== undefined) EffectInternals.interrupt(old.fiber)
             }),
             own
           ),

@@ -12,7 +12,7 @@ import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { dual } from "effect/Function"
 import * as Option from "effect/Option"
-import * as Edition from "./Edition.js"
+import * as EffectInternals from "./EffectInternals.js"
 
 /** How long closing waits by default. */
 export const CLOSE: Duration.DurationInput = "5 seconds"
@@ -80,7 +80,7 @@ export const exit = <A, E>(
   limit: Duration.DurationInput = CLOSE
 ): Effect.Effect<Exit.Exit<A, E> | undefined> =>
   Effect.suspend(() => {
-    const exit = Edition.exitOf(fiber)
+    const exit = EffectInternals.exitOf(fiber)
     return exit === undefined
       // A pending interruption would end the wait at once.
       ? Effect.map(Effect.uninterruptible(end(Fiber.await(fiber), limit)), Option.getOrUndefined)

@@ -10,7 +10,7 @@ import { Integer, Key } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { rewritten, since } from "./schema/Since.js"
-import { UriTemplate } from "./schema/Text.js"
+import { UriTemplate } from "./schema/TextFormats.js"
 
 /** How many values one result may suggest. */
 const MAX_VALUES = 100

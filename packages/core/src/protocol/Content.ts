@@ -11,7 +11,7 @@ import { Integer } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { harmless } from "./schema/Mendable.js"
 import { replacedBefore, since } from "./schema/Since.js"
-import { Base64, Uri } from "./schema/Text.js"
+import { Base64, Uri } from "./schema/TextFormats.js"
 
 /** @category schemas */
 export const Role: Schema.Literal<["user", "assistant"]> = Schema.Literal("user", "assistant")

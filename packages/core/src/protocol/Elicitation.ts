@@ -11,7 +11,7 @@ import { RequestedSchema } from "./ElicitationSchema.js"
 import { Key } from "./Json.js"
 import * as Meta from "./Meta.js"
 import { rewritten, since, until } from "./schema/Since.js"
-import { Uri } from "./schema/Text.js"
+import { Uri } from "./schema/TextFormats.js"
 import * as Tasks from "./Tasks.js"
 
 const commonFields = {

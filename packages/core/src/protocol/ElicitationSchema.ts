@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import * as Json from "../jsonrpc/runtime/Json.js"
+import * as JsonText from "../jsonrpc/runtime/JsonText.js"
 import { Integer, Key } from "./Json.js"
 import { exact } from "./schema/Mendable.js"
 import { replacedBefore, since } from "./schema/Since.js"
@@ -138,7 +138,7 @@ const choice = (
   { description, title }: { readonly description?: string | undefined; readonly title?: string | undefined },
   values: ReadonlyArray<string>,
   names?: ReadonlyArray<string>
-): EnumSchema => Json.defined({ type: "string", title, description, enum: values, enumNames: names })
+): EnumSchema => JsonText.defined({ type: "string", title, description, enum: values, enumNames: names })
 
 const titledChoice = (field: Parameters<typeof choice>[0], choices: Choices): EnumSchema =>
   choice(field, choices.map((one) => one.const), choices.map(({ title }) => title))

@@ -8,7 +8,7 @@
 import * as Schema from "effect/Schema"
 import { absentAs, harmless, sieved } from "./schema/Mendable.js"
 import { since } from "./schema/Since.js"
-import { Uri } from "./schema/Text.js"
+import { Uri } from "./schema/TextFormats.js"
 
 /**
  * Whether a URI is no address of a page or an image: a host that loads or opens it could run a program (`javascript:`), or read a file.

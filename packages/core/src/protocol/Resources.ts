@@ -13,7 +13,7 @@ import * as Meta from "./Meta.js"
 import { pageFields } from "./Pagination.js"
 import { harmless, nullAs, sieved } from "./schema/Mendable.js"
 import { since } from "./schema/Since.js"
-import { Uri, UriTemplate } from "./schema/Text.js"
+import { Uri, UriTemplate } from "./schema/TextFormats.js"
 
 /** @category models */
 export interface Resource extends Schema.Schema.Type<typeof Resource> {}

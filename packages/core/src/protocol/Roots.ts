@@ -8,7 +8,7 @@
 import * as Schema from "effect/Schema"
 import * as Meta from "./Meta.js"
 import { since, until } from "./schema/Since.js"
-import { Uri } from "./schema/Text.js"
+import { Uri } from "./schema/TextFormats.js"
 
 /** @category models */
 export interface Root extends Schema.Schema.Type<typeof Root> {}

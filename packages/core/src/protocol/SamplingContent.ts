@@ -7,7 +7,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Json from "../jsonrpc/runtime/Json.js"
+import * as JsonText from "../jsonrpc/runtime/JsonText.js"
 import { asText, AudioContent, ContentBlock, ImageContent, TextContent } from "./Content.js"
 import { JsonObject, JsonValue } from "./Json.js"
 import * as Meta from "./Meta.js"
@@ -52,7 +52,7 @@ export const ToolResultContent = Schema.Struct({
 export type SamplingContent = TextContent | ImageContent | AudioContent | ToolUseContent | ToolResultContent
 
 const useAsText = ({ input, name }: ToolUseContent): TextContent =>
-  asText(`[tool use: ${name}] ${Json.stringify(input) ?? "{}"}`)
+  asText(`[tool use: ${name}] ${JsonText.stringify(input) ?? "{}"}`)
 
 const resultAsText = ({ content, isError }: ToolResultContent): TextContent =>
   asText([isError === true ? "[tool error]" : "[tool result]", ...content.map(textOf)].join("\n"))

@@ -7,7 +7,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Json from "../jsonrpc/runtime/Json.js"
+import * as JsonText from "../jsonrpc/runtime/JsonText.js"
 import { ContentBlock } from "./Content.js"
 import { iconFields, nameFields } from "./Implementation.js"
 import { JsonObject, JsonValue } from "./Json.js"
@@ -82,7 +82,7 @@ const objectSchema = (schema: JsonObject): JsonObject | undefined => {
   const plain = properties === undefined || (isObject(properties) && Object.values(properties).every(isObject))
   const listed = required === undefined ||
     (Array.isArray(required) && required.every((name) => typeof name === "string"))
-  return plain && listed ? schema : Json.defined({
+  return plain && listed ? schema : JsonText.defined({
     ...rest,
     required: listed ? required : undefined,
     properties: isObject(properties)

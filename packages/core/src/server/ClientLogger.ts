@@ -13,8 +13,8 @@ import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
-import * as Json from "../jsonrpc/runtime/Json.js"
-import * as Edition from "../kit/Edition.js"
+import * as JsonText from "../jsonrpc/runtime/JsonText.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import type { LoggingLevel } from "../protocol/Logging.js"
 import { RequestContext, type RequestContextService } from "./RequestContext.js"
 
@@ -34,7 +34,7 @@ const MAX_WAITING = 64
 export const make = (options: { readonly name?: string | undefined } = {}): Logger.Logger<unknown, void> =>
   Logger.make(({ annotations, context, logLevel, message }) => {
     const level = levels[logLevel._tag]
-    const request = Context.getOption(Edition.contextIn(context), RequestContext)
+    const request = Context.getOption(EffectInternals.contextIn(context), RequestContext)
     if (level === undefined || Option.isNone(request)) return
     const data = dataOf(message)
     if (data === undefined || data === TERMINATED) return
@@ -99,7 +99,7 @@ const send = (
   const before = waiting.get(request) ?? 0
   if (before >= MAX_WAITING) return
   const fiber = Effect.runFork(request.log(level, data, name))
-  if (Edition.exitOf(fiber) !== undefined) return
+  if (EffectInternals.exitOf(fiber) !== undefined) return
   waiting.set(request, before + 1)
   fiber.addObserver(() => waiting.set(request, waiting.get(request)! - 1))
 }
@@ -120,7 +120,7 @@ const plain = (value: unknown): unknown => {
     case "object": {
       if (value instanceof Error) return value.name
       const json = Inspectable.toJSON(value)
-      return Json.stringify(json as {}) === undefined ? String(value) : json
+      return JsonText.stringify(json as {}) === undefined ? String(value) : json
     }
     default:
       return String(value)

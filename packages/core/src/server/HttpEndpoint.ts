@@ -15,7 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Edition from "../kit/Edition.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import * as Endpoint from "./dispatch/Endpoint.js"
 import type { Dispatcher } from "./Dispatcher.js"
 import { AppExchange } from "./http/AppExchange.js"
@@ -70,7 +70,7 @@ export const make = <User = never>(
       const given = user === undefined ? undefined : Context.pick(user)(context as Context.Context<User>)
       const exchange = new AppExchange(
         request,
-        () => Edition.interrupt(fiber),
+        () => EffectInternals.interrupt(fiber),
         reading,
         given as Context.Context<never> | undefined,
         () => ListensOn.isLocal(request.source) ?? serversIsLocal(context)

@@ -18,8 +18,8 @@ import * as Method from "../protocol/Method.js"
 import * as Feature from "./Feature.js"
 import type { RequestContext } from "./RequestContext.js"
 import * as HandlerName from "./runtime/HandlerName.js"
+import * as HandlerOutcome from "./runtime/HandlerOutcome.js"
 import * as HandlerResult from "./runtime/HandlerResult.js"
-import * as Reply from "./runtime/Reply.js"
 import { ANY } from "./runtime/Route.js"
 
 type HandlerFeature<R> = Feature.Feature<Exclude<R, Feature.RequestServices>>
@@ -274,7 +274,7 @@ export const fallback = <Handled extends Effect.Effect<JsonObject, any, any>>(
  * @category utils
  */
 export const unchecked = <A extends object>(result: A): A => {
-  Reply.unchecked.add(result)
+  HandlerOutcome.unchecked.add(result)
   return result
 }
 

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as HashSet from "effect/HashSet"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Edition from "../kit/Edition.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 
 /** @category models */
 export interface Check {
@@ -20,7 +20,7 @@ export interface Check {
 }
 
 // As the loggers of Effect.
-const checks = Edition.localSet<Check>("@effect-mcp/core/Readiness")
+const checks = EffectInternals.localSet<Check>("@effect-mcp/core/Readiness")
 
 /**
  * Adds a check until the scope closes, for the layer of a store. The process is ready while the effect succeeds within the
@@ -69,4 +69,7 @@ export const layer = <E, R>(
  *
  * @category utils
  */
-export const current: Effect.Effect<ReadonlyArray<Check>> = Effect.map(Edition.valueOf(checks), (all) => [...all])
+export const current: Effect.Effect<ReadonlyArray<Check>> = Effect.map(
+  EffectInternals.valueOf(checks),
+  (all) => [...all]
+)

@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
-import * as Edition from "../kit/Edition.js"
+import * as EffectInternals from "../kit/EffectInternals.js"
 import { ExtendedResult } from "../protocol/Extension.js"
 import { coreMethods } from "../protocol/extension/ExtensionTable.js"
 import * as Telemetry from "../protocol/telemetry/Telemetry.js"
@@ -104,7 +104,7 @@ const record = Telemetry.recorder(operationDuration)
  */
 export const middleware: Middleware.Middleware<never, never> = Middleware.make((call, next) =>
   Effect.flatMap(Effect.zip(Effect.clock, RequestContext), ([clock, { version }]) => {
-    const started = Edition.millis(clock)
+    const started = EffectInternals.millis(clock)
     return Effect.useSpan(
       Telemetry.spanName(call, coreMethods),
       {
@@ -120,7 +120,7 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
           return record(
             Telemetry.methodName(call.method, coreMethods),
             error,
-            (Edition.millis(clock) - started) / 1000
+            (EffectInternals.millis(clock) - started) / 1000
           )
         })
     )
@@ -134,8 +134,8 @@ export const middleware: Middleware.Middleware<never, never> = Middleware.make((
  */
 export const session: Layer.Layer<never> = Layer.scopedDiscard(
   Effect.flatMap(Effect.clock, (clock) => {
-    const started = Edition.millis(clock)
-    return Effect.addFinalizer(() => Metric.update(sessionDuration, (Edition.millis(clock) - started) / 1000))
+    const started = EffectInternals.millis(clock)
+    return Effect.addFinalizer(() => Metric.update(sessionDuration, (EffectInternals.millis(clock) - started) / 1000))
   })
 )
 

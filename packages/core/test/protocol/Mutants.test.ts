@@ -5,7 +5,7 @@
  */
 import * as FastCheck from "effect/FastCheck"
 import { describe, expect, it } from "vitest"
-import * as Json from "../../src/jsonrpc/runtime/Json.js"
+import * as JsonText from "../../src/jsonrpc/runtime/JsonText.js"
 import * as Canonical from "./Canonical.js"
 import * as MessageParts from "./MessageParts.js"
 import * as Mutants from "./Mutants.js"
@@ -53,8 +53,8 @@ describe("messages that the JSON parser refuses", () => {
     for (const messagePart of MessageParts.all) {
       const value = canonical(messagePart)
       for (const at of [...Object.keys(value as object), "any"]) {
-        const deep = Json.parse(inside(value, at, `${"[".repeat(10_000)}${"]".repeat(10_000)}`))
-        const poisoned = Json.parse(inside(value, at, "{\"a\":[{\"__proto__\":{}}]}"))
+        const deep = JsonText.parse(inside(value, at, `${"[".repeat(10_000)}${"]".repeat(10_000)}`))
+        const poisoned = JsonText.parse(inside(value, at, "{\"a\":[{\"__proto__\":{}}]}"))
         expect(deep).toMatchObject({ _tag: "Refused", reason: "depth" })
         expect(poisoned).toMatchObject({ _tag: "Refused", reason: "prototype" })
         refused += 2

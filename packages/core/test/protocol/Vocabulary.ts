@@ -30,7 +30,7 @@ import * as Tasks from "@effect-mcp/core/protocol/Tasks"
 import * as Tools from "@effect-mcp/core/protocol/Tools"
 import * as Version from "@effect-mcp/core/protocol/Version"
 import * as Schema from "effect/Schema"
-import * as Text from "../../src/protocol/schema/Text.js"
+import * as TextFormats from "../../src/protocol/schema/TextFormats.js"
 import * as MessageParts from "./MessageParts.js"
 
 const modules: Readonly<Record<string, object>> = {
@@ -52,7 +52,7 @@ const modules: Readonly<Record<string, object>> = {
   Sampling,
   SamplingContent,
   Tasks,
-  Text,
+  TextFormats,
   Tools,
   Version,
   "legacy/UrlElicitation": UrlElicitation,

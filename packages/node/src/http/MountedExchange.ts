@@ -2,11 +2,11 @@
  * One HTTP exchange of an application that has an HTTP server of its own: a router may have changed the URL, and a body parser
  * may have read the body. `NodeHandler` makes an exchange for each request.
  */
-import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
-import type { BodyFault, OpenBody } from "@effect-mcp/core/unstable/server/Body"
+import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 import * as Guard from "@effect-mcp/core/unstable/server/Guard"
 import { type Headers, pathOf, repeated } from "@effect-mcp/core/unstable/server/HttpExchange"
 import type { Open } from "@effect-mcp/core/unstable/server/OpenExchanges"
+import type { BodyFault, OpenBody } from "@effect-mcp/core/unstable/server/RequestBody"
 import type * as Context from "effect/Context"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -74,6 +74,6 @@ const textOf = (body: unknown, maxBytes: number): string | BodyFault => {
       ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8")
       : { fault: "encoding" }
   }
-  const text = typeof body === "string" ? body : Json.stringify(body)
+  const text = typeof body === "string" ? body : JsonText.stringify(body)
   return text === undefined ? { fault: "unreadable" } : Buffer.byteLength(text) > maxBytes ? { fault: "size" } : text
 }

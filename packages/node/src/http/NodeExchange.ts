@@ -4,7 +4,6 @@
  *
  * An exchange knows nothing of MCP; `HttpServer` makes an exchange for each request.
  */
-import * as Body from "@effect-mcp/core/unstable/server/Body"
 import {
   type Headers,
   type HttpExchange,
@@ -15,6 +14,7 @@ import {
   type Writer
 } from "@effect-mcp/core/unstable/server/HttpExchange"
 import * as ListensOn from "@effect-mcp/core/unstable/server/ListensOn"
+import * as RequestBody from "@effect-mcp/core/unstable/server/RequestBody"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -61,8 +61,8 @@ export class NodeExchange implements HttpExchange {
     return this.response.destroyed || this.response.closed
   }
 
-  body(into: Body.OpenBody, then: (body: string | Body.BodyFault) => void): void {
-    Body.readNode(this.request, into, (body) =>
+  body(into: RequestBody.OpenBody, then: (body: string | RequestBody.BodyFault) => void): void {
+    RequestBody.readNode(this.request, into, (body) =>
       then(
         !(body instanceof Uint8Array)
           ? body

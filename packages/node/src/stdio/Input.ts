@@ -7,7 +7,7 @@
 import * as LineFraming from "@effect-mcp/core/LineFraming"
 import { TransportError } from "@effect-mcp/core/LocalError"
 import type * as Message from "@effect-mcp/core/Message"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -102,7 +102,7 @@ export class Input {
     }
     const pull = Effect.suspend(() => {
       if (messages.size === 0 && !messages.isEnded) readable.resume()
-      return Effect.map(messages.takeAll, Edition.chunk)
+      return Effect.map(messages.takeAll, EffectInternals.chunk)
     })
     return Effect.as(
       Effect.acquireRelease(

@@ -6,7 +6,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
  */
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import { all as concurrently } from "@effect-mcp/core/unstable/kit/Race"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
@@ -166,7 +166,7 @@ export const linesOf = (bytes: Stream.Stream<Uint8Array>): Stream.Stream<string>
       Stream.map((chunk) => decoder.decode(chunk, { stream: true })),
       Stream.concat(Stream.suspend(() => Stream.make(decoder.decode(), undefined))),
       Stream.mapAccum("", cutLines),
-      Stream.mapConcatChunk(Edition.chunk)
+      Stream.mapConcatChunk(EffectInternals.chunk)
     )
   })
 

@@ -5,7 +5,7 @@
  * `StdioClient`.
  */
 import type { TransportError } from "@effect-mcp/core/LocalError"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -90,7 +90,7 @@ export const make = (
 const observeExit = (child: ChildProcess.ChildProcess, exit: Deferred.Deferred<Exit>): void => {
   const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
     const leftOthers = ProcessGroup.isAlive(child.pid!)
-    Edition.done(exit, Effect.succeed({ status: { code, signal }, leftOthers }))
+    EffectInternals.done(exit, Effect.succeed({ status: { code, signal }, leftOthers }))
   }
   if (child.exitCode === null && child.signalCode === null) child.once("exit", onExit)
   else onExit(child.exitCode, child.signalCode)

@@ -10,7 +10,7 @@
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import { InvalidParams, type McpError } from "@effect-mcp/core/protocol/McpError"
 import type { AskError, PassedRound, ServerSessionService } from "@effect-mcp/core/ServerSession"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import { raceFirst } from "@effect-mcp/core/unstable/kit/Race"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
@@ -109,7 +109,7 @@ const begin = (
   run: (running: Running) => Effect.Effect<JsonObject, McpError>
 ): Call => {
   const asked = new Map<string, Asked>()
-  const isAsking = Edition.latch()
+  const isAsking = EffectInternals.latch()
   const running: Running = { session: () => call.session, ask: asking(asked, isAsking) }
   const call: Call = {
     id: crypto.randomUUID(),
@@ -128,7 +128,7 @@ const asking = (asked: Map<string, Asked>, isAsking: Effect.Latch): Ask => {
   return (question) =>
     Effect.suspend(() => {
       const key = `question-${++count}`
-      const answer = Edition.deferred<JsonObject, AskError>()
+      const answer = EffectInternals.deferred<JsonObject, AskError>()
       asked.set(key, { question, answer })
       // The upstream may cancel its question.
       return Effect.ensuring(
@@ -148,7 +148,7 @@ const next = (self: Self, call: Call, round: PassedRound): Effect.Effect<JsonObj
     ),
     (result) => {
       if (result._tag === "Some") return Effect.succeed(result.value)
-      Edition.close(call.isAsking)
+      EffectInternals.close(call.isAsking)
       return call.asked.size === 0 ? next(self, call, round) : pass(self, call, round)
     }
   )

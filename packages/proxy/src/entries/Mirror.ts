@@ -11,7 +11,7 @@ import type { Kind } from "@effect-mcp/core/Registry"
 import * as Registry from "@effect-mcp/core/Registry"
 import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
 import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
 import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
 import * as Cause from "effect/Cause"
@@ -154,7 +154,7 @@ const update = Effect.fnUntraced(function*(self: Self) {
 })
 
 const add = Effect.fnUntraced(function*(self: Self, key: string, { registering, settings, text }: Wanted) {
-  const own = yield* Edition.childOf(self.scope)
+  const own = yield* EffectInternals.childOf(self.scope)
   self.registered.set(key, { settings, text, scope: own })
   yield* Scope.extend(registering, own)
 })

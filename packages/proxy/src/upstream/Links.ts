@@ -10,7 +10,7 @@ import { forOperator } from "@effect-mcp/core/ClientLogger"
 import type { ClientCapabilities } from "@effect-mcp/core/protocol/Capabilities"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
 import type { ServerSessionService } from "@effect-mcp/core/ServerSession"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
 import * as HandlerContext from "@effect-mcp/core/unstable/server/HandlerContext"
 import * as Deferred from "effect/Deferred"
@@ -118,7 +118,7 @@ export const make = Effect.fnUntraced(function*(options: Options): Effect.fn.Ret
   const self: Self = {
     ...options,
     all,
-    closing: yield* Effect.acquireRelease(Edition.parallelScope, (scope) => Scope.close(scope, Exit.void)),
+    closing: yield* Effect.acquireRelease(EffectInternals.parallelScope, (scope) => Scope.close(scope, Exit.void)),
     lock: Semaphore.make(),
     run,
     warnOfAnonymous: yield* Effect.once(warning(options.name)),
@@ -181,7 +181,7 @@ const lookup = Effect.fnUntraced(function*(self: Self, key: Key) {
 
 const opening = Effect.fnUntraced(function*(self: Self, key: Key) {
   const { client, session } = key
-  const own = yield* Edition.childOf(self.closing)
+  const own = yield* EffectInternals.childOf(self.closing)
   yield* Effect.addFinalizer((exit) => Scope.close(own, exit))
   const link = yield* Scope.extend(self.open(session.client.capabilities, () => standaloneOf(self, session)), own)
   self.run(Effect.zipRight(Effect.ignore(link.session.ended), RcMap.invalidate(self.all, key)))

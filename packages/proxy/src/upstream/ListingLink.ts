@@ -10,7 +10,7 @@ import type { ConnectError } from "@effect-mcp/core/ClientError"
 import type { Change, ClientSessionService } from "@effect-mcp/core/ClientSession"
 import type { McpError } from "@effect-mcp/core/protocol/McpError"
 import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Cause from "effect/Cause"
@@ -85,7 +85,7 @@ export const make = (options: Options): Effect.Effect<Supervisor> =>
     }
   })
 
-const opening = (): State => ({ _tag: "Opening", opened: Edition.deferred<Link, McpError>() })
+const opening = (): State => ({ _tag: "Opening", opened: EffectInternals.deferred<Link, McpError>() })
 
 const linkOf = ({ connectTimeout, state, unconnected }: Self): Effect.Effect<Link, McpError> => {
   switch (state._tag) {

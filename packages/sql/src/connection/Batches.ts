@@ -5,7 +5,7 @@
  * Mutable: `waiting` holds what was taken from `arrived`, in its order; `size` is the sum of the sizes in both; `pending` are those
  * that are neither written nor refused.
  */
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import { turn } from "@effect-mcp/core/unstable/kit/EventLoop"
 import * as Outbox from "@effect-mcp/core/unstable/kit/Outbox"
 import * as Deferred from "effect/Deferred"
@@ -46,7 +46,7 @@ export const make = <A>(
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         arrived.end(Exit.void)
-        for (const written of pending) Edition.done(written, closed)
+        for (const written of pending) EffectInternals.done(written, closed)
       })
     )
     const waiting: Array<Waiting<A>> = []
@@ -67,7 +67,7 @@ export const make = <A>(
       return Effect.map(Effect.exit(write(batch.map(({ item }) => item))), (exit) => {
         for (const [n, { written }] of batch.entries()) {
           pending.delete(written)
-          Edition.done(written, Exit.map(exit, (results) => results[n]!))
+          EffectInternals.done(written, Exit.map(exit, (results) => results[n]!))
         }
       })
     }))
@@ -80,7 +80,11 @@ export const make = <A>(
 
     return (items) =>
       Effect.suspend(() => {
-        const own = items.map((item): Waiting<A> => ({ item, size: limits.sizeOf(item), written: Edition.deferred() }))
+        const own = items.map((item): Waiting<A> => ({
+          item,
+          size: limits.sizeOf(item),
+          written: EffectInternals.deferred()
+        }))
         const more = own.reduce((all, { size }) => all + size, 0)
         if (size > 0 && size + more > limits.waiting) return full(limits.waiting)
         if (!own.every((one) => arrived.unsafeOffer(one))) return closed

@@ -2,7 +2,7 @@
  * Reads the rows of other nodes as they come: after each wake-up, until there are no more. A read that fails is tried again with
  * the next wake-up.
  */
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -32,7 +32,7 @@ export const rows = <Row, A>(
     () =>
       Effect.flatMap(page, (rows) =>
         Effect.map(toElements(rows), (elements) => [
-          Edition.chunk(elements),
+          EffectInternals.chunk(elements),
           rows.length < READ ? Option.none<undefined>() : Option.some(undefined)
         ]))
   )

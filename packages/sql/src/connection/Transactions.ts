@@ -9,7 +9,7 @@
 import { type SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import * as Edition from "@effect-mcp/core/unstable/kit/Edition"
+import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Semaphore from "@effect-mcp/core/unstable/kit/Semaphore"
 import * as TimeLimit from "@effect-mcp/core/unstable/kit/TimeLimit"
 import * as Cause from "effect/Cause"
@@ -118,7 +118,7 @@ const toEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effec
   Effect.flatMap(Effect.forkDaemon(limited(statement, limit)), Fiber.join)
 
 const limited = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>
-  TimeLimit.call(statement, 3 * limit, () => Effect.failCause(Edition.interruption))
+  TimeLimit.call(statement, 3 * limit, () => Effect.failCause(EffectInternals.interruption))
 
 /** The same for a statement of a transaction. An interruption waits for its end: the connection is free for what follows. */
 const toItsEnd = <A, E, R>(statement: Effect.Effect<A, E, R>, limit: number): Effect.Effect<A, E, R> =>

@@ -2,7 +2,7 @@
  * Finds the first place at which two JSON values differ, and describes the difference for the failure of a test. `ChosenValues` decides
  * which values may differ.
  */
-import * as Json from "@effect-mcp/core/unstable/jsonrpc/Json"
+import * as JsonText from "@effect-mcp/core/unstable/jsonrpc/JsonText"
 
 export interface Difference {
   readonly path: ReadonlyArray<string>
@@ -35,7 +35,7 @@ export const render = ({ path, received, recorded }: Difference): string =>
 const isNested = (u: unknown): u is Readonly<Record<string, unknown>> => typeof u === "object" && u !== null
 
 const text = (value: unknown): string => {
-  const json = value === undefined ? "nothing" : Json.stringify(value) ?? String(value)
+  const json = value === undefined ? "nothing" : JsonText.stringify(value) ?? String(value)
   return json.length > MAX_TEXT ? `${json.slice(0, MAX_TEXT)}…` : json
 }
 

@@ -9,7 +9,7 @@ import * as FiberMap from "effect/FiberMap"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { ClientSessionService } from "../ClientSession.js"
 import { DuplicateServer, UnknownServer } from "../GroupError.js"
 
@@ -87,7 +87,7 @@ export const make = (
             return yield* Effect.onError(
               Effect.flatMap(FiberMap.run(fibers, member, holding), (fiber) => {
                 // The fiber may be interrupted before it completes the deferred.
-                fiber.addObserver(() => Edition.done(joined, Exit.interrupt(fiber.id())))
+                fiber.addObserver(() => EffectInternals.done(joined, Exit.interrupt(fiber.id())))
                 return restore(Deferred.await(joined))
               }),
               () => Effect.zipRight(forget(member), FiberMap.remove(fibers, member))

@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
 import type { CallError } from "../../jsonrpc/Outbound.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { HttpResponseError } from "../HttpResponseError.js"
 
 /**
@@ -32,7 +32,7 @@ const MAX_WAIT = Duration.seconds(30)
 export const patiently = <A>(request: Effect.Effect<A, CallError>): Effect.Effect<A, CallError> =>
   Effect.catchAll(request, (error) =>
     Effect.flatMap(Effect.clock, (clock) => {
-      const wait = waitOf(error, Edition.millis(clock))
+      const wait = waitOf(error, EffectInternals.millis(clock))
       return wait === undefined || Duration.greaterThan(wait, MAX_WAIT)
         ? Effect.fail(error)
         : Effect.zipRight(Effect.sleep(wait), request)

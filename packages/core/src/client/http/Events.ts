@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Oversized from "../../jsonrpc/runtime/Oversized.js"
 import * as Sse from "../../jsonrpc/Sse.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as EventLoop from "../../kit/EventLoop.js"
 import * as Decompression from "./Decompression.js"
 import * as PlatformError from "./PlatformError.js"
@@ -34,7 +34,7 @@ export const fromResponse = (
           cutOff(`The stream of events brought nothing for ${readTimeout} ms`),
         readTimeout
       )
-    const events = Stream.mapChunks(timed, Chunk.flatMap((bytes) => Edition.chunk(decoder.push(bytes))))
+    const events = Stream.mapChunks(timed, Chunk.flatMap((bytes) => EffectInternals.chunk(decoder.push(bytes))))
     return Stream.tap(events, () => EventLoop.received)
   })
 

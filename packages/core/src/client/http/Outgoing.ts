@@ -11,9 +11,9 @@ import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import { closed, type OpenCall, type SendOptions, type Transport, Undelivered } from "../../jsonrpc/Transport.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { raceFirst } from "../../kit/Race.js"
 import { neverWaits } from "../../protocol/rules/NeverWaits.js"
 import type { HttpConnection } from "./HttpConnection.js"
@@ -68,7 +68,7 @@ export class Outgoing {
     options?: SendOptions,
     call: OpenCall = {}
   ): Effect.Effect<void, TransportError> | undefined {
-    const text = this.connection.isOpen() ? Json.stringify(message) : undefined
+    const text = this.connection.isOpen() ? JsonText.stringify(message) : undefined
     if (text === undefined) return undefined
     if (Message.isRequest(message)) {
       this.connection.fork(this.request(message, text, options, call))
@@ -80,7 +80,7 @@ export class Outgoing {
       ? this.other(message, cancelOf(message, cancelled.sentAs), onFailure)
       : Effect.void
     // The server is notified of a cancel before the client stops reading.
-    Edition.interrupt(cancelled.fiber)
+    EffectInternals.interrupt(cancelled.fiber)
     return accepted
   }
 
@@ -170,7 +170,7 @@ const sentAs = (id: Message.RequestId, options: SendOptions | undefined): Messag
 
 const cancelOf = (message: Message.Message, requestId: Message.RequestId): string => {
   const { params } = message as Message.Notification
-  return Json.stringify(Message.notification(CANCELLED, { ...params, requestId }))!
+  return JsonText.stringify(Message.notification(CANCELLED, { ...params, requestId }))!
 }
 
 const cannotResume = (method: string): TransportError =>

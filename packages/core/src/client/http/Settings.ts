@@ -7,7 +7,7 @@ import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as Sse from "../../jsonrpc/Sse.js"
 import * as Outbox from "../../kit/Outbox.js"
 import type { Authorizer } from "../Authorizer.js"
@@ -117,8 +117,8 @@ export const fromOptions = <R>(given: Given<R>): Settings => {
     maxBodyBytes: limits.maxBodyBytes ?? Sse.MAX_EVENT_BYTES,
     maxEventBytes: limits.maxEventBytes ?? Sse.MAX_EVENT_BYTES,
     maxDepth: limits.maxDepth,
-    maxNodes: limits.maxNodes ?? Json.MAX_NODES,
-    maxResponseNodes: limits.maxResponseNodes ?? Json.MAX_RESPONSE_NODES,
+    maxNodes: limits.maxNodes ?? JsonText.MAX_NODES,
+    maxResponseNodes: limits.maxResponseNodes ?? JsonText.MAX_RESPONSE_NODES,
     acceptTimeout: Duration.toMillis(options.acceptTimeout ?? "30 seconds"),
     closeTimeout: Duration.toMillis(options.closeTimeout ?? "1 second"),
     readTimeout: options.readTimeout === undefined ? undefined : Duration.toMillis(options.readTimeout),

@@ -15,7 +15,7 @@ import * as Ref from "effect/Ref"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
 import { type LocalError, TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import { closed, Undelivered } from "../../jsonrpc/Transport.js"
 import * as SingleFlight from "../../kit/SingleFlight.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
@@ -193,7 +193,7 @@ const begin = Effect.fnUntraced(function*(self: Self) {
     return yield* end(self, undefined, `the server speaks ${String(offered)} now, and not ${version}`)
   }
   const initialized = Message.notification(Methods.initialized.name)
-  yield* Effect.catchAll(sends(self)(initialized, Json.stringify(initialized)!), failed)
+  yield* Effect.catchAll(sends(self)(initialized, JsonText.stringify(initialized)!), failed)
   const { onRenewed } = self.connection.settings
   if (onRenewed === undefined) return
   self.connection.fork(Effect.catchAllCause(onRenewed, (cause) => Effect.logWarning("onRenewed failed", cause)))
@@ -206,7 +206,7 @@ const initialize = Effect.fnUntraced(function*({ connection, renewals, session }
   const post = new Post(
     { connection, session, renew: () => Effect.void, watchSession: (effect) => effect },
     request,
-    Json.stringify(request)!,
+    JsonText.stringify(request)!,
     (response) => Effect.asVoid(Deferred.succeed(answer, response))
   )
   connection.fork(Effect.catchAllCause(post.run, (cause) => Effect.asVoid(Deferred.failCause(answer, cause))))

@@ -20,7 +20,7 @@ import type { Conversation } from "../../jsonrpc/Conversation.js"
 import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
 import * as Outcome from "../../jsonrpc/Outcome.js"
 import type { OwnLimit } from "../../jsonrpc/Side.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { Permits } from "../../kit/Semaphore.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -119,8 +119,8 @@ const release = (works: Map<string, Work>, taskId: string): void => {
   const work = works.get(taskId)
   if (work === undefined) return
   works.delete(taskId)
-  Edition.done(work.over, Effect.succeed(undefined))
-  for (const fiber of work.fibers) Edition.interrupt(fiber)
+  EffectInternals.done(work.over, Effect.succeed(undefined))
+  for (const fiber of work.fibers) EffectInternals.interrupt(fiber)
 }
 
 const find = ({ ledger }: Self, taskId: string): Effect.Effect<Ledger.Entry, InvalidParams> =>
@@ -133,7 +133,7 @@ const begin = <R>(
   work: (taskId: string) => Effect.Effect<Outcome.Outcome, never, R>
 ): Effect.Effect<Tasks.CreateTaskResult, InternalError, R> =>
   Effect.uninterruptible(Effect.gen(function*() {
-    const answered = yield* Edition.ended
+    const answered = yield* EffectInternals.ended
     const kept = Math.max(1, Math.min(ttl ?? self.defaultTtl, self.maxTtl))
     const task = taskOf(self, kept, yield* Clock.currentTimeMillis)
     const { taskId } = task
@@ -155,8 +155,8 @@ const begin = <R>(
 const taskOf = ({ pollInterval }: Self, ttl: number, now: number): Tasks.Task => ({
   taskId: Encoding.encodeBase64Url(crypto.getRandomValues(new Uint8Array(16))),
   status: "working",
-  createdAt: Edition.iso(now),
-  lastUpdatedAt: Edition.iso(now),
+  createdAt: EffectInternals.iso(now),
+  lastUpdatedAt: EffectInternals.iso(now),
   ttl: Number.isFinite(ttl) ? ttl : null,
   pollInterval
 })
@@ -179,7 +179,7 @@ const finish = Effect.fnUntraced(function*(
 const settle = ({ notify, works }: Self, entry: Ledger.Entry): Effect.Effect<void> =>
   Effect.suspend(() => {
     const work = works.get(entry.task.taskId)
-    if (work !== undefined) Edition.done(work.over, Effect.succeed(entry))
+    if (work !== undefined) EffectInternals.done(work.over, Effect.succeed(entry))
     return notify(taskStatus.name, entry.task as unknown as JsonObject)
   })
 

@@ -9,7 +9,7 @@
 import * as Either from "effect/Either"
 import { INTERNAL_ERROR } from "../../jsonrpc/JsonRpcError.js"
 import type { Outcome } from "../../jsonrpc/Outcome.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { REQUEST_CANCELLED } from "../../protocol/ErrorCodes.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { InternalError, InvalidParams } from "../../protocol/McpError.js"
@@ -136,7 +136,7 @@ const withStatus = (
   ...task,
   status,
   ...(statusMessage === undefined ? undefined : { statusMessage }),
-  lastUpdatedAt: Edition.iso(now)
+  lastUpdatedAt: EffectInternals.iso(now)
 })
 
 /** Removes tasks whose outcome was fetched, the oldest first, until there is room or no such task is left. */

@@ -21,7 +21,7 @@ import { Diagnostic } from "../../jsonrpc/Diagnostic.js"
 import { ConnectionClosed, TransportError } from "../../jsonrpc/LocalError.js"
 import { isRequestId, type Notification, notification, type Params, type RequestId } from "../../jsonrpc/Message.js"
 import type { CallError, Outbound } from "../../jsonrpc/Outbound.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { raceFirst } from "../../kit/Race.js"
 import * as Semaphore from "../../kit/Semaphore.js"
 import * as Methods from "../../protocol/modern/Methods.js"
@@ -274,7 +274,7 @@ const handOver = Effect.fnUntraced(function*(
       if (newest?.isOpen === false) onGap(self, exit.value)
       return end(last)
     }
-    const hasEnded = running === undefined || Edition.exitOf(running) !== undefined
+    const hasEnded = running === undefined || EffectInternals.exitOf(running) !== undefined
     return Ref.set(self.current, last).pipe(
       Effect.zipRight(Fiber.interruptFork(fiber)),
       Effect.zipRight(newest !== undefined && hasEnded ? start(self, newest) : Effect.void)

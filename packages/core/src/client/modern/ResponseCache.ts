@@ -12,9 +12,9 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Notification, Params } from "../../jsonrpc/Message.js"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { Credentials } from "../../jsonrpc/Transport.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as Caching from "../../protocol/modern/Caching.js"
 import * as Subscriptions from "../../protocol/modern/Subscriptions.js"
@@ -86,15 +86,15 @@ export class ResponseCache {
               method,
               uri: typeof params?.uri === "string" ? params.uri : undefined,
               result,
-              size: Json.stringify(result)?.length ?? Infinity,
-              until: Edition.millis(clock) + ttlMs,
+              size: JsonText.stringify(result)?.length ?? Infinity,
+              until: EffectInternals.millis(clock) + ttlMs,
               credentials: isPublic ? undefined : credentialsBefore
             })
           }
           return result
         })
       })
-      const isFresh = (entry: Entry): boolean => Edition.millis(clock) < entry.until
+      const isFresh = (entry: Entry): boolean => EffectInternals.millis(clock) < entry.until
       const entry = this.entries.get(key)
       if (entry === undefined) return requesting
       if (!isFresh(entry)) {

@@ -10,7 +10,7 @@ import * as MutableRef from "effect/MutableRef"
 import * as Scope from "effect/Scope"
 import type { Connector } from "../../jsonrpc/Connector.js"
 import * as Message from "../../jsonrpc/Message.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as ScopeEnd from "../../kit/ScopeEnd.js"
 import type { ModernVersion } from "../../protocol/Version.js"
 import * as Version from "../../protocol/Version.js"
@@ -122,7 +122,7 @@ const perform = <R>(
 }
 
 const open = Effect.fnUntraced(function*<R>({ connector, known, options }: Self<R>) {
-  const scope = yield* Edition.childOf(yield* Effect.scope)
+  const scope = yield* EffectInternals.childOf(yield* Effect.scope)
   const transport = yield* Scope.extend(connector.connect, scope)
   const opening = yield* Scope.extend(Openings.open(transport, LegacyMethodTable.notifications, options), scope)
   yield* Scope.addFinalizer(

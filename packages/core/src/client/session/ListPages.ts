@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { TransportError } from "../../jsonrpc/LocalError.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { ClientError } from "../ClientError.js"
 import * as ListBudget from "./ListBudget.js"
 
@@ -50,7 +50,7 @@ export const stream = <P extends { readonly nextCursor?: string | undefined }, A
         const kept = end === -1 ? all : all.slice(0, end)
         count += kept.length
         return [
-          Edition.chunk(kept),
+          EffectInternals.chunk(kept),
           end === -1
             ? Option.map(Option.fromNullable(page.nextCursor), (next): string | undefined => next)
             : Option.some(tooLarge())

@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { type Diagnostic, logger } from "../../jsonrpc/Diagnostic.js"
 import type { Notification } from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as Outbox from "../../kit/Outbox.js"
 import type { LoggingMessage } from "../../protocol/Logging.js"
 import type * as Method from "../../protocol/Method.js"
@@ -117,7 +117,7 @@ const publish = (self: Self, notification: Notification): Effect.Effect<void> | 
 
 const report = ({ diagnostics, log }: Self, diagnostic: Diagnostic): Effect.Effect<void> =>
   Effect.suspend(() =>
-    diagnostics.publish(diagnostic, () => Json.stringify(diagnostic)?.length) ? Effect.void : log(diagnostic)
+    diagnostics.publish(diagnostic, () => JsonText.stringify(diagnostic)?.length) ? Effect.void : log(diagnostic)
   )
 
 const listen = (

@@ -8,7 +8,7 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Semaphore from "../../kit/Semaphore.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -97,13 +97,13 @@ export class ServerToolsService {
         const looking = Effect.suspend(() => {
           if (isKnown()) return Effect.succeed(this.now(name))
           const failure = this.failures.get(needsNew)
-          if (failure !== undefined && Edition.millis(clock) < failure.until) {
+          if (failure !== undefined && EffectInternals.millis(clock) < failure.until) {
             return Effect.succeed(Either.left(failure.why))
           }
           hasBegun = true
           return this.look(name, list, clock, needsNew)
         })
-        const millis = left(Edition.millis(clock))
+        const millis = left(EffectInternals.millis(clock))
         if (millis <= 0) return Effect.succeed(Either.left(OVER))
         return millis === Infinity ? this.listing.run(looking) : TimeLimit.call(
           this.listing.run(looking),
@@ -157,7 +157,7 @@ export class ServerToolsService {
   }
 
   private failed(clock: Clock.Clock, needsNew: boolean, why: string): Either.Either<never, string> {
-    this.failures.set(needsNew, { why, until: Edition.millis(clock) + FAILED_FOR })
+    this.failures.set(needsNew, { why, until: EffectInternals.millis(clock) + FAILED_FOR })
     return Either.left(why)
   }
 

@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"
 import type { CallError, Outbound } from "../../jsonrpc/Outbound.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { ExtensionTable } from "../../protocol/extension/ExtensionTable.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as McpError from "../../protocol/McpError.js"
@@ -19,9 +19,9 @@ import * as ClientTelemetry from "../ClientTelemetry.js"
 
 /** Records how long the session lasted, when the scope closes. */
 export const session: Effect.Effect<void, never, Scope.Scope> = Effect.flatMap(Effect.clock, (clock) => {
-  const started = Edition.millis(clock)
+  const started = EffectInternals.millis(clock)
   return Effect.addFinalizer(() =>
-    Metric.update(ClientTelemetry.sessionDuration, (Edition.millis(clock) - started) / 1000)
+    Metric.update(ClientTelemetry.sessionDuration, (EffectInternals.millis(clock) - started) / 1000)
   )
 })
 
@@ -36,7 +36,7 @@ export const traced = (outbound: Outbound, version: () => string, methods: Names
   request: (method, params, options) =>
     Effect.flatMap(Effect.clock, (clock) => {
       const operation = { id: undefined, method, params }
-      const started = Edition.millis(clock)
+      const started = EffectInternals.millis(clock)
       return Effect.useSpan(
         Names.spanName(operation, methods),
         {
@@ -57,7 +57,7 @@ export const traced = (outbound: Outbound, version: () => string, methods: Names
               return record(
                 Names.methodName(method, methods),
                 error,
-                (Edition.millis(clock) - started) / 1000
+                (EffectInternals.millis(clock) - started) / 1000
               )
             }
           )

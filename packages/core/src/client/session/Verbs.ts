@@ -4,7 +4,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type * as Extension from "../../protocol/Extension.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as Version from "../../protocol/Version.js"
@@ -95,7 +95,7 @@ const toolVerbs = (
       return options?.checkOutput ?? checkOutputs
         ? Effect.flatMap(
           Effect.clock,
-          (clock) => Effect.flatMap(result, check(name, options, timeLeft(Edition.millis(clock), options)))
+          (clock) => Effect.flatMap(result, check(name, options, timeLeft(EffectInternals.millis(clock), options)))
         )
         : result
     },

@@ -8,7 +8,7 @@
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as Issue from "../../protocol/Issue.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as SchemaPointer from "./SchemaPointer.js"
@@ -36,7 +36,7 @@ export const mend = (schema: JsonObject, args: unknown): Mended | undefined => {
     path: [],
     places: [],
     depth: 0,
-    values: Json.MAX_NODES
+    values: JsonText.MAX_NODES
   }
   const value = Either.getOrElse(
     Either.try({ try: () => fix(walk, schema, args), catch: (cause) => cause }),
@@ -157,10 +157,10 @@ const read = (walk: Walk, text: string): unknown => {
 
 /** The array or the object in a text, within the limits that it would have outside of the text. */
 const parse = (walk: Walk, text: string): unknown => {
-  const depth = Json.MAX_DEPTH - OUTSIDE - walk.path.length
-  if (depth <= 0 || Json.holdsMoreThan(text, walk.values)) return unfit
-  const value = Json.parse(text, depth)
-  if (value instanceof Json.Refused) return unfit
+  const depth = JsonText.MAX_DEPTH - OUTSIDE - walk.path.length
+  if (depth <= 0 || JsonText.holdsMoreThan(text, walk.values)) return unfit
+  const value = JsonText.parse(text, depth)
+  if (value instanceof JsonText.Refused) return unfit
   walk.values -= countOf(value)
   return walk.values < 0 ? unfit : value
 }

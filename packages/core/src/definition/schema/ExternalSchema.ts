@@ -9,7 +9,7 @@ import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as Issue from "../../protocol/Issue.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type { ParseIssue } from "../../protocol/McpError.js"
@@ -44,11 +44,11 @@ export const make = <A>(
  * refused, as the end of a sentence whose subject is the schema: it is not an object or not JSON, or exceeds `limits`.
  */
 export const copy = (schema: unknown): Either.Either<JsonObject, string> => {
-  const text = Predicate.isRecord(schema) ? Json.stringify(schema) : undefined
+  const text = Predicate.isRecord(schema) ? JsonText.stringify(schema) : undefined
   if (text === undefined) return Either.left(problems.syntax)
   if (text.length > limits.size) return Either.left(`is longer than ${limits.size} characters`)
-  const copied = Json.parse(text, limits.depth)
-  return copied instanceof Json.Refused
+  const copied = JsonText.parse(text, limits.depth)
+  return copied instanceof JsonText.Refused
     ? Either.left(problems[copied.reason])
     // An object with a `toJSON` method may be written as something else.
     : Either.filterOrLeft(Either.right(copied), Predicate.isRecord, () => problems.syntax)

@@ -5,7 +5,7 @@
  * This module recognizes the text by the keywords that it repeats, so that the text of an author stays. `JsonSchema`
  * removes what is recognized.
  */
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
 
 export interface FilterText {
@@ -102,7 +102,7 @@ const textFilters = {
 /** Effect generates the patterns of these filters without escaping their text. */
 const correctPattern = ({ pattern, title }: JsonObject, add: Add): string | undefined => {
   const match = typeof title === "string" ? /^(startsWith|endsWith|includes)\((".*")\)$/s.exec(title) : null
-  const text = match === null ? undefined : Json.parse(match[2]!)
+  const text = match === null ? undefined : JsonText.parse(match[2]!)
   if (match === null || typeof text !== "string") return undefined
   const { correct, generated, phrase } = textFilters[match[1] as keyof typeof textFilters]
   if (pattern !== generated(text)) return undefined

@@ -10,7 +10,7 @@
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { shortened } from "../text/Quoted.js"
 import type { SchemaError } from "./ExternalSchema.js"
@@ -89,7 +89,9 @@ const draftOf = ({ $schema }: JsonObject): Either.Either<Draft, string> => {
   return found === "2020-12" || found === "2019-09" || found === "draft-07"
     ? Either.right(found)
     : Either.left(
-      `has the dialect ${shortened(String(Json.stringify($schema)))}; supported are draft 2020-12, 2019-09 and draft-07`
+      `has the dialect ${
+        shortened(String(JsonText.stringify($schema)))
+      }; supported are draft 2020-12, 2019-09 and draft-07`
     )
 }
 
@@ -296,7 +298,7 @@ const referencesOf = (root: JsonObject, draft: Draft, budget: Budget): SchemaRef
       const uri = typeof reference === "string" ? resolve(reference, base, budget) : undefined
       const schema = uri === undefined ? undefined : locate(uri)
       if (uri === undefined || schema === undefined) {
-        const shown = typeof reference === "string" ? reference : String(Json.stringify(reference))
+        const shown = typeof reference === "string" ? reference : String(JsonText.stringify(reference))
         return Either.left(`cannot be used: "${keyword}" leads to no part of it: ${shortened(shown)}`)
       }
       const anchor = keyword === "$recursiveRef" ? "" : uri.split("#")[1] ?? ""

@@ -5,7 +5,7 @@
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { shortened } from "../text/Quoted.js"
 import type { SchemaError } from "./ExternalSchema.js"
@@ -141,7 +141,7 @@ export const pattern = (source: string, { budget, trust }: Source): LinearPatter
   const advice = trust.isOfApplication && trust.patterns === "linear" ? "; `patterns: \"native\"` may run it" : ""
   return Either.getOrThrowWith(
     trust.patterns === "linear" ? LinearPattern.make(source, budget) : LinearPattern.native(source),
-    (why) => new Invalid(`has the regular expression ${Json.stringify(shortened(source))}, which ${why}${advice}`)
+    (why) => new Invalid(`has the regular expression ${JsonText.stringify(shortened(source))}, which ${why}${advice}`)
   )
 }
 
@@ -162,12 +162,12 @@ export const canonicalText = (value: unknown, budget: Budget): string => {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item, budget)).join()}]`
   if (isObject(value)) {
     const members = Object.keys(value).sort().map((key) =>
-      `${Json.stringify(key)}:${canonicalText(value[key], budget)}`
+      `${JsonText.stringify(key)}:${canonicalText(value[key], budget)}`
     )
     return `{${members.join()}}`
   }
   // JSON would write `null` for Infinity, which is what a parser makes of 1e999.
-  const json = typeof value === "number" ? String(value) : String(Json.stringify(value))
+  const json = typeof value === "number" ? String(value) : String(JsonText.stringify(value))
   budget.spend(json.length / 8)
   return json
 }

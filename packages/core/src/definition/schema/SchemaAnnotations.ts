@@ -12,7 +12,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as FilterText from "./FilterText.js"
 import * as StockText from "./StockText.js"
@@ -194,9 +194,9 @@ const defaultOf = (
     Either.getOrUndefined(Either.try(() => {
       const encoded = Option.map(decode(Option.none()), encode)
       return Option.isSome(encoded) && Either.isRight(encoded.value) && encoded.value.right !== undefined
-        ? Json.stringify(encoded.value.right as {})
+        ? JsonText.stringify(encoded.value.right as {})
         : undefined
     }))
   const text = evaluate()
-  return text !== undefined && text === evaluate() ? Option.some(Json.parse(text)) : Option.none()
+  return text !== undefined && text === evaluate() ? Option.some(JsonText.parse(text)) : Option.none()
 }

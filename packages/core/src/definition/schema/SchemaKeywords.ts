@@ -6,7 +6,7 @@
  * A check spends from the budget for all that it visits, whatever the schema and the value are.
  */
 import * as Predicate from "effect/Predicate"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import { shortened } from "../text/Quoted.js"
 import {
   all,
@@ -61,7 +61,7 @@ const oneOfValues = (values: ReadonlyArray<unknown>, message: string, { budget }
 
 /** The values in a message: at most 20, and each is cut when it is long. */
 const listed = (values: ReadonlyArray<unknown>): string => {
-  const first = values.slice(0, 20).map((value) => shortened(String(Json.stringify(value)))).join(", ")
+  const first = values.slice(0, 20).map((value) => shortened(String(JsonText.stringify(value)))).join(", ")
   return values.length > 20 ? `${first} and ${values.length - 20} others` : first
 }
 

@@ -4,7 +4,7 @@
  */
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type * as Tools from "../../protocol/Tools.js"
 import * as JsonSchema from "../schema/JsonSchema.js"
@@ -39,7 +39,7 @@ export const make = (tool: string, part: string, schema: Schema.Schema<any, any>
     () => JsonSchema.make(schema)
   )
   // An annotation may hold anything, and one tool that cannot be encoded would make every `tools/list` fail.
-  return Json.stringify(advertised) === undefined
+  return JsonText.stringify(advertised) === undefined
     ? refuse(tool, part, "cannot be advertised: an annotation of the schema cannot be represented as JSON")
     : advertised
 }

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type * as Content from "../../protocol/Content.js"
 import * as Issue from "../../protocol/Issue.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -180,7 +180,7 @@ const withMeta = (result: Tools.CallToolResult, meta: JsonObject | undefined): T
 
 const toJson = (value: unknown): string =>
   Either.getOrThrowWith(
-    Json.strictText(value),
+    JsonText.strictText(value),
     (fault) => new Error(`The tool returned a value that is not JSON: ${fault}`)
   )
 
@@ -190,6 +190,8 @@ const texts = ({ content }: Tools.CallToolResult): ReadonlyArray<string> =>
 const firstText = (result: Tools.CallToolResult): string | undefined => texts(result)[0]
 
 const parse = (text: string | undefined): unknown => {
-  const value = text === undefined || Json.holdsMoreThan(text, Json.MAX_RESPONSE_NODES) ? undefined : Json.parse(text)
-  return value instanceof Json.Refused ? undefined : value
+  const value = text === undefined || JsonText.holdsMoreThan(text, JsonText.MAX_RESPONSE_NODES)
+    ? undefined
+    : JsonText.parse(text)
+  return value instanceof JsonText.Refused ? undefined : value
 }

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import * as Deadlines from "../../kit/Deadlines.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
 import * as JsonRpcError from "../JsonRpcError.js"
 import { ConnectionClosed, RequestTimeout, TransportError } from "../LocalError.js"
@@ -23,7 +23,7 @@ import type { CallError, RequestOptions } from "../Outbound.js"
 import * as Progress from "../Progress.js"
 import type { OpenCall, SendOptions, Undelivered } from "../Transport.js"
 import * as Diagnostics from "./Diagnostics.js"
-import * as Json from "./Json.js"
+import * as JsonText from "./JsonText.js"
 import { otherForm } from "./RequestIds.js"
 
 export const CANCELLED = "notifications/cancelled"
@@ -126,7 +126,7 @@ export class Calls {
     return onProgress === undefined
       ? this.run(send, method, params, options, undefined)
       : Effect.flatMap(
-        Edition.services,
+        EffectInternals.services,
         (runtime) =>
           this.run(send, method, params, options, new SerialQueue({ runtime, capacity: MAX_PROGRESS, surplus: "drop" }))
       )
@@ -433,6 +433,6 @@ const delivered = (
   )
 
 const notSent = (message: Message.Request): CallError =>
-  Json.stringify(message) === undefined
+  JsonText.stringify(message) === undefined
     ? new TransportError({ reason: "Encode", message: `The parameters of "${message.method}" have no JSON form` })
     : new ConnectionClosed({})

@@ -5,10 +5,10 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as FiberRefs from "effect/FiberRefs"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 
 export interface ConversationEnv {
-  readonly runtime: Edition.Services
+  readonly runtime: EffectInternals.Services
   /** The fiber refs of the runtime without a context: each request brings its own. */
   readonly fiberRefs: FiberRefs.FiberRefs
   readonly clock: Clock.Clock
@@ -16,7 +16,7 @@ export interface ConversationEnv {
 
 export const current: Effect.Effect<ConversationEnv> = Effect.zipWith(
   // Handlers can be interrupted, even when the conversation is made in an uninterruptible region.
-  Edition.services,
+  EffectInternals.services,
   Effect.clock,
-  (runtime, clock) => ({ runtime, clock, fiberRefs: Edition.withoutContext(runtime.fiberRefs) })
+  (runtime, clock) => ({ runtime, clock, fiberRefs: EffectInternals.withoutContext(runtime.fiberRefs) })
 )

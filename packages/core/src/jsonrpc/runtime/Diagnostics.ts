@@ -10,7 +10,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { Diagnostic } from "../Diagnostic.js"
 import type * as Outcome from "../Outcome.js"
 
@@ -31,7 +31,7 @@ export class Diagnostics {
   private dropped = 0
 
   constructor(
-    private readonly runtime: Edition.Services,
+    private readonly runtime: EffectInternals.Services,
     private readonly onDiagnostic: (diagnostic: Diagnostic) => Effect.Effect<void>
   ) {}
 
@@ -58,7 +58,7 @@ export class Diagnostics {
       const reports = [...inProgress]
       return Effect.zipRight(
         limit(Fiber.awaitAll(reports)),
-        Effect.sync(() => reports.forEach((report) => Edition.interrupt(report)))
+        Effect.sync(() => reports.forEach((report) => EffectInternals.interrupt(report)))
       )
     })
   }
@@ -77,8 +77,8 @@ export class Diagnostics {
   }
 
   private start(diagnostic: Diagnostic, inProgress: Set<Fiber.RuntimeFiber<void>>): void {
-    const fiber = Edition.runFork(this.runtime, Effect.suspend(() => this.onDiagnostic(diagnostic)))
-    if (Edition.exitOf(fiber) !== undefined) return
+    const fiber = EffectInternals.runFork(this.runtime, Effect.suspend(() => this.onDiagnostic(diagnostic)))
+    if (EffectInternals.exitOf(fiber) !== undefined) return
     inProgress.add(fiber)
     fiber.addObserver(() => {
       inProgress.delete(fiber)

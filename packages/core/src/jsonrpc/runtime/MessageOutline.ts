@@ -6,7 +6,7 @@
  * an id between them is not found.
  */
 import * as Message from "../Message.js"
-import * as Json from "./Json.js"
+import * as JsonText from "./JsonText.js"
 
 export interface MessageOutline {
   readonly kind: "request" | "response" | undefined
@@ -31,7 +31,7 @@ export const fromEnd = (text: string): MessageOutline["id"] => idAtEnd(copyOf(te
 
 // A slice refers to the whole text, and a regular expression keeps the input of its last match: together they would keep
 // a long message in memory until the next match.
-const copyOf = (slice: string): string => Json.parse(Json.stringify(slice)!) as string
+const copyOf = (slice: string): string => JsonText.parse(JsonText.stringify(slice)!) as string
 
 // A string, a punctuation character, a number or a word, or the quote of a string that is cut off.
 const token = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s"{}[\]:,]+|"/g
@@ -77,6 +77,6 @@ const idAtEnd = (tail: string): MessageOutline["id"] => {
 }
 
 const idOf = (token: string): MessageOutline["id"] => {
-  const value = Json.parse(token)
+  const value = JsonText.parse(token)
   return Message.isRequestId(value) ? value : undefined
 }

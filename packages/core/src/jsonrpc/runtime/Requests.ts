@@ -17,7 +17,7 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as EventLoop from "../../kit/EventLoop.js"
 import { type Limits, Permits } from "../../kit/Semaphore.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
@@ -184,11 +184,11 @@ export class Requests {
     request.reply = reply
     request.release = release
     request.context = context
-    const fiber = Edition.runFork(this.runtimeOf(context), effect)
+    const fiber = EffectInternals.runFork(this.runtimeOf(context), effect)
     request.fiber = fiber
     fiber.addObserver((exit) => this.onExit(request, exit))
     // It was interrupted in its first steps.
-    if (request.reason !== undefined) Edition.interrupt(fiber)
+    if (request.reason !== undefined) EffectInternals.interrupt(fiber)
   }
 
   /** Starts the requests that have waited for the permits that are free now. */
@@ -243,8 +243,8 @@ export class Requests {
     const notifications = this.notifications ??= new Map()
     const limit = this.permits.limits.running
     if (notifications.size >= limit) return this.owner.report(Diagnostic.Overloaded({ method, limit }))
-    const fiber = Edition.runFork(this.env.runtime, handler)
-    const exit = Edition.exitOf(fiber)
+    const fiber = EffectInternals.runFork(this.env.runtime, handler)
+    const exit = EffectInternals.exitOf(fiber)
     if (exit !== undefined) return this.reportDefect(method, exit)
     notifications.set(fiber, method)
     fiber.addObserver((exit) => {
@@ -284,7 +284,7 @@ export class Requests {
       if (request.waitsFor !== undefined) this.answer(request, request.closing?.() ?? Outcome.closing)
     }
     for (const request of requests) if (!request.answered) this.interrupt(request, "closing")
-    for (const fiber of this.notifications?.keys() ?? []) Edition.interrupt(fiber)
+    for (const fiber of this.notifications?.keys() ?? []) EffectInternals.interrupt(fiber)
   }
 
   /** Waits until every handler has ended, for as long as `limited` allows; then answers the requests that still run. */
@@ -337,13 +337,13 @@ export class Requests {
     request.reason = reason
     if (reason === "cancelled") request.open = false
     if (request.waitsFor !== undefined) return this.leaveUnanswered(request)
-    if (request.fiber !== undefined) Edition.interrupt(request.fiber)
+    if (request.fiber !== undefined) EffectInternals.interrupt(request.fiber)
   }
 
   private onExit(request: ActiveRequest, exit: Exit.Exit<unknown, unknown>): void {
     const release = attempt(() => request.release?.(exit), Effect.failCause)
     if (release === undefined) return this.finish(request, exit)
-    Edition.runFork(this.runtimeOf(request.context), release).addObserver((released) => {
+    EffectInternals.runFork(this.runtimeOf(request.context), release).addObserver((released) => {
       if (released._tag === "Success") return this.finish(request, exit)
       if (exit._tag === "Success") return this.finish(request, released)
       // The answer reports the failure of the handler, so the failure of the release is reported here.
@@ -429,10 +429,10 @@ export class Requests {
     this.onIdle.clear()
   }
 
-  private runtimeOf(context: Context.Context<never> | undefined): Edition.Services {
+  private runtimeOf(context: Context.Context<never> | undefined): EffectInternals.Services {
     const { fiberRefs, runtime } = this.env
     if (context === undefined) return runtime
-    return Edition.makeServices({ context, fiberRefs, runtimeFlags: runtime.runtimeFlags })
+    return EffectInternals.makeServices({ context, fiberRefs, runtimeFlags: runtime.runtimeFlags })
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Meta from "../Meta.js"
-import { Uri } from "../schema/Text.js"
+import { Uri } from "../schema/TextFormats.js"
 
 /** @category models */
 export interface SubscribeParams extends Schema.Schema.Type<typeof SubscribeParams> {}

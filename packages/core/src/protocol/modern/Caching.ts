@@ -7,7 +7,7 @@
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as Mendable from "../schema/Mendable.js"
 
 /**
@@ -82,4 +82,4 @@ export const isCacheable = (method: string): boolean => keyParameters.has(method
 export const key = (method: string, params: { readonly [key: string]: unknown }): Option.Option<string> =>
   !keyParameters.has(method) || params.inputResponses !== undefined || params.requestState !== undefined
     ? Option.none()
-    : Option.fromNullable(Json.stringify([method, params[keyParameters.get(method) ?? ""]]))
+    : Option.fromNullable(JsonText.stringify([method, params[keyParameters.get(method) ?? ""]]))

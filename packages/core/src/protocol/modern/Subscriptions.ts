@@ -11,7 +11,7 @@ import { Implementation } from "../Implementation.js"
 import { Key } from "../Json.js"
 import * as Meta from "../Meta.js"
 import { absentAs, harmless, sieved } from "../schema/Mendable.js"
-import { Uri } from "../schema/Text.js"
+import { Uri } from "../schema/TextFormats.js"
 import * as Envelope from "./Envelope.js"
 import * as ResultType from "./ResultType.js"
 

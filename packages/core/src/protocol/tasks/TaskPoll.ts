@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { RequestTimeout, SessionExpired, TransportError } from "../../jsonrpc/LocalError.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Race from "../../kit/Race.js"
 import * as Semaphore from "../../kit/Semaphore.js"
 import * as Tasks from "../Tasks.js"
@@ -103,7 +103,7 @@ const pause = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void> =>
     const { isWoken, latest, readAt } = self
     const soon = readAt + MIN_INTERVAL
     if (isWoken) return sleepUntil(soon)
-    const woken = self.sleeping = Edition.deferred<void>()
+    const woken = self.sleeping = EffectInternals.deferred<void>()
     return Race.raceFirst(
       sleepUntil(readAt + interval(latest?.pollInterval)),
       Effect.zipRight(Deferred.await(woken), sleepUntil(soon))
@@ -112,7 +112,7 @@ const pause = <S extends Polled, E>(self: Self<S, E>): Effect.Effect<void> =>
 
 const wake = <S, E>(self: Self<S, E>): void => {
   self.isWoken = true
-  if (self.sleeping !== undefined) Edition.done(self.sleeping, Effect.void)
+  if (self.sleeping !== undefined) EffectInternals.done(self.sleeping, Effect.void)
 }
 
 /** Reads the next state, when it is due. */

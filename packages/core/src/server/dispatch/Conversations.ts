@@ -13,7 +13,7 @@ import * as Conversation from "../../jsonrpc/Conversation.js"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
 import type { Channel, Side } from "../../jsonrpc/Side.js"
 import type { Sender, Transport } from "../../jsonrpc/Transport.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Release from "../../kit/Release.js"
 import { coalesced } from "../../kit/SingleFlight.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
@@ -29,7 +29,7 @@ import type { Server } from "../runtime/Server.js"
 import type { Open } from "../runtime/SessionConversation.js"
 import * as Defects from "../telemetry/Defects.js"
 import * as Metrics from "../telemetry/Metrics.js"
-import { Pipe, type Started } from "./Pipe.js"
+import { Pipe, type Started } from "./PipeClients.js"
 
 /** A conversation whose transport the server reads. */
 export interface ReadConversation {
@@ -83,7 +83,7 @@ interface Env {
   readonly side: (connection: Connection, versions: ReadonlyArray<Version.Version> | undefined) => Side
   readonly options: Dispatcher.Options
   readonly begin: Effect.Effect.Success<typeof Conversation.factory>
-  readonly runtime: Edition.Services
+  readonly runtime: EffectInternals.Services
   readonly serverScope: Scope.Scope
 }
 
@@ -149,7 +149,7 @@ class ServerConversations implements Conversations {
     // After the handlers have ended: they use the services of the session to their end.
     const release = Effect.suspend(() => {
       if (releasing !== undefined) return Deferred.await(releasing)
-      const released = releasing = Edition.deferred<void>()
+      const released = releasing = EffectInternals.deferred<void>()
       this.connections.delete(connection)
       const closeSession = connection.closeSession()
       const stopping = Effect.zipRight(
@@ -180,15 +180,15 @@ class ServerConversations implements Conversations {
       versions: this.env.server.versions,
       hasHeartbeat: options.heartbeat !== undefined,
       start: (afterId) => this.start(identified.transport, undefined, afterId),
-      fork: (effect) => void Edition.runFork(runtime, effect)
+      fork: (effect) => void EffectInternals.runFork(runtime, effect)
     })
-    const ended = Edition.deferred<void>()
+    const ended = EffectInternals.deferred<void>()
     const end = Effect.onExit(pipe.release, () =>
       Effect.sync(() => {
         this.closes.delete(close)
-        Edition.done(ended, Effect.void)
+        EffectInternals.done(ended, Effect.void)
       }))
-    const reader = Edition.runFork(
+    const reader = EffectInternals.runFork(
       runtime,
       Effect.onExit(
         Effect.interruptible(Effect.zipRight(identified.before, pipe.read)),
@@ -198,7 +198,7 @@ class ServerConversations implements Conversations {
     const close: Effect.Effect<void> = pipe.close.pipe(
       // After closing, because the last responses need the transport. A transport may refuse to be interrupted.
       Effect.zipRight(Effect.suspend(() => {
-        Edition.interrupt(reader)
+        EffectInternals.interrupt(reader)
         return TimeLimit.exit(reader, options.closeTimeout)
       })),
       Effect.zipRight(end)
@@ -215,13 +215,13 @@ class ServerConversations implements Conversations {
       connection.persist = coalesced(Effect.suspend(() => shared.store(SessionFacts.toJson(connection))))
     }
     let ending = false
-    const watching = options.heartbeat === undefined ? undefined : Edition.runFork(
+    const watching = options.heartbeat === undefined ? undefined : EffectInternals.runFork(
       runtime,
       Effect.catchAll(conversation.heartbeat, (error) => Effect.zipRight(logged(error), Effect.sync(onEnd)))
     )
     const close: Effect.Effect<void> = Effect.suspend(() => {
       const byServer = !ending && this.closing
-      if (watching !== undefined) Edition.interrupt(watching)
+      if (watching !== undefined) EffectInternals.interrupt(watching)
       ending = true
       return Effect.zipRight(
         Effect.zipRight(conversation.close, release),
@@ -232,7 +232,7 @@ class ServerConversations implements Conversations {
       )
     })
     this.closes.add(close)
-    if (this.closing) Edition.runFork(runtime, close)
+    if (this.closing) EffectInternals.runFork(runtime, close)
     return {
       receive: conversation.receive,
       close,

@@ -16,7 +16,7 @@ import * as Message from "../../jsonrpc/Message.js"
 import * as Requests from "../../jsonrpc/runtime/Requests.js"
 import type { RequestSide } from "../../jsonrpc/Side.js"
 import type { Listener, Transport } from "../../jsonrpc/Transport.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Outbox from "../../kit/Outbox.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
@@ -37,8 +37,8 @@ import * as NodeChanges from "../nodes/NodeChanges.js"
 import type { Kind, RegistryService } from "../Registry.js"
 import { AnswerChannel } from "../runtime/AnswerChannel.js"
 import * as Authentication from "../runtime/Authentication.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as Permission from "../runtime/Permission.js"
-import * as Reply from "../runtime/Reply.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { Server } from "../runtime/Server.js"
 import type { Open } from "../runtime/SessionConversation.js"
@@ -170,15 +170,15 @@ const deliverTo = (
 /** The listeners of a dispatcher. Its mutable field counts them. */
 class Listeners {
   size = 0
-  private readonly unused = Edition.latch(true)
+  private readonly unused = EffectInternals.latch(true)
   /** Waits until there is no listener. */
   readonly ended = this.unused.await
   readonly begin = Effect.sync(() => {
     this.size++
-    Edition.close(this.unused)
+    EffectInternals.close(this.unused)
   })
   readonly end = Effect.sync(() => {
-    if (--this.size === 0) Edition.open(this.unused)
+    if (--this.size === 0) EffectInternals.open(this.unused)
   })
 
   constructor(private readonly conversations: Conversations.Conversations) {}
@@ -330,7 +330,7 @@ const ofMalformed = (malformed: Message.Malformed): Messages =>
 /** Answers a request with an error, before it could wait for a place. */
 const refusing = (error: Refuses, era: Version.Era): RequestSide => ({
   ownLimit: () => UNLIMITED,
-  onRequest: () => ({ effect: Effect.void, reply: () => Reply.fromCause(Cause.fail(error), era) })
+  onRequest: () => ({ effect: Effect.void, reply: () => HandlerOutcome.fromCause(Cause.fail(error), era) })
 })
 
 const UNLIMITED = { enter: () => true, leave: () => {} }

@@ -9,16 +9,16 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Tap from "../../jsonrpc/Tap.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as Version from "../../protocol/Version.js"
 import type { Dispatcher } from "../Dispatcher.js"
-import { Bodies } from "../http/Body.js"
 import * as EndpointContext from "../http/EndpointContext.js"
 import * as Guard from "../http/Guard.js"
 import * as Health from "../http/Health.js"
 import { type Answerable, type Headers, type HttpExchange, type SlowReaders, tapped } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
+import { Bodies } from "../http/RequestBody.js"
 import type * as ResolvedOptions from "../http/ResolvedOptions.js"
 import { type Any, Passage, type Surroundings } from "../http/Stage.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
@@ -157,7 +157,8 @@ class OpenEndpoint implements Endpoint, Surroundings {
   /** See `Stages.Report`. */
   readonly fault = ({ message }: Error): void => this.fork(Effect.logError(message))
 
-  private readonly fork = (effect: Effect.Effect<void>): void => void Edition.runFork(this.context.runtime, effect)
+  private readonly fork = (effect: Effect.Effect<void>): void =>
+    void EffectInternals.runFork(this.context.runtime, effect)
 
   readonly drain: Effect.Effect<void> = Effect.suspend(() => {
     this.added = LAST

@@ -10,19 +10,19 @@ import * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
 import type { Deadlines } from "../../kit/Deadlines.js"
 import type { Caller, Refuses } from "../Authenticator.js"
-import { type Bodies, MAX_DISCARDED, OpenBody } from "../http/Body.js"
 import * as Guard from "../http/Guard.js"
 import type { Health } from "../http/Health.js"
 import { type Admission, type Admitted, type Answerable, type Arrived, pathOf, repeated } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
+import { type Bodies, MAX_DISCARDED, OpenBody } from "../http/RequestBody.js"
 import { type Any, HELD, inOrder, type Passing, type Stage } from "../http/Stage.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import * as SessionFacts from "../legacy/SessionFacts.js"
 import * as Authentication from "../runtime/Authentication.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as HttpRefusalCheck from "../runtime/HttpRefusalCheck.js"
 import * as Permission from "../runtime/Permission.js"
-import * as Reply from "../runtime/Reply.js"
 import type { Server } from "../runtime/Server.js"
 import type { Draining } from "./Draining.js"
 import type { HttpTransports, ServedPath } from "./HttpTransports.js"
@@ -419,7 +419,7 @@ const refuseSender = (request: Answerable, report: Report, refused: Refuses, mes
     return refuse(request, Refusal.failed)
   }
   if (!isRequest) return refuse(request, refusal)
-  const failure = Message.failure(message.id, Reply.errorOf(refusal, era))
+  const failure = Message.failure(message.id, HandlerOutcome.errorOf(refusal, era))
   Refusal.failure(request, refusal.status, failure, refusal.headers)
   return HELD
 }

@@ -3,11 +3,11 @@
  * that was started inside and runs on announces at once from then on.
  */
 import * as Effect from "effect/Effect"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 
 /** Runs an effect as a batch. A batch inside of another is part of that. */
 export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Edition.valueOf(current), (outer) => {
+  Effect.flatMap(EffectInternals.valueOf(current), (outer) => {
     if (outer !== undefined && outer.isOpen) return effect
     const batch: Batch = { isOpen: true, waiting: new Set() }
     return Effect.ensuring(
@@ -21,7 +21,7 @@ export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E
 
 /** Announces a change: now, or at the end of the batch. */
 export const add = (announce: () => void): Effect.Effect<void> =>
-  Effect.map(Edition.valueOf(current), (batch) => {
+  Effect.map(EffectInternals.valueOf(current), (batch) => {
     if (batch?.isOpen === true) batch.waiting.add(announce)
     else announce()
   })
@@ -31,4 +31,4 @@ interface Batch {
   readonly waiting: Set<() => void>
 }
 
-const current = Edition.local<Batch | undefined>("@effect-mcp/core/server/features/ChangeBatch", undefined)
+const current = EffectInternals.local<Batch | undefined>("@effect-mcp/core/server/features/ChangeBatch", undefined)

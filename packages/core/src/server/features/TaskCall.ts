@@ -13,7 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import type { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Semaphore from "../../kit/Semaphore.js"
 import type { McpError } from "../../protocol/McpError.js"
 import * as McpErrors from "../../protocol/McpError.js"
@@ -66,7 +66,7 @@ export const run = (
       }
       const { first, handed, own } = self
       // What the handler sends must not overtake the response that tells the client of the task.
-      own.startTask = Effect.zipRight(begin(self), Deferred.await(yield* Edition.ended))
+      own.startTask = Effect.zipRight(begin(self), Deferred.await(yield* EffectInternals.ended))
       const fiber = yield* Effect.forkDaemon(handle(self, call, yield* Effect.context<any>()))
       yield* Deferred.succeed(handed, fiber)
       const came = yield* Effect.onInterrupt(restore(Deferred.await(first)), () => cancel(self, fiber))

@@ -17,8 +17,8 @@ import type * as Tools from "../../protocol/Tools.js"
 import type { RegisteredTool, RegistryService } from "../Registry.js"
 import type { HandlerContext } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as HandlerResult from "../runtime/HandlerResult.js"
-import * as Reply from "../runtime/Reply.js"
 import * as Route from "../runtime/Route.js"
 import type { TaskRunner } from "../tasks/TaskRunner.js"
 import * as PagedList from "./PagedList.js"
@@ -175,7 +175,7 @@ const failed = (
   // A handler that failed, and then died in a finalizer, has a bug: it must be logged as a defect.
   const failure = Cause.isDie(cause) ? Option.none() : Cause.failureOption(cause)
   if (Option.isNone(failure)) return Effect.failCause(cause)
-  return Reply.isProtocolError(failure.value)
+  return HandlerOutcome.isProtocolError(failure.value)
     ? Effect.fail(failure.value)
     : declared(failure.value, codec.encodeFailure(failure.value))
 }

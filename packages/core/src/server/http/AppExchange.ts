@@ -12,7 +12,6 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Body from "./Body.js"
 import * as Guard from "./Guard.js"
 import {
   type Headers,
@@ -25,6 +24,7 @@ import {
   type Writer
 } from "./HttpExchange.js"
 import { type Owner, PulledWriter, type Source } from "./PulledWriter.js"
+import * as RequestBody from "./RequestBody.js"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
@@ -80,7 +80,7 @@ export class AppExchange implements HttpExchange, Owner {
     return Effect.interruptible(Effect.onInterrupt(this.step(handle), () => Effect.sync(this.gone)))
   }
 
-  body(into: Body.OpenBody, then: (body: string | Body.BodyFault) => void): void {
+  body(into: RequestBody.OpenBody, then: (body: string | RequestBody.BodyFault) => void): void {
     this.reading.add(this)
     this.next!(Effect.flatMap(read(this.request, into), (body) => {
       this.reading.delete(this)
@@ -210,19 +210,22 @@ class PulledBody implements Source {
   }
 }
 
-const read = (request: HttpServerRequest, into: Body.OpenBody): Effect.Effect<string | Body.BodyFault> => {
-  const source = request.source as Request | Body.NodeBody
+const read = (
+  request: HttpServerRequest,
+  into: RequestBody.OpenBody
+): Effect.Effect<string | RequestBody.BodyFault> => {
+  const source = request.source as Request | RequestBody.NodeBody
   // A body that middleware has read is in the platform's memory.
   return source instanceof Request && source.bodyUsed
     ? Effect.match(request.arrayBuffer, {
-      onFailure: (): Body.BodyFault => ({ fault: "taken" }),
-      onSuccess: (body) => body.byteLength > into.maxBytes ? { fault: "size" } : Body.text(body)
+      onFailure: (): RequestBody.BodyFault => ({ fault: "taken" }),
+      onSuccess: (body) => body.byteLength > into.maxBytes ? { fault: "size" } : RequestBody.text(body)
     })
     : Effect.async((resume) => {
-      const then = (body: string | Body.BodyFault): void => resume(Effect.succeed(body))
-      if (source instanceof Request) return Effect.sync(Body.read(source, into, then))
+      const then = (body: string | RequestBody.BodyFault): void => resume(Effect.succeed(body))
+      if (source instanceof Request) return Effect.sync(RequestBody.read(source, into, then))
       if (source.readableDidRead) return then({ fault: "taken" })
-      Body.readNode(source, into, (body) => then(Body.text(body)))
+      RequestBody.readNode(source, into, (body) => then(RequestBody.text(body)))
     })
 }
 

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as SingleFlight from "../../kit/SingleFlight.js"
 
 export interface BuiltOnce<A> {
@@ -22,7 +22,7 @@ export const make = <A, E>(build: Effect.Effect<A, E, Scope.Scope>): BuiltOnce<A
   let ready: A | undefined
   const flight = SingleFlight.make<A, E>()
   let disposing: Promise<void> | undefined
-  const run = Effect.flatMap(Edition.childOf(scope), (own) => {
+  const run = Effect.flatMap(EffectInternals.childOf(scope), (own) => {
     const built = Effect.map(Scope.extend(build, own), (built) => ready = built)
     return Effect.onError(built, (cause) =>
       Effect.zipRight(

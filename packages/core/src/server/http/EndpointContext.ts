@@ -5,12 +5,12 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Deadlines from "../../kit/Deadlines.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Metrics from "../telemetry/Metrics.js"
-import * as EventStream from "./EventStream.js"
 import type { Admitted, Headers, HttpExchange, SlowReaders } from "./HttpExchange.js"
 import * as ResolvedOptions from "./ResolvedOptions.js"
 import * as SessionId from "./SessionId.js"
+import * as StreamedAnswer from "./StreamedAnswer.js"
 import { UnsentText } from "./UnsentText.js"
 
 /** The least time between two sweeps of the deadlines of an endpoint, in milliseconds. */
@@ -18,13 +18,13 @@ const RESOLUTION = 1000
 
 export class EndpointContext implements SlowReaders {
   private readonly unsent: UnsentText
-  private readonly shared: EventStream.Shared
+  private readonly shared: StreamedAnswer.Shared
   private open = 0
 
   constructor(
     readonly options: ResolvedOptions.ResolvedOptions,
     readonly sweeper: Deadlines.Deadlines,
-    readonly runtime: Edition.Services
+    readonly runtime: EffectInternals.Services
   ) {
     this.unsent = new UnsentText(options.limits.maxUnsent)
     this.shared = { sweeper, unsent: this.unsent, limits: options.limits }
@@ -38,12 +38,12 @@ export class EndpointContext implements SlowReaders {
     exchange: Pick<Admitted, "stream" | "watchUser">,
     onClose: (unsent: ReadonlyArray<string>) => void,
     headers?: Headers,
-    onInvalid?: (stream: EventStream.EventStream) => void
-  ): EventStream.EventStream {
+    onInvalid?: (stream: StreamedAnswer.EventStream) => void
+  ): StreamedAnswer.EventStream {
     this.open++
     let stopWatching = () => {}
-    const stream = new EventStream.EventStream(exchange, this.shared, {
-      headers: headers === undefined ? EventStream.HEADERS : { ...EventStream.HEADERS, ...headers },
+    const stream = new StreamedAnswer.EventStream(exchange, this.shared, {
+      headers: headers === undefined ? StreamedAnswer.HEADERS : { ...StreamedAnswer.HEADERS, ...headers },
       keepAlive: this.options.keepAlive,
       onClose: (unsent) => {
         this.open--
@@ -59,7 +59,7 @@ export class EndpointContext implements SlowReaders {
     const watched: typeof exchange = {
       stream: (status, headers, reader) => exchange.stream(status, headers, reader, this)
     }
-    const stream = new EventStream.EventStream(watched, this.shared, {
+    const stream = new StreamedAnswer.EventStream(watched, this.shared, {
       status,
       headers,
       keepAlive: Infinity,
@@ -103,8 +103,8 @@ export class EndpointContext implements SlowReaders {
     )
     // The runtime may be that of an uninterruptible fiber.
     const ticking = Effect.interruptible(Effect.forever(Effect.delay(sweep, keepAlive)))
-    const fiber = Edition.runFork(this.runtime, ticking)
-    return () => Edition.interrupt(fiber)
+    const fiber = EffectInternals.runFork(this.runtime, ticking)
+    return () => EffectInternals.interrupt(fiber)
   }
 
   /** How many event streams are open. */

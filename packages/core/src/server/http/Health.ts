@@ -13,7 +13,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { Deadlines } from "../../kit/Deadlines.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as Readiness from "../Readiness.js"
 import type { HttpExchange } from "./HttpExchange.js"
@@ -139,7 +139,7 @@ const receive = (self: Self, probe: Probe, exchange: Probed): void => {
   if (waiting.length > 1) return
   const fiber = self.run(Effect.interruptible(checked(self, probe)))
   // After the scope has closed, nothing runs.
-  if (Edition.exitOf(fiber) !== undefined) answerAll(probe)
+  if (EffectInternals.exitOf(fiber) !== undefined) answerAll(probe)
 }
 
 const checked = ({ sweeper }: Self, probe: Probe): Effect.Effect<void> =>

@@ -12,7 +12,7 @@ import type * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
 import * as Sse from "../../jsonrpc/Sse.js"
 import type { Principal } from "../Authenticator.js"
-import type { BodyFault, OpenBody } from "./Body.js"
+import type { BodyFault, OpenBody } from "./RequestBody.js"
 
 /** Header fields by their names in lower case. Repeated fields are joined with ", ", so a check of one fails. */
 export type Headers = Readonly<Record<string, string | undefined>>

@@ -6,17 +6,17 @@
 import * as Duration from "effect/Duration"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
 import * as Message from "../../jsonrpc/Message.js"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as McpError from "../../protocol/McpError.js"
 import * as Version from "../../protocol/Version.js"
 import type { Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
 import { quotable } from "../runtime/HandlerName.js"
-import * as Reply from "../runtime/Reply.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as StoreFailure from "../telemetry/StoreFailure.js"
-import type { BodyFault } from "./Body.js"
 import type { Answerable, Headers } from "./HttpExchange.js"
+import type { BodyFault } from "./RequestBody.js"
 
 /** What can be refused. */
 type Refused = Pick<Answerable, "headers" | "reply">
@@ -26,7 +26,7 @@ export const send = (exchange: Refused, refusal: HttpRefusal): void =>
   failure(
     exchange,
     refusal.status,
-    Message.failure(undefined, Reply.errorOf(refusal, eraOf(exchange))),
+    Message.failure(undefined, HandlerOutcome.errorOf(refusal, eraOf(exchange))),
     refusal.headers
   )
 
@@ -42,7 +42,7 @@ export const failure = (exchange: Refused, status: number, error: Message.Failur
   exchange.reply(
     status,
     { ...headers, "content-type": "application/json" },
-    Json.stringify(error) ?? ""
+    JsonText.stringify(error) ?? ""
   )
 }
 

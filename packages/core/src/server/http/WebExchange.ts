@@ -7,7 +7,6 @@
  * it listens to the signal of the request, and `hasLeft` when the signal was aborted or the exchange was cut off.
  */
 import type * as Context from "effect/Context"
-import * as Body from "./Body.js"
 import * as Guard from "./Guard.js"
 import {
   type Headers,
@@ -20,6 +19,7 @@ import {
   type Writer
 } from "./HttpExchange.js"
 import { type Owner, PulledWriter } from "./PulledWriter.js"
+import * as RequestBody from "./RequestBody.js"
 
 export class WebExchange implements HttpExchange, Owner {
   readonly method: string
@@ -68,10 +68,10 @@ export class WebExchange implements HttpExchange, Owner {
     return this.stopReading !== undefined
   }
 
-  body(into: Body.OpenBody, then: (body: string | Body.BodyFault) => void): void {
+  body(into: RequestBody.OpenBody, then: (body: string | RequestBody.BodyFault) => void): void {
     if (this.done) return
     let answered = false
-    const stop = Body.read(this.request, into, (body) => {
+    const stop = RequestBody.read(this.request, into, (body) => {
       answered = true
       this.stopReading = undefined
       // The rest does not come: the client may have disconnected.

@@ -14,7 +14,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { Outbound } from "../../jsonrpc/Outbound.js"
 import type { OwnLimit } from "../../jsonrpc/Side.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Release from "../../kit/Release.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
 import type { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"
@@ -206,13 +206,13 @@ export class Connection implements ClientFacts {
   /** The client has sent `notifications/initialized`. */
   onInitialized(): void {
     this.initialized = true
-    if (this.whenInitialized !== undefined) Edition.done(this.whenInitialized, Effect.void)
+    if (this.whenInitialized !== undefined) EffectInternals.done(this.whenInitialized, Effect.void)
   }
 
   /** Waits until the client has sent `notifications/initialized`. */
   get awaitInitialized(): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.initialized ? Effect.void : Deferred.await(this.whenInitialized ??= Edition.deferred())
+      this.initialized ? Effect.void : Deferred.await(this.whenInitialized ??= EffectInternals.deferred())
     )
   }
 

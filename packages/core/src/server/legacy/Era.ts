@@ -21,8 +21,8 @@ import type { Version } from "../../protocol/Version.js"
 import type { Asker, RequestChannel } from "../runtime/Asker.js"
 import type { HandlerContext, Speech } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as Pipeline from "../runtime/Pipeline.js"
-import * as Reply from "../runtime/Reply.js"
 import * as Route from "../runtime/Route.js"
 import type * as Routes from "../runtime/Routes.js"
 import { handlerOf } from "../runtime/Routes.js"
@@ -50,7 +50,7 @@ export const make = (server: Server, wire?: Wire): Serve.Era<Connection> => {
           : new InvalidParams({
             message: `Invalid request parameters: "${HandlerName.quotable(method)}" was sent before "initialize"`
           }),
-      refused: (exit) => Reply.fromExit(exit, "legacy", Reply.passedOn)
+      refused: (exit) => HandlerOutcome.fromExit(exit, "legacy", HandlerOutcome.passedOn)
     },
     speech
   }
@@ -77,7 +77,7 @@ const ownRoutes = (
     ...options
   })
   const initializeEncoder = (version: Version) =>
-    Reply.encoder(Methods.initialize, version, { isTrusted: Pipeline.leavesResults(server), isStable: false })
+    HandlerOutcome.encoder(Methods.initialize, version, { isTrusted: Pipeline.leavesResults(server), isStable: false })
   return [
     // MUST NOT be cancelled by the client (2025-11-25 basic/utilities/cancellation#behavior-requirements)
     own(
@@ -195,6 +195,6 @@ const speechOf = (server: Server, wire: Wire | undefined): Speech<Connection> =>
       wire?.isIn(handler.version) === true
         ? wire.dialect(handler, (mark) => detached(handler, limits, mark))
         : undefined,
-    outcome: (handler, exit) => Reply.ofRequest(handler, exit, "legacy")
+    outcome: (handler, exit) => HandlerOutcome.ofRequest(handler, exit, "legacy")
   }
 }

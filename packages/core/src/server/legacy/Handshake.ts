@@ -8,9 +8,9 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Work } from "../../jsonrpc/Side.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { InvalidRequest } from "../../protocol/McpError.js"
-import * as Reply from "../runtime/Reply.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import type { Connection } from "./Connection.js"
 
 /** Why a second `initialize` is refused while the first is served. */
@@ -20,12 +20,12 @@ export const underWay: InvalidRequest = new InvalidRequest({
 
 /** The work of `initialize`: until it has ended, later messages of the connection wait. */
 export const begin = (connection: Connection, work: Work): Work => {
-  const ended = Edition.deferred<void>()
+  const ended = EffectInternals.deferred<void>()
   connection.beginOpening(ended)
   const settle = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     const released = Exit.isFailure(exit) ? connection.refuse() : undefined
     connection.endOpening()
-    Edition.done(ended, Effect.void)
+    EffectInternals.done(ended, Effect.void)
     return released ?? Effect.void
   }
   return {
@@ -45,7 +45,7 @@ export const begin = (connection: Connection, work: Work): Work => {
 
 /** The work of a request before which the session is restored; until it is, later messages of the connection wait. */
 export const restoring = (connection: Connection, restore: Effect.Effect<void, unknown>, plan: () => Work): Work => {
-  const ended = Edition.deferred<void>()
+  const ended = EffectInternals.deferred<void>()
   const work = afterRequest(ended, plan)
   return { ...work, effect: Effect.zipRight(restored(connection, restore, ended), work.effect) }
 }
@@ -57,14 +57,14 @@ export const restoring = (connection: Connection, restore: Effect.Effect<void, u
 export const restored = (
   connection: Connection,
   restore: Effect.Effect<void, unknown>,
-  ended: Deferred.Deferred<void> = Edition.deferred()
+  ended: Deferred.Deferred<void> = EffectInternals.deferred()
 ): Effect.Effect<void, unknown> =>
   Effect.uninterruptibleMask((interruptible) => {
     connection.beginRestoring(ended)
     return Effect.onExit(interruptible(restore), (exit) =>
       Effect.sync(() => {
         connection.endRestoring(Exit.isSuccess(exit))
-        Edition.done(ended, Effect.void)
+        EffectInternals.done(ended, Effect.void)
       }))
   })
 
@@ -77,7 +77,8 @@ export const afterRequest = (handshake: Deferred.Deferred<void>, plan: () => Wor
       return Effect.mapInputContext(planned.effect, (own: Context.Context<never>) => planned.context ?? own)
     }),
     release: (exit) => work?.release?.(exit),
-    reply: (exit) => work === undefined ? Reply.fromExit(exit, "legacy", () => ({ result: {} })) : work.reply(exit)
+    reply: (exit) =>
+      work === undefined ? HandlerOutcome.fromExit(exit, "legacy", () => ({ result: {} })) : work.reply(exit)
   }
 }
 

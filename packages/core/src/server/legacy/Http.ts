@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Message from "../../jsonrpc/Message.js"
 import type { Channel } from "../../jsonrpc/Side.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { accepted, type Admitted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
@@ -21,10 +21,10 @@ import * as Permission from "../runtime/Permission.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { Membership, SessionEntry } from "../SessionDirectory.js"
 import * as Metrics from "../telemetry/Metrics.js"
-import * as Batch from "./Batch.js"
 import { DirectoryEntry } from "./DirectoryEntry.js"
 import * as EventId from "./EventId.js"
 import * as GuardedCalls from "./GuardedCalls.js"
+import * as HttpBatch from "./HttpBatch.js"
 import type { HttpContext } from "./HttpContext.js"
 import { ENDING_AGAIN, HttpSession, STANDALONE } from "./HttpSession.js"
 import * as Initialize from "./Initialize.js"
@@ -164,7 +164,7 @@ export class Http {
     // The session's revision holds. The official SDKs serve such a request, too.
     if (agreed !== undefined && agreed !== version && !session.hasWarned) {
       session.hasWarned = true
-      Edition.runFork(
+      EffectInternals.runFork(
         this.context.runtime,
         Effect.logWarning(
           `A client names ${version} in MCP-Protocol-Version, in a session that has agreed on ${agreed}`
@@ -184,7 +184,7 @@ export class Http {
     const stored = membership && new DirectoryEntry(membership, id, owner, epoch, facts, () => session.end(true))
     const session: HttpSession = new HttpSession(this.context, id, owner, stored, (close) => {
       this.sessions.remove(session)
-      const fiber = Edition.runFork(this.context.runtime, close)
+      const fiber = EffectInternals.runFork(this.context.runtime, close)
       this.closing.add(fiber)
       fiber.addObserver(() => this.closing.delete(fiber))
     })
@@ -198,7 +198,7 @@ export class Http {
         Effect.retry(membership.remove(entry.id, entry.epoch), ENDING_AGAIN),
         (hasEnded) => hasEnded ? Effect.catchAllCause(forget, logDefect) : Effect.void
       )
-      Edition.runFork(
+      EffectInternals.runFork(
         this.context.runtime,
         Effect.zipRight(Effect.logError(UNREADABLE), this.context.inBackground(ended))
       )
@@ -261,7 +261,7 @@ export class Http {
     if (this.isDraining) return this.refuse(exchange)
     const onDone = () => this.sessions.use(session)
     const guarded = requires &&
-      (session.guarded ??= new GuardedCalls.GuardedCalls()).begin(Batch.ids(incoming), requires)
+      (session.guarded ??= new GuardedCalls.GuardedCalls()).begin(HttpBatch.ids(incoming), requires)
     const post = new Post(this.context, exchange, { expected, incoming, batch, session, requires, guarded, onDone })
     session.receive(incoming, post)
     if (!post.isDone) post.wait()
@@ -276,9 +276,9 @@ export class Http {
   }
 
   private takeBatch(request: SessionRequest, incoming: Message.Malformed, batch: ReadonlyArray<unknown>): void {
-    const refusal = Batch.refusal(batch, request.session.version)
+    const refusal = HttpBatch.refusal(batch, request.session.version)
     if (refusal !== undefined) return Refusal.send(request.exchange, refusal)
-    const expected = Batch.requests(batch).length
+    const expected = HttpBatch.requests(batch).length
     if (expected > 0) return this.serve(request, incoming, expected, true)
     this.take(request, incoming)
   }

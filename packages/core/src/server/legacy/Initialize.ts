@@ -12,7 +12,7 @@ import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import * as Message from "../../jsonrpc/Message.js"
 import * as Outbound from "../../jsonrpc/Outbound.js"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import { ClientCapabilities, type ServerCapabilities } from "../../protocol/Capabilities.js"
 import type * as Initialize from "../../protocol/legacy/Initialize.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
@@ -63,7 +63,7 @@ export const serve = (
 }
 
 const isTooLarge = ({ capabilities, clientInfo, protocolVersion }: Initialize.InitializeParams): boolean => {
-  const facts = Json.stringify([protocolVersion, clientInfo, capabilities])
+  const facts = JsonText.stringify([protocolVersion, clientInfo, capabilities])
   return facts === undefined || facts.length > MAX_FACTS
 }
 

@@ -18,11 +18,11 @@ import type { Admitted, Headers } from "../http/HttpExchange.js"
 import * as JsonOrStream from "../http/JsonOrStream.js"
 import * as MediaType from "../http/MediaType.js"
 import { AnswerChannel } from "../runtime/AnswerChannel.js"
-import * as Reply from "../runtime/Reply.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Metrics from "../telemetry/Metrics.js"
-import * as Batch from "./Batch.js"
 import type { GuardedCall } from "./GuardedCalls.js"
+import * as HttpBatch from "./HttpBatch.js"
 import type { HttpContext } from "./HttpContext.js"
 import type { HttpSession } from "./HttpSession.js"
 import { ResumableStream } from "./ResumableStream.js"
@@ -52,7 +52,7 @@ const JSON_HEADERS = { "content-type": "application/json" } as const
 
 export class Post extends AnswerChannel {
   /** Where the application refuses a request: status and headers of the answer, where no more follows. */
-  private refusal: Reply.Head | undefined
+  private refusal: HandlerOutcome.Head | undefined
   private stream: ResumableStream | undefined
   private readonly responses: Array<string> = []
   private remaining: number
@@ -121,7 +121,7 @@ export class Post extends AnswerChannel {
 
   answer(id: Message.RequestId, outcome: Outcome.Outcome): void {
     if (this.isDone) return
-    this.refusal = Reply.headOf(outcome)
+    this.refusal = HandlerOutcome.headOf(outcome)
     this.respond(Message.response(id, outcome))
   }
 
@@ -223,7 +223,7 @@ export class Post extends AnswerChannel {
     const stream = this.stream = new ResumableStream(this.context, key, undefined, session?.onLost)
     if (stream.isResumable) session!.addStream(stream)
     const { batch, incoming } = this.options
-    if (incoming !== undefined) stream.store?.begin(() => Batch.ids(incoming), batch)
+    if (incoming !== undefined) stream.store?.begin(() => HttpBatch.ids(incoming), batch)
     const onInvalid = this.isPrimed ? () => this.pause() : undefined
     stream.attach(stream.opening(this.exchange, this.headers, onInvalid), this.isPrimed)
     for (const text of this.responses.splice(0)) stream.push(text)

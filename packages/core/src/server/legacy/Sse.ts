@@ -13,14 +13,14 @@ import type { Channel } from "../../jsonrpc/Side.js"
 import * as Sse from "../../jsonrpc/Sse.js"
 import { closed, type Sender } from "../../jsonrpc/Transport.js"
 import type { Expirable } from "../../kit/Deadlines.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Outbox from "../../kit/Outbox.js"
 import type { Principal } from "../Authenticator.js"
-import type { EventStream } from "../http/EventStream.js"
 import { accepted, type Admitted } from "../http/HttpExchange.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
 import * as SessionId from "../http/SessionId.js"
+import type { EventStream } from "../http/StreamedAnswer.js"
 import { DIRECTORY } from "../nodes/NodeServices.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import type { SessionConversation } from "../runtime/SessionConversation.js"
@@ -143,7 +143,7 @@ const ended = (
 ): void => {
   if (!connections.delete(id)) return
   unfinished.delete(connection)
-  const fiber = Edition.runFork(context.runtime, close)
+  const fiber = EffectInternals.runFork(context.runtime, close)
   closing.add(fiber)
   fiber.addObserver(() => closing.delete(fiber))
 }

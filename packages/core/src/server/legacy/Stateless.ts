@@ -16,7 +16,7 @@ import type { LegacyVersion } from "../../protocol/Version.js"
 import { accepted, type Admitted } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import { ABANDON_AFTER } from "../http/ResolvedOptions.js"
-import * as Batch from "./Batch.js"
+import * as HttpBatch from "./HttpBatch.js"
 import type { HttpContext } from "./HttpContext.js"
 import * as Initialize from "./Initialize.js"
 import { Post } from "./Post.js"
@@ -58,9 +58,9 @@ const post = (self: Self, exchange: Admitted, incoming: Message.Incoming): void 
   }
   const { batch } = incoming
   if (batch === undefined) return Refusal.failure(exchange, 400, Message.malformedResponse(incoming))
-  const refusal = Batch.refusal(batch, version)
+  const refusal = HttpBatch.refusal(batch, version)
   if (refusal !== undefined) return Refusal.send(exchange, refusal)
-  const requests = Batch.requests(batch)
+  const requests = HttpBatch.requests(batch)
   if (requests.length === 0) return accepted(exchange)
   serve(self, exchange, requests, true, version)
 }

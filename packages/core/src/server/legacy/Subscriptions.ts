@@ -8,7 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
 import type { SubscribeParams } from "../../protocol/legacy/Subscriptions.js"
 import { InvalidRequest, ResourceNotFound } from "../../protocol/McpError.js"
@@ -61,8 +61,8 @@ const begin = (
     return Effect.succeed({})
   }
   return Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(Edition.childOf(connection.ownScope), (own) => {
-      const begun = Edition.deferred<void>()
+    Effect.flatMap(EffectInternals.childOf(connection.ownScope), (own) => {
+      const begun = EffectInternals.deferred<void>()
       const subscription: Subscription = { end: Scope.close(own, Exit.void), begun }
       subscriptions.set(uri, subscription)
       return restore(Scope.extend(beginning, own)).pipe(
@@ -72,7 +72,7 @@ const begin = (
         }),
         Effect.ensuring(Effect.sync(() => {
           subscription.begun = undefined
-          Edition.done(begun, Effect.void)
+          EffectInternals.done(begun, Effect.void)
         })),
         Effect.as({})
       )

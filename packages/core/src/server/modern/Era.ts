@@ -38,9 +38,9 @@ import type * as HttpExchange from "../http/HttpExchange.js"
 import type { Kind } from "../Registry.js"
 import type { HandlerContext, Speech } from "../runtime/HandlerContext.js"
 import * as HandlerName from "../runtime/HandlerName.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as MethodHints from "../runtime/MethodHints.js"
 import * as QuestionCapability from "../runtime/QuestionCapability.js"
-import * as Reply from "../runtime/Reply.js"
 import * as Route from "../runtime/Route.js"
 import type { Vocabulary } from "../runtime/Routes.js"
 import * as Serve from "../runtime/Serve.js"
@@ -121,7 +121,7 @@ const serving = (server: Server, rounds: Rounds): Serve.Serving<RequestFacts> =>
       const sealed = facts.round?.seal
       return released === undefined || sealed === undefined ? released ?? sealed : Effect.ensuring(released, sealed)
     },
-    refused: (exit, error) => withStatus(Reply.fromExit(exit, "modern", Reply.passedOn), error),
+    refused: (exit, error) => withStatus(HandlerOutcome.fromExit(exit, "modern", HandlerOutcome.passedOn), error),
     closing: (handler, route) =>
       handler === undefined || route?.closing === undefined
         ? { error: { code: unavailableCode(), message: "Connection closed" } }
@@ -192,7 +192,7 @@ const outcomeOf = ({ extensions, info }: Server): Speech<RequestFacts>["outcome"
       ? urlsOf(handler, failure)
       : undefined
     const replied = special === undefined
-      ? Reply.ofRequest(handler, exit, "modern")
+      ? HandlerOutcome.ofRequest(handler, exit, "modern")
       : McpError.isMcpError(special)
       ? { error: McpError.toWire(special, "modern") }
       : { ...ResultMeta.outcome(special as {}), subject: HandlerName.of(received) }
@@ -216,8 +216,8 @@ const urlsOf = (
   { client, method }: HandlerContext<RequestFacts>,
   failure: McpError.UrlElicitationRequired
 ): InputRequired.InputRequiredResult | McpError.MissingClientCapability | undefined => {
-  // `Reply` reports an invalid URL.
-  if (!InputRequired.methods.has(method) || Reply.invalidUrl(failure) !== undefined) return undefined
+  // `HandlerOutcome` reports an invalid URL.
+  if (!InputRequired.methods.has(method) || HandlerOutcome.invalidUrl(failure) !== undefined) return undefined
   const required = { elicitation: { url: {} } }
   return client.supports(required)
     ? InputRequired.ofUrlElicitations(failure.elicitations)

@@ -16,13 +16,13 @@ import type { Expirable } from "../../kit/Deadlines.js"
 import * as McpError from "../../protocol/McpError.js"
 import * as Methods from "../../protocol/modern/Methods.js"
 import type { EndpointContext } from "../http/EndpointContext.js"
-import type { EventStream } from "../http/EventStream.js"
 import { accepted, type Admitted } from "../http/HttpExchange.js"
 import * as JsonOrStream from "../http/JsonOrStream.js"
 import * as MediaType from "../http/MediaType.js"
 import * as Refusal from "../http/Refusal.js"
+import type { EventStream } from "../http/StreamedAnswer.js"
 import { AnswerChannel } from "../runtime/AnswerChannel.js"
-import * as Reply from "../runtime/Reply.js"
+import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as RequestOrigin from "../runtime/RequestOrigin.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import * as RequestFacts from "./RequestFacts.js"
@@ -54,7 +54,7 @@ export const make = (
     if (Either.isLeft(envelope)) return refuse(exchange, request.id, envelope.left)
     const post = new Post(context, exchange, request, onDone)
     if (post.isSubscription && !MediaType.accepted(headers.accept).events) {
-      const error = Reply.errorOf(noEvents, "modern")
+      const error = HandlerOutcome.errorOf(noEvents, "modern")
       return Refusal.failure(exchange, noEvents.status, Message.failure(request.id, error))
     }
     const active = requests.start(post, request, serving.posted({ envelope, headers }))
@@ -155,7 +155,7 @@ class Post extends AnswerChannel {
     // The endpoint has answered a handler that cannot be interrupted, or the client has gone.
     if (this.isDone) return
     const { stream } = this
-    const head = Reply.headOf(outcome)
+    const head = HandlerOutcome.headOf(outcome)
     const refusedWith = head?.status ?? (outcome.isUnserved === true ? 503 : undefined)
     if (refusedWith !== undefined) Metrics.rejectHttp(refusedWith)
     const text = MessageText.stringify(Message.response(id, outcome)) ?? ""

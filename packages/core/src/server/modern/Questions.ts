@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { NoBackChannel } from "../../jsonrpc/LocalError.js"
 import type { Params } from "../../jsonrpc/Message.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -238,8 +238,8 @@ export class Round {
    */
   private interrupt(asking: Fiber.RuntimeFiber<any, any>): Effect.Effect<never> {
     const { fiber } = this.session
-    if (fiber !== undefined) Edition.interrupt(fiber)
-    if (asking !== fiber) Edition.interrupt(asking)
+    if (fiber !== undefined) EffectInternals.interrupt(fiber)
+    if (asking !== fiber) EffectInternals.interrupt(asking)
     return Effect.interrupt
   }
 

@@ -15,7 +15,7 @@ import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { type InternalError, InvalidParams } from "../../protocol/McpError.js"
 import type { SealKey, SealKeysService } from "../SealKeys.js"
@@ -93,8 +93,8 @@ export const make = (keys: SealKeysService, ttl: Duration.DurationInput): Reques
           catch: () => invalid
         })
         // As deep as the answers that the server has taken.
-        const parsed = Json.parse(text.decode(plain), Infinity)
-        if (parsed instanceof Json.Refused) return yield* invalid
+        const parsed = JsonText.parse(text.decode(plain), Infinity)
+        if (parsed instanceof JsonText.Refused) return yield* invalid
         // The server wrote it.
         const state = parsed as State & { readonly expires: number }
         return state.expires > (yield* now) ? state : yield* expired

@@ -13,7 +13,7 @@ import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import type { Params, RequestId } from "../../jsonrpc/Message.js"
 import type { Channel, IncomingRequest, OwnLimit } from "../../jsonrpc/Side.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { all as concurrently } from "../../kit/Race.js"
 import * as Release from "../../kit/Release.js"
 import { Permits } from "../../kit/Semaphore.js"
@@ -137,7 +137,7 @@ export class Subscriptions {
         extended,
         incoming,
         client,
-        acknowledged: Edition.latch(),
+        acknowledged: EffectInternals.latch(),
         announcements: new SerialQueue({ capacity: MAX_ANNOUNCEMENTS, surplus: "drop" }),
         notifications: new SerialQueue({ capacity: MAX_NOTIFICATIONS, surplus: "drop" })
       }

@@ -7,15 +7,15 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
-import type { BodyFault } from "../http/Body.js"
 import type { Answerable, Headers, HttpExchange, Reader, Writer } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
+import type { BodyFault } from "../http/RequestBody.js"
 import * as Metrics from "../telemetry/Metrics.js"
-import type { Back, Forth } from "./Envelope.js"
-import * as Envelope from "./Envelope.js"
-import { Forward, type Moved } from "./Forward.js"
+import { Forward, type Moved } from "./ForwardedRequest.js"
+import type { Back, Forth } from "./NodeMessage.js"
+import * as NodeMessage from "./NodeMessage.js"
 import type { Place } from "./Place.js"
 import * as Stored from "./Stored.js"
 
@@ -34,7 +34,7 @@ export class ForwardedRequests {
   private unsent = 0
 
   constructor(
-    private readonly runtime: Edition.Services,
+    private readonly runtime: EffectInternals.Services,
     /** Whether clients can resume a stream that was cut. */
     private readonly isResumable: boolean,
     /** Serves a request that arrived at another node, or says that its session has moved. */
@@ -87,7 +87,7 @@ export class ForwardedRequests {
         this.forwards.delete(id)
       },
       send: (envelope) => {
-        const text = Envelope.encode(envelope)
+        const text = NodeMessage.encode(envelope)
         const isRequest = envelope.type === "exchange"
         const sent = Effect.suspend(() => {
           forward.isHeld = false
@@ -121,12 +121,12 @@ export class ForwardedRequests {
 
   /** Takes what another node has sent. */
   readonly receive = (text: string, place: Place): void => {
-    const envelope = Envelope.decode(text)
+    const envelope = NodeMessage.decode(text)
     if (envelope === undefined) {
-      Edition.runFork(this.runtime, this.report("a text in the inbox of this node"))
+      EffectInternals.runFork(this.runtime, this.report("a text in the inbox of this node"))
       return
     }
-    if (!Envelope.isForth(envelope)) {
+    if (!NodeMessage.isForth(envelope)) {
       const forward = this.forwards.get(envelope.id)
       if (forward !== undefined) return forward.receive(envelope)
       // The other node does not know that the request is over: the envelope that said so was lost.
@@ -153,8 +153,8 @@ export class ForwardedRequests {
     for (const exchange of [...this.served.values()]) exchange.abandon()
   }
 
-  private tell(node: string, envelope: Envelope.Envelope, { mailbox }: Place): void {
-    Edition.runFork(this.runtime, Effect.ignore(mailbox.send(node, Envelope.encode(envelope))))
+  private tell(node: string, envelope: NodeMessage.Envelope, { mailbox }: Place): void {
+    EffectInternals.runFork(this.runtime, Effect.ignore(mailbox.send(node, NodeMessage.encode(envelope))))
   }
 
   private begin(request: Extract<Forth, { readonly type: "exchange" }>, { mailbox, node }: Place): void {
@@ -214,7 +214,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     private readonly request: Request,
     /** This node. */
     private readonly node: string,
-    runtime: Edition.Services,
+    runtime: EffectInternals.Services,
     /** Sends an encoded envelope to the node where the request arrived. `unknown`: it may have arrived. `gone`: that node has ended. */
     private readonly send: (text: string) => Effect.Effect<"sent" | "unknown" | "gone">,
     /** Called once, when the answer is complete or the client has gone. */
@@ -320,7 +320,7 @@ class ForwardedExchange implements HttpExchange, Writer {
   private sent(envelope: Back): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.isBroken) return Effect.void
-      const text = Envelope.encode(envelope)
+      const text = NodeMessage.encode(envelope)
       return Effect.flatMap(this.send(text), (outcome) => {
         if (outcome === "sent") return Effect.void
         this.isBroken = true
@@ -328,7 +328,7 @@ class ForwardedExchange implements HttpExchange, Writer {
         queueMicrotask(this.leave)
         if (outcome === "gone") return Effect.void
         const isLast = envelope.type !== "stream" && envelope.type !== "text"
-        return this.settle(isLast ? text : Envelope.encode({ type: "cut", id: this.request.id }))
+        return this.settle(isLast ? text : NodeMessage.encode({ type: "cut", id: this.request.id }))
       })
     })
   }

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Release from "../../kit/Release.js"
 import * as ScopeEnd from "../../kit/ScopeEnd.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
@@ -45,7 +45,7 @@ export const announce = (
   notify: (kind: Kind) => Effect.Effect<void>
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const queue = new SerialQueue({ runtime: yield* Edition.services })
+    const queue = new SerialQueue({ runtime: yield* EffectInternals.services })
     yield* Effect.addFinalizer(() => Release.stop(queue))
     yield* registry.onChange((kind) => {
       queue.add(Effect.yieldNow, undefined, "turn")

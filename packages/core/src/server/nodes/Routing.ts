@@ -9,7 +9,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { Answerable } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
@@ -47,7 +47,7 @@ export class Routing {
   private readonly doubts = new Set<string>()
 
   constructor(
-    private readonly runtime: Edition.Services,
+    private readonly runtime: EffectInternals.Services,
     private readonly sessions: OwnSessions,
     private readonly forwarding: ForwardedRequests
   ) {}
@@ -59,7 +59,7 @@ export class Routing {
     const withBody = reading(request)
     const again = (left: number, draining?: string): void => {
       if (draining !== undefined && exchange.isGone) return
-      Edition.runFork(this.runtime, Effect.delay(attempt(left, draining), PAUSE))
+      EffectInternals.runFork(this.runtime, Effect.delay(attempt(left, draining), PAUSE))
     }
     /** `draining` is a node that gives the session away when its requests have ended: the request waits for that. */
     const attempt = (left: number, draining?: string): Effect.Effect<void> =>
@@ -110,7 +110,7 @@ export class Routing {
           })
         }).pipe(Effect.catchAllCause((cause) => Effect.zipRight(logDefect(cause), refuse(Refusal.nodeLost))))
       })
-    Edition.runFork(this.runtime, attempt(MAX_ATTEMPTS))
+    EffectInternals.runFork(this.runtime, attempt(MAX_ATTEMPTS))
   }
 
   /** Has a node serve a request that no other one can serve; serves it here when there is no such node. */
@@ -128,7 +128,7 @@ export class Routing {
       })
     )
     const routed = Effect.flatMap(place.membership.isAlive(node), (isAlive) => isAlive ? forward : withBody.here)
-    Edition.runFork(
+    EffectInternals.runFork(
       this.runtime,
       Effect.catchAllCause(
         routed,
@@ -149,7 +149,7 @@ export class Routing {
       const settled = Effect.map(found, (entry) => {
         if (Option.isSome(entry) && entry.value.epoch === epoch + 1) this.settle(entry.value, place)
       })
-      Edition.runFork(
+      EffectInternals.runFork(
         this.runtime,
         Effect.ensuring(Effect.ignore(settled), Effect.sync(() => this.doubts.delete(id)))
       )
@@ -169,7 +169,7 @@ const logDefect = (cause: Cause.Cause<SessionDirectoryError>): Effect.Effect<voi
 
 /** Whether the application has given services with a request, such as its user: they are values of this process. */
 const hasServices = ({ arrived: { services } }: Answerable): boolean =>
-  services !== undefined && Edition.entries(services).size > 0
+  services !== undefined && EffectInternals.entries(services).size > 0
 
 /** Reads the body of a request once, for each node that may have to serve it. */
 const reading = ({ local, read }: Routed) => {

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
 import * as Schema from "effect/Schema"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import { JsonObject } from "../../protocol/Json.js"
 import { RequestId } from "../../protocol/Meta.js"
 import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
@@ -21,8 +21,8 @@ import type { StoredTask } from "../TaskStore.js"
 const decoder = <A>(schema: Schema.Schema<A>): (text: unknown) => A | undefined => {
   const conforms = SchemaCheck.compile(schema)
   return (text) => {
-    const value = typeof text === "string" ? Json.parse(text, Infinity) : undefined
-    return !(value instanceof Json.Refused) && conforms(value) ? value : undefined
+    const value = typeof text === "string" ? JsonText.parse(text, Infinity) : undefined
+    return !(value instanceof JsonText.Refused) && conforms(value) ? value : undefined
   }
 }
 

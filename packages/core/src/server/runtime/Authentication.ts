@@ -18,7 +18,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
 import type { Deadlines } from "../../kit/Deadlines.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as McpError from "../../protocol/McpError.js"
 import type { Authenticator, Caller, Found, Options, Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
@@ -59,13 +59,13 @@ export const make = <R>(
     const runtime = yield* Effect.runtime<R>()
     const running = yield* Effect.acquireRelease(
       Effect.sync(() => new Set<Fiber.RuntimeFiber<Found, Refuses>>()),
-      (running) => Effect.sync(() => running.forEach((fiber) => Edition.interrupt(fiber)))
+      (running) => Effect.sync(() => running.forEach((fiber) => EffectInternals.interrupt(fiber)))
     )
     const self: Self<R> = {
       tag,
       options: acquired,
       runtime,
-      fiberRefs: Edition.withoutContext(runtime.fiberRefs),
+      fiberRefs: EffectInternals.withoutContext(runtime.fiberRefs),
       running,
       reported: new Set()
     }
@@ -75,8 +75,8 @@ export const make = <R>(
 interface Self<R> {
   readonly tag: Context.Tag<any, any>
   readonly options: Options<any, R, R, R>
-  readonly runtime: Edition.Services<R>
-  readonly fiberRefs: Edition.Services<R>["fiberRefs"]
+  readonly runtime: EffectInternals.Services<R>
+  readonly fiberRefs: EffectInternals.Services<R>["fiberRefs"]
   /** The searches that run. */
   readonly running: Set<Fiber.RuntimeFiber<Found, Refuses>>
   /** The transports for which the operator knows that the authenticator has no answer. */
@@ -100,7 +100,7 @@ const authenticate = <R>(
     then(result)
   }
   const validity = caller._tag === "Http" ? { life: Infinity, recheckAfter: Infinity } : undefined
-  const fiber = Edition.runFork(
+  const fiber = EffectInternals.runFork(
     servicesFor(self, caller, validity),
     Effect.tapErrorCause(Effect.suspend(() => search(self, caller, validity)), logDefect)
   )
@@ -112,19 +112,19 @@ const authenticate = <R>(
   if (!waiting) return () => {}
   const stop = (): void => {
     waiting = false
-    Edition.interrupt(fiber)
+    EffectInternals.interrupt(fiber)
   }
-  const deadline = Edition.runFork(runtime, Effect.sleep(timeout))
+  const deadline = EffectInternals.runFork(runtime, Effect.sleep(timeout))
   deadline.addObserver((exit) => {
     if (!waiting || Exit.isFailure(exit)) return
-    Edition.runFork(
+    EffectInternals.runFork(
       runtime,
       Effect.logError(`The Authenticator has found no user within ${Duration.format(timeout)}`)
     )
     settle(Either.left(late))
     stop()
   })
-  fiber.addObserver(() => Edition.interrupt(deadline))
+  fiber.addObserver(() => EffectInternals.interrupt(deadline))
   return stop
 }
 
@@ -133,21 +133,25 @@ const servicesFor = <R>(
   { fiberRefs, runtime }: Self<R>,
   caller: Caller,
   validity: Found["validity"]
-): Edition.Services<R> => {
+): EffectInternals.Services<R> => {
   const { services } = caller
   if (services === undefined && validity === undefined) return runtime
-  const all = new Map(Edition.entries(runtime.context))
-  if (services !== undefined) { for (const [key, service] of Edition.entries(services)) all.set(key, service) }
+  const all = new Map(EffectInternals.entries(runtime.context))
+  if (services !== undefined) { for (const [key, service] of EffectInternals.entries(services)) all.set(key, service) }
   if (validity !== undefined) all.set(Validity.key, validity)
   if (caller._tag === "Http" && caller.request.isForwarded === true) all.set(IsCounted.key, true)
-  return Edition.makeServices({ context: Edition.contextOf(all), fiberRefs, runtimeFlags: runtime.runtimeFlags })
+  return EffectInternals.makeServices({
+    context: EffectInternals.contextOf(all),
+    fiberRefs,
+    runtimeFlags: runtime.runtimeFlags
+  })
 }
 
 const search = <R>(self: Self<R>, caller: Caller, validity: Found["validity"]): Effect.Effect<Found, Refuses, R> => {
   const { services } = caller
   const { key } = self.tag
-  const user = services !== undefined && Edition.entries(services).has(key)
-    ? Effect.succeed(Edition.entries(services).get(key))
+  const user = services !== undefined && EffectInternals.entries(services).has(key)
+    ? Effect.succeed(EffectInternals.entries(services).get(key))
     : byTransport(self, caller)
   return user === undefined ? noAnswer(self, caller._tag) : Effect.map(user, (user) => foundOf(self, user, validity))
 }
@@ -199,7 +203,7 @@ const permitted = <R>(
 ): Permission.Permit =>
 (scopes) =>
   Either.getOrElse(Either.try(() => permit(user, scopes)), (defect) => {
-    Edition.runFork(runtime, Effect.logError("The option permit of the Authenticator died", Cause.die(defect)))
+    EffectInternals.runFork(runtime, Effect.logError("The option permit of the Authenticator died", Cause.die(defect)))
     return internal
   })
 

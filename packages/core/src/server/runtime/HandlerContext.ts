@@ -42,7 +42,7 @@ import type { ClientOfRequest, RequestContextService } from "../RequestContext.j
 import type { AskError, PassedRound, ServerSessionService } from "../ServerSession.js"
 import type { StoredTask } from "../TaskStore.js"
 import type { Asker, Keyed, RequestChannel } from "./Asker.js"
-import * as Reply from "./Reply.js"
+import * as HandlerOutcome from "./HandlerOutcome.js"
 import * as RequestOrigin from "./RequestOrigin.js"
 import type { Route } from "./Route.js"
 import type { KeptSession } from "./SessionLayer.js"
@@ -260,8 +260,8 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
   /** A result as its client receives it. */
   encode(result: unknown): Outcome {
     const { facts, route } = this
-    return route === undefined || result instanceof Reply.Encoded
-      ? Reply.passedOn(result)
+    return route === undefined || result instanceof HandlerOutcome.Encoded
+      ? HandlerOutcome.passedOn(result)
       : route.encode(result, facts.hints, facts)
   }
 

@@ -4,7 +4,7 @@
  * Promise that is returned by mistake can be rejected without ending the process.
  */
 import * as Effect from "effect/Effect"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 
 /** What the handler returned, if it is an Effect; else an Effect that dies with the reason. */
 export const effect = <A, E, R>(returned: Effect.Effect<A, E, R>, actor: string): Effect.Effect<A, E, R> =>
@@ -65,7 +65,7 @@ const kindOf = (value: unknown): string =>
 /** Dies when the Effect of a handler gave a Promise, or a value that JSON cannot express. */
 export const json = <A>(given: A, actor: string): Effect.Effect<A> => {
   if (isPromise(given)) return promise(actor)
-  const fault = Json.fault(given)
+  const fault = JsonText.fault(given)
   return fault === undefined
     ? Effect.succeed(given)
     : Effect.dieMessage(`${actor} succeeded with a value that is not JSON: ${fault}`)

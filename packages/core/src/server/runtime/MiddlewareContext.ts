@@ -6,7 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import { RequestContext } from "../RequestContext.js"
 import { ServerSession } from "../ServerSession.js"
 
@@ -55,13 +55,13 @@ const withAdded = (
   now: Context.Context<never>
 ): Context.Context<never> => {
   const services = new Map<string, unknown>()
-  const before = Edition.entries(base)
-  for (const [key, service] of Edition.entries(now)) if (before.get(key) !== service) services.set(key, service)
-  for (const key of Context.get(now, Provided)) services.set(key, Edition.entries(now).get(key))
+  const before = EffectInternals.entries(base)
+  for (const [key, service] of EffectInternals.entries(now)) if (before.get(key) !== service) services.set(key, service)
+  for (const key of Context.get(now, Provided)) services.set(key, EffectInternals.entries(now).get(key))
   if (services.size === 0) return request
-  const all = new Map(Edition.entries(request))
+  const all = new Map(EffectInternals.entries(request))
   for (const [key, service] of services) if (!ofRequest.has(key)) all.set(key, service)
-  return Edition.contextOf(all)
+  return EffectInternals.contextOf(all)
 }
 
 // A middleware cannot replace what describes the request.

@@ -8,7 +8,7 @@ import type * as Context from "effect/Context"
 import * as ContextOf from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { Refuses } from "../Authenticator.js"
 import { HttpRefusal } from "../HttpRefusal.js"
 
@@ -25,7 +25,9 @@ export const refusal = (
   services: Context.Context<never> | undefined,
   scopes: ReadonlyArray<string>
 ): Refuses | undefined => {
-  const permit = services === undefined ? undefined : Edition.entries(services).get(Permit.key) as Permit | undefined
+  const permit = services === undefined
+    ? undefined
+    : EffectInternals.entries(services).get(Permit.key) as Permit | undefined
   return permit !== undefined ? permit(scopes) : scopes.length === 0 ? undefined : unanswered(scopes)
 }
 

@@ -5,7 +5,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import { MAX_IN_FLIGHT, MAX_WAITING, MAX_WAITING_TEXT } from "../../jsonrpc/Conversation.js"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as Deadlines from "../../kit/Deadlines.js"
 import * as Outbox from "../../kit/Outbox.js"
 import type { HttpLimits, ServerLimits } from "../Limits.js"
@@ -47,9 +47,9 @@ export const ofHttp = (limits: HttpLimits = {}): ResolvedHttpLimits => {
     maxBodyBytes: 4 * 1024 * 1024,
     bodyTimeout: "1 minute",
     maxIncompleteBytes: 128 * 1024 * 1024,
-    maxDepth: Json.MAX_DEPTH,
-    maxNodes: Json.MAX_NODES,
-    maxResponseNodes: Json.MAX_RESPONSE_NODES,
+    maxDepth: JsonText.MAX_DEPTH,
+    maxNodes: JsonText.MAX_NODES,
+    maxResponseNodes: JsonText.MAX_RESPONSE_NODES,
     capacity: Outbox.CAPACITY,
     maxQueued: 16 * 1024 * 1024,
     maxUnsent: 256 * 1024 * 1024,

@@ -15,8 +15,8 @@ import type { Version } from "../../protocol/Version.js"
 import type { Hints } from "../CacheHints.js"
 import type { RegisteredHandler } from "../Registry.js"
 import type { ClientFacts, HandlerContext } from "./HandlerContext.js"
+import * as HandlerOutcome from "./HandlerOutcome.js"
 import * as Pipeline from "./Pipeline.js"
-import * as Reply from "./Reply.js"
 import * as Route from "./Route.js"
 import type { Server } from "./Server.js"
 
@@ -108,7 +108,7 @@ export const make = <F extends ClientFacts>(
       return {
         ...joined,
         isOffered: gate(method, version, capabilities),
-        encode: joined.encode ?? Reply.encoder(method, version, options, stamp?.(method.name))
+        encode: joined.encode ?? HandlerOutcome.encoder(method, version, options, stamp?.(method.name))
       }
     }
     const handlers = new WeakMap<RequestHandler, EraRoute<F>>()

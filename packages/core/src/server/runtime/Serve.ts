@@ -20,9 +20,9 @@ import type { Refuses } from "../Authenticator.js"
 import type { RequestChannel } from "./Asker.js"
 import { type ClientFacts, HandlerContext, type Speech } from "./HandlerContext.js"
 import * as HandlerName from "./HandlerName.js"
+import * as HandlerOutcome from "./HandlerOutcome.js"
 import * as Pipeline from "./Pipeline.js"
 import { RequestScope } from "./Pipeline.js"
-import * as Reply from "./Reply.js"
 import * as Route from "./Route.js"
 import type { EraRoute, NotificationHandler, Vocabulary } from "./Routes.js"
 import * as Routes from "./Routes.js"
@@ -196,6 +196,6 @@ export const notification = <F extends ClientFacts>(
     })
   }).pipe(
     // The middleware refused the notification: there is no response that could say so.
-    Effect.catchAll((error) => Reply.isProtocolError(error) ? Effect.void : Effect.die(error)),
+    Effect.catchAll((error) => HandlerOutcome.isProtocolError(error) ? Effect.void : Effect.die(error)),
     Effect.asVoid
   )

@@ -13,9 +13,9 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as Deadlines from "../../kit/Deadlines.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Release from "../../kit/Release.js"
 import * as SingleFlight from "../../kit/SingleFlight.js"
 import { InvalidParams } from "../../protocol/McpError.js"
@@ -101,7 +101,7 @@ export const make = (
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
           // A scope of its own, so that a layer that fails half-way releases at once what it built.
-          Effect.zip(Layer.makeMemoMap, Edition.childOf(scope)),
+          Effect.zip(Layer.makeMemoMap, EffectInternals.childOf(scope)),
           ([memo, own]) =>
             restore(Effect.mapInputContext(
               Layer.buildWithMemoMap(fresh, memo, own),
@@ -158,7 +158,7 @@ const ofUsers = (
     // It closes after the handlers have ended: the dispatcher is made later.
     const whole = yield* Release.scope("The session layer of users", closeTimeout)
     const deadlines = yield* Deadlines.make(RESOLUTION)
-    const services = yield* Edition.services
+    const services = yield* EffectInternals.services
     const idleTimeout = Deadlines.millis(limits.userSessionIdleTimeout)
     /** The session that was used last is the last one. */
     const sessions = new Map<string, UserSession>()
@@ -167,7 +167,7 @@ const ofUsers = (
       sessions.delete(session.key)
       if (session.idle !== undefined) deadlines.unwatch(session.idle)
       const close = Scope.close(session.scope, Exit.void)
-      Edition.runFork(services, Release.within(close, "The session layer of a user", closeTimeout))
+      EffectInternals.runFork(services, Release.within(close, "The session layer of a user", closeTimeout))
     }
     /** Ends an idle session where there is no room for another one of the user; `false` when all of them are in use. */
     const makeRoom = (user: string): boolean => {
@@ -183,7 +183,7 @@ const ofUsers = (
         let session = sessions.get(key)
         if (session === undefined) {
           if (!makeRoom(user)) return Effect.fail(busy)
-          session = new UserSession(key, user, build, Effect.runSync(Edition.childOf(whole)))
+          session = new UserSession(key, user, build, Effect.runSync(EffectInternals.childOf(whole)))
         }
         sessions.delete(key)
         sessions.set(key, session)
@@ -201,7 +201,7 @@ const ofUsers = (
     return (request, scope) => {
       const { client: { capabilities, info }, principal } = request
       if (principal === undefined) return build(request, scope)
-      const key = Json.stringify([principal.id, info, capabilities])
+      const key = JsonText.stringify([principal.id, info, capabilities])
       if (key === undefined || key.length > MAX_FACTS) return Effect.fail(tooLong)
       return Effect.flatMap(
         Scope.extend(Effect.acquireRelease(enter(key, principal.id), leave), scope),

@@ -4,7 +4,7 @@
  */
 import { toObject } from "../../jsonrpc/JsonRpcError.js"
 import type * as Outcome from "../../jsonrpc/Outcome.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import type { Task } from "../../protocol/Tasks.js"
 import type { StoredTask } from "../TaskStore.js"
@@ -17,8 +17,8 @@ export const common = (
   taskId,
   status,
   ...(statusMessage === undefined ? undefined : { statusMessage }),
-  createdAt: Edition.iso(createdAt),
-  lastUpdatedAt: Edition.iso(lastUpdatedAt)
+  createdAt: EffectInternals.iso(createdAt),
+  lastUpdatedAt: EffectInternals.iso(lastUpdatedAt)
 })
 
 /** The end of a task: a JSON-RPC error fails it, and so does a result for which `isFailure` holds. */

@@ -10,7 +10,7 @@ import * as Metric from "effect/Metric"
 import * as MetricKey from "effect/MetricKey"
 import * as MetricState from "effect/MetricState"
 import type * as Scope from "effect/Scope"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Telemetry from "../../protocol/telemetry/Telemetry.js"
 
 const PREFIX = "mcp.runtime."
@@ -86,7 +86,7 @@ export const timed = <A extends { readonly drain: Effect.Effect<void>; readonly 
 ): Effect.Effect<A> =>
   Effect.gen(function*() {
     const begin = yield* Effect.cached(Effect.sync(now))
-    const record = (began: number) => Edition.update(shutdown, (now() - began) / 1000)
+    const record = (began: number) => EffectInternals.update(shutdown, (now() - began) / 1000)
     const end = yield* Effect.cached(Effect.map(begin, record))
     return {
       ...endpoint,
@@ -97,7 +97,7 @@ export const timed = <A extends { readonly drain: Effect.Effect<void>; readonly 
 
 /** Counts something that has happened. */
 export const add = (counter: Counter, times = 1): void => {
-  if (times > 0) Edition.update(counter, times)
+  if (times > 0) EffectInternals.update(counter, times)
 }
 
 const byReason = new Map<string, Counter>()

@@ -9,7 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { preempted } from "../../../../testing/test/support/Preempted.js"
-import * as Edition from "../../../src/kit/Edition.js"
+import * as EffectInternals from "../../../src/kit/EffectInternals.js"
 
 /** What a limit runs in a place: `begin` when it has the place, `end` when it has left it. */
 export interface Work {
@@ -71,7 +71,7 @@ const once = ({ max, run }: Limit, turn: number): Effect.Effect<void> =>
           }
         })))
     const over = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>) =>
-      until("one waits for ever", () => fibers.every((fiber) => Edition.exitOf(fiber) !== undefined))
+      until("one waits for ever", () => fibers.every((fiber) => EffectInternals.exitOf(fiber) !== undefined))
     const empty = until("one runs for ever", () => running.size === 0)
 
     const fibers = yield* begun(3 * max, Effect.repeatN(Effect.yieldNow(), 2))
@@ -81,7 +81,9 @@ const once = ({ max, run }: Limit, turn: number): Effect.Effect<void> =>
     yield* Effect.forEach(interrupted, Fiber.interruptFork)
     yield* over(fibers)
     yield* empty
-    const failed = fibers.some((fiber) => !interrupted.includes(fiber) && Exit.isFailure(Edition.exitOf(fiber)!))
+    const failed = fibers.some((fiber) =>
+      !interrupted.includes(fiber) && Exit.isFailure(EffectInternals.exitOf(fiber)!)
+    )
     if (failed) return yield* Effect.dieMessage("A limit broke its law: one failed because others were interrupted")
 
     const gate = yield* Deferred.make<void>()

@@ -3,8 +3,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { Bodies, OpenBody } from "../../../src/server/http/Body.js"
 import type { HttpExchange, Reader, SlowReaders, Writer } from "../../../src/server/http/HttpExchange.js"
+import { Bodies, OpenBody } from "../../../src/server/http/RequestBody.js"
 
 /** An exchange, and the response that it makes once `handle` has run. */
 export interface Exchanging {

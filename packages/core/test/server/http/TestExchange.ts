@@ -9,7 +9,6 @@ import * as Sse from "@effect-mcp/core/Sse"
 import type { HttpOptions } from "@effect-mcp/core/WebHandler"
 import { type Cause, Effect, type Layer, type Scope } from "effect"
 import * as Endpoint from "../../../src/server/dispatch/Endpoint.js"
-import type { BodyFault, OpenBody } from "../../../src/server/http/Body.js"
 import {
   type Admitted,
   type Headers,
@@ -19,6 +18,7 @@ import {
   type SlowReaders,
   type Writer
 } from "../../../src/server/http/HttpExchange.js"
+import type { BodyFault, OpenBody } from "../../../src/server/http/RequestBody.js"
 import { until } from "../Serving.js"
 
 /** A request as a shell gives it, and as a transport gets it when nobody is known to have sent it. */

@@ -5,22 +5,22 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Methods from "@effect-mcp/core/protocol/legacy/Methods"
 import * as McpError from "@effect-mcp/core/protocol/McpError"
 import { Cause, Exit } from "effect"
-import * as Reply from "../../../src/server/runtime/Reply.js"
+import * as HandlerOutcome from "../../../src/server/runtime/HandlerOutcome.js"
 
 const internal = { code: -32603, message: "Internal error" }
 
 const said = (exit: Exit.Exit<unknown, unknown>) =>
-  Reply.fromExit(exit, "legacy", (value) => ({ result: { said: value } }))
+  HandlerOutcome.fromExit(exit, "legacy", (value) => ({ result: { said: value } }))
 
-describe("Reply", () => {
+describe("HandlerOutcome", () => {
   it("encodes a result with the given function", () => {
     assert.deepStrictEqual(said(Exit.succeed(1)), { result: { said: 1 } })
   })
 
   it("encodes an McpError with the code of the era", () => {
     const notFound = Cause.fail(new McpError.ResourceNotFound({ uri: "a" }))
-    assert.strictEqual(Reply.fromCause(notFound, "legacy").error?.code, -32002)
-    assert.strictEqual(Reply.fromCause(notFound, "modern").error?.code, -32602)
+    assert.strictEqual(HandlerOutcome.fromCause(notFound, "legacy").error?.code, -32002)
+    assert.strictEqual(HandlerOutcome.fromCause(notFound, "modern").error?.code, -32602)
   })
 
   it("passes a JSON-RPC error on unchanged", () => {
@@ -57,19 +57,23 @@ describe("Reply", () => {
 
   it("accepts only a result of the method, and says where another value is wrong, but not what it is", () => {
     const result = { messages: [{ role: "user", content: { type: "text", text: "hello" } }] }
-    assert.deepStrictEqual<unknown>(Reply.result(result, Methods.getPrompt), { result })
-    const { died, error } = Reply.result({ messages: [{ role: "secret" }] }, Methods.getPrompt)
+    assert.deepStrictEqual<unknown>(HandlerOutcome.result(result, Methods.getPrompt), { result })
+    const { died, error } = HandlerOutcome.result({ messages: [{ role: "secret" }] }, Methods.getPrompt)
     assert.deepStrictEqual(error, internal)
     const start = `The handler of "prompts/get" returned a value that is not a result of the method`
     assert.include(String(died), `${start}: see messages.0.`)
     assert.notInclude(String(died), "secret")
-    assert.include(String(Reply.result(undefined, Methods.getPrompt).died), start)
+    assert.include(String(HandlerOutcome.result(undefined, Methods.getPrompt).died), start)
   })
 
   it("gives the model \"Internal error\" of a tool that died, and the calling program that of anything else", () => {
     const died = Cause.die(new Error("secret"))
     const of = (method: string, params?: JsonObject) =>
-      Reply.ofRequest({ received: { method, params }, encode: () => ({ result: {} }) }, Exit.failCause(died), "legacy")
+      HandlerOutcome.ofRequest(
+        { received: { method, params }, encode: () => ({ result: {} }) },
+        Exit.failCause(died),
+        "legacy"
+      )
     assert.deepStrictEqual<unknown>(of("tools/call", { name: "search" }), {
       result: { content: [{ type: "text", text: "Internal error" }], isError: true },
       died,
@@ -83,7 +87,7 @@ describe("Reply", () => {
   })
 
   it("describes why a question to the client had no answer, without the error of the transport", () => {
-    const why = (error: unknown) => Reply.fromCause(Cause.fail(error), "legacy").error
+    const why = (error: unknown) => HandlerOutcome.fromCause(Cause.fail(error), "legacy").error
     assert.deepInclude(why(new LocalError.RequestTimeout({ method: "roots/list", millis: 5 })), {
       code: -32603,
       message: `Request "roots/list" timed out after 5 ms`
@@ -100,7 +104,7 @@ describe("Reply", () => {
     })
     // What a program said last may be anything; it is for the operator.
     const closed = new LocalError.ConnectionClosed({ cause: broken })
-    const reply = Reply.fromCause(Cause.fail(closed), "legacy")
+    const reply = HandlerOutcome.fromCause(Cause.fail(closed), "legacy")
     assert.deepInclude(reply.error, { code: -32603, message: "The client has closed the connection" })
     assert.deepStrictEqual(reply.died, Cause.fail(closed))
     assert.include(why(new LocalError.SessionExpired({ method: "roots/list" }))?.message ?? "", `"roots/list"`)
@@ -111,10 +115,13 @@ describe("Reply", () => {
       new McpError.UrlElicitationRequired({
         elicitations: [{ mode: "url", elicitationId: "7", message: "Sign in", url }]
       })
-    const reply = Reply.fromCause(Cause.fail(demand("not a URL")), "legacy")
+    const reply = HandlerOutcome.fromCause(Cause.fail(demand("not a URL")), "legacy")
     assert.deepStrictEqual(reply.error, internal)
     assert.include(String(reply.died), `a url that is not valid, in the elicitation "7"`)
-    assert.strictEqual(Reply.fromCause(Cause.fail(demand("https://example.com")), "legacy").error?.code, -32042)
+    assert.strictEqual(
+      HandlerOutcome.fromCause(Cause.fail(demand("https://example.com")), "legacy").error?.code,
+      -32042
+    )
   })
 
   it("knows which failures are protocol errors", () => {
@@ -125,10 +132,10 @@ describe("Reply", () => {
         new LocalError.NoBackChannel({ method: "a" })
       ]
     ) {
-      assert.isTrue(Reply.isProtocolError(failure))
+      assert.isTrue(HandlerOutcome.isProtocolError(failure))
     }
     for (const failure of [new Error("no"), { _tag: "InvalidParams", message: "looks like one" }, undefined]) {
-      assert.isFalse(Reply.isProtocolError(failure))
+      assert.isFalse(HandlerOutcome.isProtocolError(failure))
     }
   })
 })

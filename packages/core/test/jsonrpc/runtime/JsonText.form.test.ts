@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import * as Json from "../../../src/jsonrpc/runtime/Json.js"
+import * as JsonText from "../../../src/jsonrpc/runtime/JsonText.js"
 
 const cyclic: { self?: unknown } = {}
 cyclic.self = cyclic
 
-describe("Json.strictText", () => {
+describe("JsonText.strictText", () => {
   const values: ReadonlyArray<unknown> = [
     null,
     "null",
@@ -19,8 +19,8 @@ describe("Json.strictText", () => {
   ]
   for (const value of values) {
     it(`writes ${JSON.stringify(value)} as JSON.stringify does`, () => {
-      assert.deepStrictEqual(Json.strictText(value), Either.right(JSON.stringify(value)))
-      assert.strictEqual(Json.fault(value), undefined)
+      assert.deepStrictEqual(JsonText.strictText(value), Either.right(JSON.stringify(value)))
+      assert.strictEqual(JsonText.fault(value), undefined)
     })
   }
 
@@ -33,14 +33,14 @@ describe("Json.strictText", () => {
   ]
   for (const [value, where] of faults) {
     it(`finds that ${where}`, () => {
-      assert.strictEqual(Json.fault(value), where)
-      assert.deepStrictEqual(Json.strictText(value), Either.left(where))
+      assert.strictEqual(JsonText.fault(value), where)
+      assert.deepStrictEqual(JsonText.strictText(value), Either.left(where))
     })
   }
 
   it("finds no end of a cycle, and does not write it", () => {
-    assert.strictEqual(Json.fault(cyclic), undefined)
-    assert.deepStrictEqual(Json.strictText(cyclic), Either.left("it has no form in JSON"))
-    assert.isTrue(Either.isLeft(Json.strictText(undefined)))
+    assert.strictEqual(JsonText.fault(cyclic), undefined)
+    assert.deepStrictEqual(JsonText.strictText(cyclic), Either.left("it has no form in JSON"))
+    assert.isTrue(Either.isLeft(JsonText.strictText(undefined)))
   })
 })

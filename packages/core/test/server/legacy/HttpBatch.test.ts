@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@effect-mcp/core/Message"
-import * as Batch from "../../../src/server/legacy/Batch.js"
+import * as HttpBatch from "../../../src/server/legacy/HttpBatch.js"
 
 const ping = Message.request(1, "ping")
 
 describe("refusal", () => {
-  const why = (batch: ReadonlyArray<unknown>, version?: Parameters<typeof Batch.refusal>[1]) =>
-    Batch.refusal(batch, version)?.error
+  const why = (batch: ReadonlyArray<unknown>, version?: Parameters<typeof HttpBatch.refusal>[1]) =>
+    HttpBatch.refusal(batch, version)?.error
 
   it("accepts one to a hundred messages", () => {
     assert.match(why([], "2025-03-26")!.message, /empty/)
@@ -18,7 +18,7 @@ describe("refusal", () => {
 describe("requests", () => {
   it("finds requests, well formed or not, and nothing else", () => {
     assert.strictEqual(
-      Batch.requests([
+      HttpBatch.requests([
         ping,
         Message.notification("notifications/initialized"),
         Message.success(1, {}),
@@ -32,6 +32,6 @@ describe("requests", () => {
       ]).length,
       5
     )
-    assert.strictEqual(Batch.requests([]).length, 0)
+    assert.strictEqual(HttpBatch.requests([]).length, 0)
   })
 })

@@ -1,24 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import * as Deadlines from "../../../src/kit/Deadlines.js"
-import * as EventStream from "../../../src/server/http/EventStream.js"
 import { PIECE } from "../../../src/server/http/HttpExchange.js"
+import * as StreamedAnswer from "../../../src/server/http/StreamedAnswer.js"
 import { UnsentText } from "../../../src/server/http/UnsentText.js"
 import * as ResolvedLimits from "../../../src/server/runtime/ResolvedLimits.js"
 import { TestExchange } from "./TestExchange.js"
 
 const open = (
   { limits = ResolvedLimits.ofHttp({ capacity: 4, maxQueued: 1_000_000 }), ...options }:
-    & Partial<EventStream.Options>
-    & Partial<Pick<EventStream.Shared, "limits">> = {},
+    & Partial<StreamedAnswer.Options>
+    & Partial<Pick<StreamedAnswer.Shared, "limits">> = {},
   unsent = new UnsentText(Infinity)
 ) =>
   Effect.gen(function*() {
     const exchange = new TestExchange("GET", "/mcp", {})
     const sweeper = yield* Deadlines.make(1000)
     const closed: Array<ReadonlyArray<string>> = []
-    const stream = new EventStream.EventStream(exchange, { sweeper, unsent, limits }, {
-      headers: EventStream.HEADERS,
+    const stream = new StreamedAnswer.EventStream(exchange, { sweeper, unsent, limits }, {
+      headers: StreamedAnswer.HEADERS,
       keepAlive: 15_000,
       onClose: (unsent) => closed.push(unsent),
       ...options
@@ -26,10 +26,10 @@ const open = (
     return { closed, stream, sweeper, exchange }
   })
 
-describe("EventStream", () => {
+describe("StreamedAnswer", () => {
   it.scoped("begins with headers that forbid proxies to buffer it", () =>
     Effect.gen(function*() {
-      const { exchange } = yield* open({ headers: { ...EventStream.HEADERS, "mcp-session-id": "s" } })
+      const { exchange } = yield* open({ headers: { ...StreamedAnswer.HEADERS, "mcp-session-id": "s" } })
       assert.strictEqual(exchange.status, 200)
       assert.deepStrictEqual(exchange.sent, {
         "content-type": "text/event-stream",

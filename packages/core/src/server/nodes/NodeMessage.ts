@@ -6,7 +6,7 @@
  * text: it is neither escaped nor parsed on its way.
  */
 import * as Schema from "effect/Schema"
-import * as Json from "../../jsonrpc/runtime/Json.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import * as SchemaCheck from "../../protocol/schema/SchemaCheck.js"
 import type { Headers, HttpExchange } from "../http/HttpExchange.js"
 
@@ -60,8 +60,8 @@ export const encode = (envelope: Envelope): string => {
 /** Reads what `encode` has written; `undefined` for anything else, such as what another version of this library sent. */
 export const decode = (text: string): Envelope | undefined => {
   const end = text.indexOf("\n")
-  const line = Json.parse(end === -1 ? text : text.slice(0, end))
-  if (line instanceof Json.Refused || !isLine(line)) return undefined
+  const line = JsonText.parse(end === -1 ? text : text.slice(0, end))
+  if (line instanceof JsonText.Refused || !isLine(line)) return undefined
   if (end !== -1) return { ...line, body: text.slice(end + 1) } as Envelope
   return line.type === "reply" || line.type === "text" ? undefined : line as Envelope
 }

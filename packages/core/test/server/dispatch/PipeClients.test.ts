@@ -7,7 +7,7 @@ import { ServerSession } from "@effect-mcp/core/ServerSession"
 import * as Tool from "@effect-mcp/core/Tool"
 import * as TestPeer from "@effect-mcp/testing/TestPeer"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Queue, Schema, TestClock } from "effect"
-import { MAX_EARLIER } from "../../../src/server/dispatch/Pipe.js"
+import { MAX_EARLIER } from "../../../src/server/dispatch/PipeClients.js"
 import { act, call, connect, GreetLive, names, serve, uninitialized, until } from "../Serving.js"
 
 class Visit extends Context.Tag("test/Visit")<Visit, number>() {}

@@ -14,7 +14,7 @@ import type * as Passive from "../../jsonrpc/Conversation.js"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
 import * as Transport from "../../jsonrpc/Transport.js"
-import * as Edition from "../../kit/Edition.js"
+import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Race from "../../kit/Race.js"
 import * as Methods from "../../protocol/modern/Methods.js"
 import type * as Version from "../../protocol/Version.js"
@@ -91,7 +91,10 @@ export class Pipe {
   private get heartbeat(): Effect.Effect<never, TransportError> {
     return Effect.forever(
       Effect.suspend(() =>
-        Race.raceFirst(this.current.conversation.heartbeat, Deferred.await(this.replaced ??= Edition.deferred()))
+        Race.raceFirst(
+          this.current.conversation.heartbeat,
+          Deferred.await(this.replaced ??= EffectInternals.deferred())
+        )
       )
     )
   }
@@ -132,7 +135,7 @@ export class Pipe {
       this.earlier.delete(oldest)
       this.options.fork(oldest.conversation.close)
     }
-    if (this.replaced !== undefined) Edition.done(this.replaced, Effect.void)
+    if (this.replaced !== undefined) EffectInternals.done(this.replaced, Effect.void)
     this.replaced = undefined
   }
 }

@@ -11,12 +11,12 @@ import type * as Effect from "effect/Effect"
 import * as JsonRpcError from "../../jsonrpc/JsonRpcError.js"
 import * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
-import * as Json from "../../jsonrpc/runtime/Json.js"
-import type * as Edition from "../../kit/Edition.js"
+import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
+import type * as EffectInternals from "../../kit/EffectInternals.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
 import type { Answerable, Headers, Writer } from "../http/HttpExchange.js"
 import * as Refusal from "../http/Refusal.js"
-import type { Back, Forth } from "./Envelope.js"
+import type { Back, Forth } from "./NodeMessage.js"
 
 /** After how many characters the other node learns that the client has taken them. */
 const REPORTED = 64 * 1024
@@ -59,7 +59,7 @@ export class Forward {
   constructor(
     private readonly exchange: Answerable,
     private readonly options: Options,
-    runtime: Edition.Services
+    runtime: EffectInternals.Services
   ) {
     this.node = options.node
     this.sending = new SerialQueue({ runtime })
@@ -221,7 +221,7 @@ const errorsOf = (body: string | undefined): string | undefined => {
     ? [incoming.id]
     : []
   const errors = ids.map((id) => Message.failure(id, LOST))
-  return errors.length === 0 ? undefined : Json.stringify(isBatch ? errors : errors[0])
+  return errors.length === 0 ? undefined : JsonText.stringify(isBatch ? errors : errors[0])
 }
 
 /** The error of a request whose node has ended. */

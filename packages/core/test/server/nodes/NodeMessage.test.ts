@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Envelope from "../../../src/server/nodes/Envelope.js"
+import * as NodeMessage from "../../../src/server/nodes/NodeMessage.js"
 
-const request: Envelope.Forth = {
+const request: NodeMessage.Forth = {
   type: "exchange",
   from: "one",
   id: "1",
@@ -22,12 +22,12 @@ const without = ({ ...members }: object, ...names: ReadonlyArray<string>): objec
 }
 
 describe("An envelope", () => {
-  const envelopes: ReadonlyArray<Envelope.Envelope> = [
-    without(request, "remoteAddress", "body") as Envelope.Envelope,
+  const envelopes: ReadonlyArray<NodeMessage.Envelope> = [
+    without(request, "remoteAddress", "body") as NodeMessage.Envelope,
     ...["", "{}", "\n", "no JSON", "a\0b", text].map((body) => ({
       ...without(request, "remoteAddress"),
       body
-    } as Envelope.Envelope)),
+    } as NodeMessage.Envelope)),
     { type: "reply", id: "1", status: 200, headers: {}, body: "" },
     { type: "text", id: "1", node: "two", body: text },
     { type: "stream", id: "1", node: "two", status: 200, headers: {} },
@@ -39,13 +39,13 @@ describe("An envelope", () => {
   ]
   for (const envelope of envelopes) {
     it(`is read as it was written: ${JSON.stringify(envelope).slice(0, 40)}`, () => {
-      assert.deepStrictEqual(Envelope.decode(Envelope.encode(envelope)), envelope)
+      assert.deepStrictEqual(NodeMessage.decode(NodeMessage.encode(envelope)), envelope)
     })
   }
 
   it("has its body as it is, and is longer than the body by its own line only, however long the body is", () => {
     const body = JSON.stringify({ text: "\"".repeat(1_000_000) })
-    const encoded = Envelope.encode({ ...request, body })
+    const encoded = NodeMessage.encode({ ...request, body })
     assert.isTrue(encoded.endsWith(`\n${body}`))
     assert.isBelow(encoded.length - body.length, 300)
   })
@@ -66,6 +66,6 @@ describe("An envelope", () => {
       "{\"type\":\"reply\",\"id\":\"1\",\"status\":200,\"headers\":{},\"body\":\"\"}",
       "{\"type\":\"text\",\"id\":\"1\",\"node\":\"two\",\"text\":\"a\"}"
     ]
-    for (const text of strange) assert.isUndefined(Envelope.decode(text), text)
+    for (const text of strange) assert.isUndefined(NodeMessage.decode(text), text)
   })
 })

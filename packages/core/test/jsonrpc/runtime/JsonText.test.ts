@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import * as Json from "../../../src/jsonrpc/runtime/Json.js"
+import * as JsonText from "../../../src/jsonrpc/runtime/JsonText.js"
 
 const arrays = (depth: number): string => "[".repeat(depth) + "]".repeat(depth)
 const objects = (depth: number): string => "{\"a\":".repeat(depth - 1) + "{}" + "}".repeat(depth - 1)
 
-const refusal = (text: string, maxDepth?: number): Json.Refused["reason"] | undefined => {
-  const value = Json.parse(text, maxDepth)
-  return value instanceof Json.Refused ? value.reason : undefined
+const refusal = (text: string, maxDepth?: number): JsonText.Refused["reason"] | undefined => {
+  const value = JsonText.parse(text, maxDepth)
+  return value instanceof JsonText.Refused ? value.reason : undefined
 }
 
-describe("Json.parse", () => {
+describe("JsonText.parse", () => {
   it("ignores a byte order mark, and no second one", () => {
-    assert.deepStrictEqual(Json.parse("\uFEFF{\"a\":[1]}"), { a: [1] })
+    assert.deepStrictEqual(JsonText.parse("\uFEFF{\"a\":[1]}"), { a: [1] })
     for (const text of ["\uFEFF", "\uFEFF\uFEFF{}", "{}\uFEFF", " \uFEFF{}"]) {
-      assert.deepInclude(Json.parse(text) as object, { _tag: "Refused", reason: "syntax" })
+      assert.deepInclude(JsonText.parse(text) as object, { _tag: "Refused", reason: "syntax" })
     }
   })
 
@@ -22,14 +22,14 @@ describe("Json.parse", () => {
     FastCheck.assert(FastCheck.property(FastCheck.jsonValue({ maxDepth: 5 }), (value) => {
       const text = JSON.stringify(value)
       if (text.includes("__proto__")) return
-      assert.deepStrictEqual(Json.parse(text), JSON.parse(text))
+      assert.deepStrictEqual(JsonText.parse(text), JSON.parse(text))
     }))
   })
 
   it("refuses text that is not JSON, without repeating it", () => {
     for (const text of ["", "{", "{'a':1}", "NaN", "undefined", "{} {}", "s3cret", "\u0000"]) {
-      const value = Json.parse(text)
-      assert.instanceOf(value, Json.Refused)
+      const value = JsonText.parse(text)
+      assert.instanceOf(value, JsonText.Refused)
       assert.strictEqual(value.reason, "syntax")
       assert.strictEqual(value.message, "Parse error: the input is not JSON")
       assert.strictEqual(value.value, undefined)
@@ -38,13 +38,13 @@ describe("Json.parse", () => {
 
   it("never throws, whatever the text", () => {
     FastCheck.assert(FastCheck.property(FastCheck.string({ unit: "binary" }), (text) => {
-      Json.parse(text)
+      JsonText.parse(text)
     }))
   })
 
   it("accepts 64 levels and refuses 65", () => {
     for (const nested of [arrays, objects]) {
-      assert.deepStrictEqual(Json.parse(nested(64)), JSON.parse(nested(64)))
+      assert.deepStrictEqual(JsonText.parse(nested(64)), JSON.parse(nested(64)))
       assert.strictEqual(refusal(nested(65)), "depth")
     }
     assert.strictEqual(refusal("[".repeat(33) + objects(32) + "]".repeat(33)), "depth")
@@ -66,8 +66,8 @@ describe("Json.parse", () => {
   })
 
   it("returns the value of a document that is too deep, so that it can be answered", () => {
-    const value = Json.parse(`{"id":7,"params":${arrays(64)}}`)
-    assert.instanceOf(value, Json.Refused)
+    const value = JsonText.parse(`{"id":7,"params":${arrays(64)}}`)
+    assert.instanceOf(value, JsonText.Refused)
     assert.strictEqual((value.value as { id: number }).id, 7)
   })
 
@@ -98,13 +98,13 @@ describe("Json.parse", () => {
 
   it("accepts the name as a value, and names that resemble it", () => {
     for (const text of [`{"a":"__proto__"}`, `["\\u005f_proto__"]`, `{"__proto":1}`, `{"\\\\u005f_proto__":1}`]) {
-      assert.deepStrictEqual(Json.parse(text), JSON.parse(text))
+      assert.deepStrictEqual(JsonText.parse(text), JSON.parse(text))
     }
   })
 
   it("returns the value of a document that names a prototype, so that it can be answered", () => {
-    const value = Json.parse(`{"id":"a","__proto__":{}}`)
-    assert.instanceOf(value, Json.Refused)
+    const value = JsonText.parse(`{"id":"a","__proto__":{}}`)
+    assert.instanceOf(value, JsonText.Refused)
     assert.strictEqual((value.value as { id: string }).id, "a")
   })
 })
@@ -116,9 +116,9 @@ const nodes = (value: unknown): number =>
 
 /** Whether it holds exactly so many. */
 const holds = (text: string, count: number): boolean =>
-  !Json.holdsMoreThan(text, count) && Json.holdsMoreThan(text, count - 1)
+  !JsonText.holdsMoreThan(text, count) && JsonText.holdsMoreThan(text, count - 1)
 
-describe("Json.holdsMoreThan", () => {
+describe("JsonText.holdsMoreThan", () => {
   it("counts every value of any document, however it is laid out", () => {
     FastCheck.assert(FastCheck.property(FastCheck.jsonValue({ maxDepth: 5 }), FastCheck.nat(3), (value, indent) => {
       assert.isTrue(holds(JSON.stringify(value, null, indent), nodes(value)))
@@ -126,13 +126,13 @@ describe("Json.holdsMoreThan", () => {
   })
 
   it("takes 100,000 and not one more, in arrays, objects and what is nested", () => {
-    for (const max of [Json.MAX_NODES, Json.MAX_RESPONSE_NODES]) {
+    for (const max of [JsonText.MAX_NODES, JsonText.MAX_RESPONSE_NODES]) {
       const numbers = (count: number) => `[${"0,".repeat(count - 2)}0]`
       const members = (count: number) => `{${"\"\":0,".repeat(count - 2)}"":0}`
       const empty = (count: number) => `[${"{},".repeat(count - 2)}[ ]]`
       for (const make of [numbers, members, empty]) {
-        assert.isFalse(Json.holdsMoreThan(make(max), max))
-        assert.isTrue(Json.holdsMoreThan(make(max + 1), max))
+        assert.isFalse(JsonText.holdsMoreThan(make(max), max))
+        assert.isTrue(JsonText.holdsMoreThan(make(max + 1), max))
       }
     }
     assert.isTrue(holds("[".repeat(1000) + "]".repeat(1000), 1000))
@@ -155,14 +155,14 @@ describe("Json.holdsMoreThan", () => {
   it("does not look at a text that is too short to hold too many", () => {
     const look = () => assert.fail("looked at")
     const text = { length: 200, indexOf: look, charCodeAt: look } as unknown as string
-    assert.isFalse(Json.holdsMoreThan(text, 100))
+    assert.isFalse(JsonText.holdsMoreThan(text, 100))
   })
 
   it("does not read exactly what cannot hold too many", () => {
     const text = `{"a":"${",".repeat(500)}","b":[${" ".repeat(5000)}]}`
     const look = () => assert.fail("read")
     const watched = { length: text.length, indexOf: text.indexOf.bind(text), charCodeAt: look } as unknown as string
-    assert.isFalse(Json.holdsMoreThan(watched, 600))
+    assert.isFalse(JsonText.holdsMoreThan(watched, 600))
     assert.isTrue(holds(text, 3))
   })
 
@@ -174,15 +174,15 @@ describe("Json.holdsMoreThan", () => {
       indexOf: (...args: [string, number?]) => (looks++, text.indexOf(...args)),
       charCodeAt: (at: number) => (looks++, text.charCodeAt(at))
     }
-    assert.isTrue(Json.holdsMoreThan(watched as unknown as string, 1000))
+    assert.isTrue(JsonText.holdsMoreThan(watched as unknown as string, 1000))
     assert.isBelow(looks, 10_000)
-    assert.isFalse(Json.holdsMoreThan("\"" + ",".repeat(100), 10))
+    assert.isFalse(JsonText.holdsMoreThan("\"" + ",".repeat(100), 10))
   })
 })
 
-describe("Json.stringify", () => {
+describe("JsonText.stringify", () => {
   it("writes one line", () => {
-    const text = Json.stringify({ a: "one\ntwo\r\n\u2028" })
+    const text = JsonText.stringify({ a: "one\ntwo\r\n\u2028" })
     assert.isDefined(text)
     assert.notMatch(text, /[\n\r]/)
     assert.deepStrictEqual(JSON.parse(text), { a: "one\ntwo\r\n\u2028" })
@@ -197,7 +197,7 @@ describe("Json.stringify", () => {
       }
     }
     for (const value of [cycle, { a: 1n }, throws, undefined, () => 1]) {
-      assert.strictEqual(Json.stringify(value), undefined)
+      assert.strictEqual(JsonText.stringify(value), undefined)
     }
   })
 })
