@@ -6,96 +6,51 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Client from "@effect-mcp/core/Client"
 import * as Definition from "@effect-mcp/core/Definition"
 import * as Remote from "@effect-mcp/core/Remote"
-import * as HttpServer from "@effect-mcp/node/HttpServer"
-import * as StdioServer from "@effect-mcp/node/StdioServer"
-import { Effect, Layer, Scope } from "effect"
-import { Agent, createServer, request } from "node:http"
+import { Effect } from "effect"
+import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { createInterface } from "node:readline"
-import { PassThrough } from "node:stream"
 import { Add, Server } from "./AddServer.js"
-
-/** Makes one side ready; gives a function that makes one call with an id that was not used before. */
-type Walk = () => Promise<(id: number) => Promise<void>>
+import * as Questions from "./walks/Questions.js"
+import * as Refresh from "./walks/Refresh.js"
+import {
+  built,
+  check,
+  envelope,
+  initialize,
+  initialized,
+  serve,
+  serveLines,
+  text,
+  versions,
+  type Walk
+} from "./walks/Wire.js"
 
 type Era = "legacy" | "modern"
-
-const clientInfo = { name: "raw", version: "1.0.0" }
-const versions = { legacy: "2025-11-25", modern: "2026-07-28" }
-
-const text = (message: object): string => JSON.stringify({ jsonrpc: "2.0", ...message })
 
 const call = (id: number, _meta?: object): string =>
   text({ id, method: "tools/call", params: { name: "add", arguments: { a: id, b: 1 }, _meta } })
 
-const initialize = text({
-  id: 0,
-  method: "initialize",
-  params: { protocolVersion: versions.legacy, capabilities: {}, clientInfo }
-})
-
-const initialized = text({ method: "notifications/initialized" })
-
-const check = (answer: string, id: number): void => {
-  if (!answer.includes(`"sum":${id + 1}`)) throw new Error(`the call ${id} was answered with ${answer}`)
-}
-
-const built = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
-  Effect.runPromise(Effect.flatMap(Scope.make(), (scope) => Scope.extend(effect, scope)))
-
-interface Answer {
-  readonly body: string
-  readonly session: string
-}
-
-/** Serves over HTTP; gives a function that sends a POST. */
-const serve = async () => {
-  const layer = Layer.provide(HttpServer.layer({ port: 0 }), Server)
-  const { url } = await built(Effect.provide(HttpServer.HttpServer, await built(Layer.build(layer))))
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  return (body: string, headers: Readonly<Record<string, string>>): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      const all = { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers }
-      const sent = request(url, { agent, method: "POST", headers: all }, (response) => {
-        let body = ""
-        response.setEncoding("utf8").on("data", (chunk: string) => body += chunk)
-        response.on("end", () => resolve({ body, session: String(response.headers["mcp-session-id"]) }))
-      })
-      sent.on("error", reject).end(body)
-    })
-}
+const sum = (id: number): string => `"sum":${id + 1}`
 
 const modernPost: Walk = async () => {
-  const post = await serve()
+  const post = await serve(Server)
   const headers = { "mcp-protocol-version": versions.modern, "mcp-method": "tools/call", "mcp-name": "add" }
-  const _meta = {
-    "io.modelcontextprotocol/protocolVersion": versions.modern,
-    "io.modelcontextprotocol/clientInfo": clientInfo,
-    "io.modelcontextprotocol/clientCapabilities": {}
-  }
-  return async (id) => check((await post(call(id, _meta), headers)).body, id)
+  return async (id) => check((await post(call(id, envelope()), headers)).body, sum(id))
 }
 
 const legacyPost: Walk = async () => {
-  const post = await serve()
-  const { session } = await post(initialize, {})
+  const post = await serve(Server)
+  const { session } = await post(initialize(), {})
   const headers = { "mcp-session-id": session, "mcp-protocol-version": versions.legacy }
   await post(initialized, headers)
-  return async (id) => check((await post(call(id), headers)).body, id)
+  return async (id) => check((await post(call(id), headers)).body, sum(id))
 }
 
 const stdio: Walk = async () => {
-  const input = new PassThrough()
-  const output = new PassThrough()
-  await built(Layer.build(Layer.provide(StdioServer.layerWith({ input, output }), Server)))
-  const lines = createInterface({ input: output })[Symbol.asyncIterator]()
-  const ask = async (line: string): Promise<string> => {
-    input.write(`${line}\n`)
-    return String((await lines.next()).value)
-  }
-  await ask(initialize)
-  input.write(`${initialized}\n`)
-  return async (id) => check(await ask(call(id)), id)
+  const { ask, send } = await serveLines(Server)
+  await ask(initialize())
+  send(initialized)
+  return async (id) => check(await ask(call(id)), sum(id))
 }
 
 /** The results of a server of one era, by method; a method that is not here is unknown to it. */
@@ -144,7 +99,7 @@ const client = (era: Era): Walk => async () => {
   const session = await built(Effect.provide(Client.make(connector), FetchHttpClient.layer))
   if (session.era !== era) throw new Error(`the client found the ${session.era} era, not the ${era} one`)
   const typed = Client.of(session, Definition.make(Add))
-  return async (id) => check(JSON.stringify(await Effect.runPromise(typed.add({ a: id, b: 1 }))), id)
+  return async (id) => check(JSON.stringify(await Effect.runPromise(typed.add({ a: id, b: 1 }))), sum(id))
 }
 
 export const walks: Readonly<Record<string, Walk>> = {
@@ -152,5 +107,9 @@ export const walks: Readonly<Record<string, Walk>> = {
   "server, legacy POST in a session": legacyPost,
   "server, stdio": stdio,
   "client, modern POST": client("modern"),
-  "client, legacy POST in a session": client("legacy")
+  "client, legacy POST in a session": client("legacy"),
+  "server, a question up to 2025-11-25": Questions.legacy,
+  "server, a question at 2026-07-28": Questions.modern,
+  "server, a task": Questions.task,
+  "client, a refused token": Refresh.walk
 }
