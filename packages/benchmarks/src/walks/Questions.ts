@@ -1,5 +1,6 @@
 /**
- * The walks of a server that asks its client, in both eras, and of a call that becomes a task. All go over standard streams.
+ * The walks of a server that asks its client, in both eras, and of a call that becomes a task. All go over standard streams, so that
+ * they show the questions and the task and nothing of HTTP.
  */
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as ServerSession from "@effect-mcp/core/ServerSession"

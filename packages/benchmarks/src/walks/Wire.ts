@@ -1,5 +1,6 @@
 /**
- * The other side of a walk: it sends and receives text, over HTTP or over standard streams, and has no code of ours.
+ * The other side of a walk: it sends and receives text, over HTTP or over standard streams, and has no code of ours. The walks
+ * say what is sent, and look at the answers.
  */
 import type { Dispatcher } from "@effect-mcp/core/Dispatcher"
 import * as HttpServer from "@effect-mcp/node/HttpServer"
