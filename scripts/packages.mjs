@@ -70,7 +70,7 @@ for (const file of files) {
 done("publint and attw find nothing")
 
 /** The most kB of programs of the benchmarks as one minified file, with the Effect of our lock file. */
-const BUNDLES = { own: 480, browser: 480 }
+const BUNDLES = { own: 490, browser: 490 }
 for (const [program, most] of Object.entries(BUNDLES)) {
   const contents = readFileSync(join(root, `packages/benchmarks/dist/startup/${program}.js`), "utf8")
   const { outputFiles } = await build({

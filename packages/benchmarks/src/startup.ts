@@ -48,7 +48,7 @@ const MORE_MEMORY = 21
  * How many kilobytes our bundles may have. Wanted are 460 and 430. Effect alone has 255 of the server's, where a server of one file
  * takes 246, and with its HTTP client 274 of the client's.
  */
-const KILOBYTES: Readonly<Record<string, number>> = { own: 477, browser: 474 }
+const KILOBYTES: Readonly<Record<string, number>> = { own: 490, browser: 490 }
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const compiled = fileURLToPath(new URL("startup", import.meta.url))
