@@ -1,6 +1,6 @@
 /**
- * Where the client keeps what it is known as at each authorization server, and the tokens it got there. Everything is kept by
- * issuer, so nothing of one authorization server is ever sent to another. It uses the platform's `KeyValueStore`;
+ * Where the client keeps what it is known as at each authorization server, and the tokens it got there. Registrations and tokens are kept by
+ * issuer, so that nothing of one authorization server is ever sent to another; which issuer an MCP server has is kept by its URL. It uses the platform's `KeyValueStore`;
  * `node/CredentialDirectory` keeps it in files that only the user can read.
  *
  * @since 0.1.0

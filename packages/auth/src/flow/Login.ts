@@ -1,6 +1,6 @@
 /**
  * Decides when the client gets tokens for an MCP server, whether the user's browser opens for that, and when the client gives up. The
- * first row that applies decides. Nothing here has effects: `ServerTokens` asks these questions, in this order, and does what they say.
+ * first condition that holds decides. Nothing here has effects: `ServerTokens` asks these questions, in this order, and does what they say.
  * - `beforeRequest`, `mayRenew`: are tokens renewed before a request? `afterRefusal`: what happens to a request that was refused?
  * - `mayBeStored`, `whyNotBegin`, `mayRefresh`, `whyNotAsk`: how far does a run that gets tokens go, until it asks the user?
  * - `learn`: what does the client remember of it?
@@ -44,7 +44,7 @@ export interface Need {
   readonly sent: string | undefined
   /** The scopes that the refused token does not have. */
   readonly missing: Scopes.Scopes | undefined
-  /** How often the request has been refused. */
+  /** How often the request has been refused; a refusal for a nonce of DPoP is not counted. */
   readonly attempt: number
   /** The revision that the request speaks. */
   readonly version: string
@@ -82,8 +82,8 @@ export const mayRenew = ({ isInteractive }: Rules, { refreshToken }: Tokens): bo
   refreshToken !== undefined || !isInteractive
 
 export type Answer =
-  /** `GetTokens` begins or joins a run, which may ask the user; `Refresh` never asks the user. */
-  | { readonly _tag: "SendAgain" | "LeaveRefused" | "Refresh" | "GetTokens" }
+  /** `GetTokens` begins or joins a run, which may ask the user; `Renew` never asks the user. */
+  | { readonly _tag: "SendAgain" | "LeaveRefused" | "Renew" | "GetTokens" }
   | { readonly _tag: "Fail"; readonly error: AuthorizationError }
 
 /** `isQuiet`: the user did not cause the request, so it is not a reason to ask the user. */
@@ -101,7 +101,7 @@ export const afterRefusal = (
   if (!rules.isInteractive || !isQuiet) return forNeed(rules, known, need)
   if (status !== 401 || known.tokens === undefined) return { _tag: "LeaveRefused" }
   if (isOther(known, sent)) return { _tag: "SendAgain" }
-  return { _tag: attempt === 1 && known.tokens.refreshToken !== undefined ? "Refresh" : "LeaveRefused" }
+  return { _tag: attempt === 1 && known.tokens.refreshToken !== undefined ? "Renew" : "LeaveRefused" }
 }
 
 /** What happens to a request that may ask the user: another request may have got tokens for it, and new tokens may be of no use. */

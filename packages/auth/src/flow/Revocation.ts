@@ -1,6 +1,6 @@
 /**
- * Tells an authorization server that tokens are not needed any more (RFC 7009). The same holds for a registration of this client that
- * only these tokens used (RFC 7592). `TokenState` forgets the tokens, and not this module.
+ * Tells the authorization server that the client needs its tokens no longer (RFC 7009), and deletes a registration that no other tokens
+ * use (RFC 7592). `TokenState` forgets the tokens.
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
@@ -42,7 +42,7 @@ const revokeTokens = Effect.fnUntraced(function*(self: Self, known: State, bindi
   const { context } = yield* TokenRequests.asBefore(self, known, binding)
   const { server } = context
   const { revocationEndpoint: url } = server
-  // Nothing needs the client then, and `ask` may ask the user for it.
+  // Nothing needs the client then, and the option `ask` of `ClientIdentity` may ask the user for it.
   if (url === undefined) return
   const client = yield* settings.grant.client({ ...context, clientId: tokens.clientId })
   const documents = TokenRequests.documentsAsBefore(settings, binding)

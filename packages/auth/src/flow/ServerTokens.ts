@@ -136,10 +136,11 @@ const satisfy = Effect.fnUntraced(
         case "Fail":
           yield* learn(self, { _tag: "RequestFailed", error: answer.error })
           return yield* answer.error
-        case "Refresh":
+        case "Renew":
           yield* Effect.ignore(run.join(renew(self)))
           return Login.isOther(yield* state.get, need.sent)
         case "GetTokens":
+          // A run that is under way is joined, and gives the need that it was begun for: then this need is looked at again.
           if ((yield* run.join(getTokens(self, need))) === need) return true
       }
     }
@@ -168,7 +169,7 @@ const proceed = Effect.fnUntraced(function*(self: Self, need: Login.Need) {
   const found = { known, discovered: yield* TokenRequests.discover(self, known, need) }
   if (Login.mayRefresh(need, found) && (yield* refreshed(self, found, need))) return
   yield* failIf(self, Login.whyNotAsk)
-  const request = yield* TokenRequests.forNeed(self, found, need, yield* state.get)
+  const request = yield* TokenRequests.requestFor(self, found, need, yield* state.get)
   yield* rules.isInteractive ? ask(self, request) : TokenRequests.obtain(self, request)
 })
 
@@ -185,7 +186,7 @@ const refreshed = (self: Self, found: Login.Found, need: Login.Need): Result<boo
     const now = yield* self.state.get
     const tokens = Login.isSame(now, discovered) ? now.tokens : undefined
     if (tokens?.refreshToken === undefined) return false
-    const request = yield* TokenRequests.forNeed(self, found, need, now)
+    const request = yield* TokenRequests.requestFor(self, found, need, now)
     return yield* Effect.catchIf(
       Effect.as(TokenRequests.refresh(self, request, tokens, tokens.refreshToken), true),
       ({ reason }) => reason === "TokenRefused" || reason === "UnknownClient",

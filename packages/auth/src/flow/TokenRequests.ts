@@ -60,7 +60,7 @@ export const discover = ({ settings }: Self, known: State, { version, wanted }: 
 }
 
 /** A request for what an MCP server needs, with what is known `now`. */
-export const forNeed = Effect.fnUntraced(function*(
+export const requestFor = Effect.fnUntraced(function*(
   { settings }: Self,
   { discovered, known }: Login.Found,
   { missing, version, wanted }: Login.Need,

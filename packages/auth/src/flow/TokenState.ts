@@ -3,7 +3,7 @@
  * store once, and written to it after each change.
  *
  * Two fibers may change it at the same time: the run in which `ServerTokens` gets tokens, and a refresh that goes on after its run was
- * interrupted. In `exclusive` one of them waits for the other.
+ * interrupted. Where a fiber renews or revokes tokens, it does so in `exclusive`: the other one waits.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -148,7 +148,7 @@ describe("After a refusal", () => {
       forbidden,
       "GetTokens"
     ],
-    ["a quiet request refreshes", known(), need(), quiet, "Refresh"],
+    ["a quiet request refreshes", known(), need(), quiet, "Renew"],
     ["a quiet request refreshes once", known(), need({ attempt: 2 }), quiet, "LeaveRefused"],
     [
       "a quiet request is sent with the tokens of another one",
@@ -272,7 +272,7 @@ describe("A run that gets tokens", () => {
 
 describe("All ways of a request", () => {
   /** What a run may have done to the tokens: nothing, another login, or a refresh. Each time other scopes were requested. */
-  const outcomes = ["Nothing", "Login", "Refresh"] as const
+  const outcomes = ["Nothing", "Login", "Renew"] as const
   const states = [
     nothing,
     known(),
@@ -330,7 +330,7 @@ describe("All ways of a request", () => {
   it("ask the user only for a request that the user caused", () => {
     for (const { refusal, rules, words } of ways) {
       if (rules.isInteractive && refusal.isQuiet) assert.notInclude(words, "GetTokens")
-      else assert.notInclude(words, "Refresh")
+      else assert.notInclude(words, "Renew")
     }
   })
 
@@ -340,7 +340,7 @@ describe("All ways of a request", () => {
       "Fail with TokenRefused",
       "GetTokens",
       "LeaveRefused",
-      "Refresh",
+      "Renew",
       "SendAgain"
     ])
   })

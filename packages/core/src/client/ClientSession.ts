@@ -53,8 +53,8 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    *
    * Where the call becomes a task, this waits for its result, answers its questions, and cancels it when interrupted: from
    * 2026-07-28 on with `Tasks.extension` among the client's `extensions`, where the server decides it, and at 2025-11-25 for
-   * tools that the server lists as tasks only; where the server has tasks, a tool that the client does not know is looked for in
-   * the list first. `timeout` then limits each request about the task, and `maxTotalTimeout`
+   * tools that the server lists as tasks only. Where the server has tasks, the client first looks in the list for a tool that it does
+   * not know. `timeout` then limits each request about the task, and `maxTotalTimeout`
    * everything. Fails with `TaskEnded` when the task was cancelled or has expired. `Tasks.start` gives the task itself.
    */
   readonly callTool: (

@@ -1,6 +1,7 @@
 /**
  * What a feature of the client has while it answers one request of the server: the facts of the request, and a way to
- * report progress. `ClientFeatures` provides it to every handler of a request.
+ * report progress. `legacy/InboundHandlers` and `modern/Connect` provide it
+ * to every handler of a request.
  *
  * @since 0.1.0
  */

@@ -142,7 +142,7 @@ const STREAM = 512
 /**
  * Mutable maps, because each event of a resumable stream passes `append`: a `Ref` of immutable maps would copy for each.
  * `size` is the sum of `sizeOf` over all events and `STREAM` over all logs; `sessions` and `logs` hold the same logs, but
- * for a running stream whose events were all dropped, which is in `sessions` alone.
+ * for a running stream without events, because none came yet or all were dropped: such a stream is in `sessions` alone.
  */
 class Memory implements EventStoreService {
   private readonly sessions = new Map<string, Map<string, Log>>()

@@ -325,7 +325,7 @@ const addsNothing = ({ notifications, requests, results }: Extension.Extension.A
 
 const isLegacy = (version: string): boolean => version < "2026-07-28"
 
-/** The state that this module gave the client in the round before. */
+/** The state that the proxy gave the client in the round before; `kept` is the id of a call in `WaitingCalls`. */
 const stateOf = (
   round: PassedRound | undefined
 ): { readonly kept?: string; readonly state?: string; readonly task?: string } =>

@@ -2,8 +2,8 @@
  * The client's subscription: one `subscriptions/listen` request that stays open and names every change that the client
  * must learn of. When that set changes, the client sends a second request, and cancels the first once the server has
  * acknowledged the second. When a subscription ends, the client opens it again, and waits longer each time while it ends soon. Between
- * the end and the new acknowledgement the client may have missed changes: `publish` then reports everything that the server has
- * acknowledged as changed. `Filter` counts what is wanted, and `Reopening` decides what follows when a request has ended.
+ * the end and the new acknowledgement the client may have missed changes: the client then calls `publish` for everything that the server
+ * has acknowledged. `Filter` counts what is wanted, and `Reopening` decides what follows when a request has ended.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/subscriptions
  */
@@ -274,6 +274,7 @@ const handOver = Effect.fnUntraced(function*(
       if (newest?.isOpen === false) onGap(self, exit.value)
       return end(last)
     }
+    // `keepOpen` of the last subscription stops when its request ends while it is not the newest.
     const hasEnded = running === undefined || EffectInternals.exitOf(running) !== undefined
     return Ref.set(self.current, last).pipe(
       Effect.zipRight(Fiber.interruptFork(fiber)),
@@ -352,7 +353,7 @@ const accept = Effect.fnUntraced(function*(self: Self, subscription: Subscriptio
   subscription.isOpen = true
   const isFirst = yield* Deferred.succeed(acknowledged, accepted)
   if (!isFirst) onGap(self, accepted)
-  // The call that has added another member fails.
+  // On the first acknowledgement only lists are reported: the call that has added another member fails itself.
   const promised = isFirst ? (yield* Ref.get(self.filter)).lists : filter
   const missing = Filter.missing(accepted, filter, Object.keys(promised))
   yield* unsubscribed(self, missing, "it has not acknowledged that it does")

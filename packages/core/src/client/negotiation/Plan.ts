@@ -8,7 +8,7 @@
  * - `step`: what does the client do after the outcome of that, and with which error does it give up?
  * - `contact`: what showed the era, and how sure is it?
  *
- * Each answer is that of the first row that applies. `Negotiation` performs the actions; nothing here has effects.
+ * The first condition that holds decides. `Negotiation` performs the actions; nothing here has effects.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility
  */

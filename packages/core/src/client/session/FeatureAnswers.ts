@@ -1,7 +1,7 @@
 /**
  * What a client's features answer to a server that asks for a sample, for input of the user, or for the roots: the same in
  * both eras. A legacy server sends requests, which `legacy/InboundHandlers` answers; a modern server puts input requests into a
- * result, which the client answers with its next request (`modern/InputRounds`).
+ * result, `modern/Connect` answers them by this module, and `modern/InputRounds` sends the answers with the next request.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -127,7 +127,7 @@ interface Followed {
 }
 
 /**
- * The same transport; requests of the server are dropped while `areDropped`. `skipped` counts what is no message.
+ * The same transport; requests of the server are dropped while `areDropped` gives true. `skipped` counts what is no message.
  * `onElicitation` gets the ids of the URL elicitations in requests, and in errors that demand them, before any message that
  * comes later. `onEnd` runs when the transport has ended.
  */

@@ -1,6 +1,6 @@
 /**
- * Follows JSON pointers in a JSON Schema. `JsonSchemaValidator` resolves every kind of reference; walks that may leave out what they
- * cannot follow take the references to a place in the same schema from here.
+ * Finds the part of a JSON Schema that a local reference, a JSON pointer, names. `ArgumentRepair` and `ArgumentNames` skip every other
+ * reference; `JsonSchemaValidator` resolves all kinds.
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

@@ -1,6 +1,6 @@
 /**
- * The stages of the HTTP endpoint, in two lists: for a request that arrived at this node, and for a request that another node has passed on
- * after it had checked what comes before the sender. `http/Stage` runs the stages, `HttpTransports` says what serves a path.
+ * The stages of the HTTP endpoint, in two lists: for a request that arrived at this node, and for a request that another node has passed on.
+ * This node checks the sender of such a request again. `http/Stage` runs the stages, `HttpTransports` says what serves a path.
  *
  * Each function here makes one stage. Its arguments are what the stage needs of the endpoint, so that a stage can run alone.
  */
@@ -249,15 +249,15 @@ export const headers = (
 
 /** How a request came to be served here. */
 export interface Owned {
-  /** Whether no node has its session, so that its transport refuses it. */
+  /** Whether no node has the session of the request, so that the transport refuses the request. */
   readonly isUnknown: boolean
   /** The body, if it was read to be passed on. */
   readonly body: string | undefined
 }
 
 /**
- * Passes a request on where another node may own its session. It comes before the body is read, so that no body is read here for another
- * node.
+ * Passes a request on where another node may own its session. It comes before the body is read, so that the body is read only when the owner
+ * is known.
  */
 export const owner = (
   { bodies, draining }: Pick<Parts, "bodies" | "draining">
@@ -268,14 +268,14 @@ export const owner = (
     const read = arrived.method === "POST"
       ? (then: (body: string) => void) => readBody(request, bodies, then)
       : undefined
-    const isPassedOn = passOn(
+    const isSent = sendToOwner(
       sender,
       path,
       draining,
       read,
       (body) => request.pass({ isUnknown: path.toOwner(arrived) !== undefined, body })
     )
-    return isPassedOn ? HELD : HERE
+    return isSent ? HELD : HERE
   }
 })
 
@@ -314,7 +314,7 @@ export const stillOwner = (
   name: "stillOwner",
   run: (request, { body, owner, path, sender }) => {
     if (owner.isUnknown) return undefined
-    return passOn(sender, path, draining, (then) => then(body), () => request.pass()) ? HELD : undefined
+    return sendToOwner(sender, path, draining, (then) => then(body), () => request.pass()) ? HELD : undefined
   }
 })
 
@@ -373,8 +373,8 @@ const HERE: Owned = { isUnknown: false, body: undefined }
 
 const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE"])
 
-/** Passes a request on to the node that may own its session. Gives whether it has, or has refused the request. */
-const passOn = (
+/** Sends a request to the node that may own its session. Gives whether it has sent, or has refused, the request. */
+const sendToOwner = (
   request: Admitted,
   path: ServedPath,
   draining: Parts["draining"],

@@ -2,7 +2,7 @@
  * A call of a tool that may become a task. Its handler runs on a fiber that belongs to the server, so that it goes on after
  * the request was answered. The request waits for what comes first: the beginning of the task, or the end of the handler.
  *
- * While it has not begun, the task is the request: a cancellation interrupts the handler, and its end answers the request.
+ * Before the task begins, a cancellation interrupts the handler, and the end of the handler answers the request.
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -61,14 +61,14 @@ export const run = (
         create: runner.create(handler.principal?.id ?? null, tasks.version, ttl, requires),
         beginning: Semaphore.make(),
         first: yield* Deferred.make<First>(),
-        handed: yield* Deferred.make<Fiber.RuntimeFiber<Ended>>(),
+        handlerFiber: yield* Deferred.make<Fiber.RuntimeFiber<Ended>>(),
         isCancelled: false
       }
-      const { first, handed, own } = self
+      const { first, handlerFiber, own } = self
       // What the handler sends must not overtake the response that tells the client of the task.
       own.startTask = Effect.zipRight(begin(self), Deferred.await(yield* EffectInternals.ended))
       const fiber = yield* Effect.forkDaemon(handle(self, call, yield* Effect.context<any>()))
-      yield* Deferred.succeed(handed, fiber)
+      yield* Deferred.succeed(handlerFiber, fiber)
       const came = yield* Effect.onInterrupt(restore(Deferred.await(first)), () => cancel(self, fiber))
       own.startTask = Effect.void
       return yield* came._tag === "Begun" ? tasks.created(came.task) : came.exit
@@ -81,7 +81,10 @@ type First =
   | { readonly _tag: "Begun"; readonly task: StoredTask }
   | { readonly _tag: "Over"; readonly exit: Exit.Exit<unknown, unknown> }
 
-/** One call that may become a task. Its mutable field: whether the call was cancelled before its task began, which `cancel` sets once. */
+/**
+ * One call that may become a task. Its mutable field: whether the call was cancelled before its task began, which `cancel` sets once.
+ * `run` also sets `startTask` of `own`, while the task may begin.
+ */
 interface Self {
   readonly runner: TaskRunner
   readonly dialect: TaskDialect
@@ -92,19 +95,19 @@ interface Self {
   readonly beginning: Semaphore.Semaphore
   readonly first: Deferred.Deferred<First>
   /** The fiber of the handler. */
-  readonly handed: Deferred.Deferred<Fiber.RuntimeFiber<Ended>>
+  readonly handlerFiber: Deferred.Deferred<Fiber.RuntimeFiber<Ended>>
   isCancelled: boolean
 }
 
 /** Begins the task, unless it has begun. */
-const begin = ({ beginning, create, dialect, first, handed, own, runner }: Self): Effect.Effect<void, AskError> =>
+const begin = ({ beginning, create, dialect, first, handlerFiber, own, runner }: Self): Effect.Effect<void, AskError> =>
   Effect.uninterruptible(
     beginning.run(Effect.suspend(() =>
       own.task !== undefined ? Effect.void : Effect.gen(function*() {
         const task = yield* create
         const { asker, outbound } = dialect.detached(task)
         own.begin(task, outbound, askerOf(task, asker, dialect, runner.tasks), runner.tasks.reports(task))
-        yield* runner.supervise(task, Deferred.await(handed), dialect.changed)
+        yield* runner.supervise(task, Deferred.await(handlerFiber), dialect.changed)
         yield* Deferred.succeed(first, { _tag: "Begun", task })
       })
       // A refusal of the store is no failure for a handler to treat: it answers the request, with its status.

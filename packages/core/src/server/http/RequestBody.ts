@@ -4,8 +4,8 @@
  * limit, so it reads only short bodies that declare their length.
  *
  * `Bodies` limits how many bytes the incomplete bodies of an endpoint take together, and how long a body may be incomplete. Fields are
- * mutable because each request passes here. `held` is the sum of `held` of the `open` bodies, which are in the order of their age;
- * there is a sweep to come while `isWatched`.
+ * mutable because each request passes here. `held` counts the bytes of all bodies in `open`, the oldest first; while `isWatched` is true, a
+ * sweep will come.
  */
 import * as Either from "effect/Either"
 import { ByteBuffer } from "../../jsonrpc/runtime/ByteBuffer.js"
@@ -63,7 +63,7 @@ export class Bodies implements Deadlines.Expirable {
   }
 }
 
-/** A body that an endpoint reads. Once it `isOver`, its bytes are not needed. */
+/** A body that an endpoint reads. After `isOver` is true, its bytes are not needed. */
 export class OpenBody extends ByteBuffer {
   isOver: boolean
   private held: number

@@ -4,7 +4,8 @@
  *
  * A class with mutable fields, one for each conversation; requests read it without an effect. How far the conversation has come is one
  * field, a `Phase`, with a method for each event: `Handshake`, `Initialize` and `SessionFacts` call these. `Initialize` also sets what the
- * client has sent, `SessionLayer` the services, `Era` the log level, and `Subscriptions` the subscriptions.
+ * client has sent and the services, and `SessionFacts` sets them after a takeover. `Conversations` sets `persist` and ends the session,
+ * `ServerSide` reports `initialized`, `Era` sets the log level, and `Subscriptions` the subscriptions.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -150,7 +151,10 @@ export class Connection implements ClientFacts {
     if (this.current._tag === "Opening") this.current = this.current.accepted ? OPEN : NEW
   }
 
-  /** `initialize` was refused: the connection is again as before it. Gives what releases the services that were built. */
+  /**
+   * `initialize` was refused: the client may send `initialize` again, and what it has sent is overwritten then. Gives what releases the
+   * services that were built.
+   */
   refuse(): Effect.Effect<void> | undefined {
     const { current, releaseServices } = this
     this.services = this.releaseServices = undefined

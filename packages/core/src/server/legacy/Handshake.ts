@@ -1,7 +1,7 @@
 /**
  * Orders messages around a handshake that takes time, because the session layer or the middleware of the application do:
  * requests and notifications that arrive while `initialize` is served wait until it has ended. When the
- * handshake fails, the connection is again as before it.
+ * handshake fails, the client may send `initialize` again.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"

@@ -1,7 +1,8 @@
 /**
  * Questions in the modern era: a question that has no answer yet ends the round. The handler is interrupted, its finalizers
  * run, and the request is answered with `input_required`. The client sends the request again with the answers, and the
- * handler runs again from its beginning. `RequestState` seals what the next round needs.
+ * handler runs again from its beginning. When the handler has ended, `Era` runs `seal` and sends `result`: `RequestState` seals what the next
+ * round needs.
  *
  * A class with mutable fields, one for each request that may ask: `given` holds the answers of earlier rounds, `used` the keys
  * of this run, `asked` the questions that end this round, `passing` the state of a handler that passes questions on. A round
@@ -79,7 +80,7 @@ export class Round {
 
   constructor(private readonly shared: Rounds, private readonly session: Asking) {}
 
-  /** Whether the handler has asked a question that the client has not answered. */
+  /** Whether the round ends with questions that the client has not answered, or with a state that the handler passes on. */
   get hasQuestions(): boolean {
     return this.asked.size > 0 || this.passing !== undefined
   }

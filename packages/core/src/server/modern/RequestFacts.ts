@@ -1,6 +1,6 @@
 /**
  * What is known of one modern message and its client: the envelope of the message says it. The headers of a POST, if there are any, must
- * repeat what the body says. Differences are looked for in the order in which a client can correct them. `Serve`, which knows the tools,
+ * repeat what the body says. Differences are looked for in the order in which a client can correct them. `Era`, which knows the tools,
  * checks the headers that repeat arguments of tools.
  *
  * The same object keeps how far the request has come, for `Questions`, which ends the request with a question.
@@ -27,8 +27,8 @@ import type { KeptSession } from "../runtime/SessionLayer.js"
 import type { Round } from "./Questions.js"
 
 /**
- * What is known of one message and its client, and how far its request has come. Its mutable fields: `hints` is set by the
- * feature that serves it, `hasEnded` when its handler has ended, `round` when something needs it.
+ * What is known of one message and its client, and how far its request has come. Its mutable fields: `Era` sets `hints`, and sets
+ * `hasEnded` when the handler has ended; `round` is made when something needs it.
  */
 export class RequestFacts implements ClientFacts {
   readonly version: ModernVersion

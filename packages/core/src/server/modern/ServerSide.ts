@@ -1,6 +1,6 @@
 /**
- * The server's side of modern messages: serves each request by itself, for the client that its envelope describes. Nothing is
- * remembered from one request to the next.
+ * The server's side of modern messages: serves each request by itself, for the client that its envelope describes. No
+ * request depends on an earlier one.
  *
  * `RequestFacts` reads the envelope, `runtime/Serve` serves the messages with the record of `Era`.
  *

@@ -3,7 +3,7 @@
  * has ended, the one that takes the session over first.
  *
  * A class, because a claim may succeed without an answer: `doubts` holds the sessions of which this node does not know whether it
- * has claimed them. `place` is there while this node is a member, and nothing is claimed once it `isDraining`.
+ * has claimed them. `place` is there while this node is a member, and nothing is claimed after `isDraining` is true.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
- * How a handler asks its client. There are three makers: `legacy/Questions` sends a request to the client, `modern/Questions` ends the round of
- * the request, and `TaskCall` has the task wait for the answer. A session has one asker, and gets the asker of a task when the task begins.
+ * How a handler asks its client. Three modules make askers: that of `legacy/Era` sends a request to the client, that of `modern/Era` ends the round
+ * of the request, and that of `TaskCall` has the task wait for the answer. A `HandlerContext` has one asker, and another one when a task begins.
  * What else a handler sends leaves on the channel of its message.
  */
 import type * as Effect from "effect/Effect"

@@ -4,8 +4,8 @@
  *
  * A class with getters, because one is made for every request and most handlers read none of it. Functions come from getters, so that
  * a function that was taken out of the context can still be called. Its mutable fields: `lastProgress` is the last progress that was
- * sent, `fiber` is set when the request starts, `startTask` while a call may become a task, and when the task has begun it is
- * `task`, with another `outbound` and another asker. The other fields are made when something needs them.
+ * sent, `Pipeline` sets `fiber`, and `TaskCall` sets `startTask`; `begin` sets `task`, and replaces `outbound` and
+ * the asker. The other fields are made when something needs them.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -4,8 +4,8 @@
  *
  * The services of a handler come from five sources; where two have the same service, the later source wins: the context that the
  * feature's layer was built with, what the application gave with the HTTP request, the session layer, the user, the request itself.
- * `Around` adds what middleware provides, which only the request itself precedes. The parameters of a message are decoded on its fiber: `serve` decodes and finds the
- * handler, and it runs when the middleware runs `next`.
+ * Middleware adds services after these; only the services of the request win over them (`MiddlewareContext`). The parameters of a message
+ * are decoded on its fiber: `serve` decodes and finds the handler, and the handler runs when the middleware runs `next`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
  * What the two kinds of tasks differ in: when a call becomes a task, how its request is answered then, how its questions are
- * worded, and how it ends. Each era has one; the session of a request gives it.
+ * worded, and how it ends. Each era has one, which the `HandlerContext` of a request gives.
  */
 import type * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"

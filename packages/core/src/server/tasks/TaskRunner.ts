@@ -31,8 +31,8 @@ export interface Settings {
 }
 
 /**
- * Its fields: `running` holds the tasks that this process runs, and those that the store does not have yet, by their owners,
- * with their fibers once they have one; no owner without tasks. `closing` refuses new ones.
+ * Its fields: `running` holds, by owner, each task of this process and the fiber that supervises the task; before the store has the task
+ * there is no fiber. An owner without tasks is not in it. While `closing` is true, new tasks are refused.
  */
 export class TaskRunner {
   readonly tasks: StoredTasks
