@@ -9,7 +9,7 @@ import type * as Toolkit from "@effect/ai/Toolkit"
 import type * as Feature from "@effect-mcp/core/Feature"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import type { ToolAnnotations } from "@effect-mcp/core/protocol/Tools"
-import * as McpTool from "@effect-mcp/core/Tool"
+import * as Tool from "@effect-mcp/core/Tool"
 import * as EffectInternals from "@effect-mcp/core/unstable/kit/EffectInternals"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -90,11 +90,11 @@ const feature = (tool: AiTool.Any): Feature.Feature<any> => {
       )))
 }
 
-const definitionOf = (tool: AiTool.Any): McpTool.Tool<string, any, any, any, never> => {
+const definitionOf = (tool: AiTool.Any): Tool.Tool<string, any, any, any, never> => {
   const { annotations } = tool
   const { parametersSchema } = tool as { readonly parametersSchema: Schema.Schema<any, any> }
   const description = AiTool.getDescription(tool as never)
-  return McpTool.make(tool.name, {
+  return Tool.make(tool.name, {
     ...(description === undefined ? undefined : { description }),
     ...Option.match(Context.getOption(annotations, AiTool.Title), {
       onNone: () => undefined,
@@ -104,7 +104,7 @@ const definitionOf = (tool: AiTool.Any): McpTool.Tool<string, any, any, any, nev
     success: tool.successSchema as Schema.Schema<any, any>,
     failure: tool.failureSchema as Schema.Schema<any, any>,
     annotations: hints(annotations)
-  }) as McpTool.Tool<string, any, any, any, never>
+  }) as Tool.Tool<string, any, any, any, never>
 }
 
 /** The hints that the tool has. For other hints, `@effect/ai` and MCP have the same defaults. */

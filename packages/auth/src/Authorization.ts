@@ -18,8 +18,7 @@ import type { AuthorizationError } from "./AuthorizationError.js"
 import { CredentialStore } from "./CredentialStore.js"
 import * as Documents from "./discovery/Documents.js"
 import type { Dpop } from "./Dpop.js"
-import type { ServerTokens } from "./flow/ServerTokens.js"
-import * as ServersTokens from "./flow/ServerTokens.js"
+import * as ServerTokens from "./flow/ServerTokens.js"
 import type { Grant } from "./Grant.js"
 
 /** @category models */
@@ -86,7 +85,7 @@ export const layer = <R = never>(
       const store = yield* CredentialStore
       const scope = yield* Effect.scope
       const context = yield* Effect.context<R>()
-      const servers = new Map<string, ServerTokens>()
+      const servers = new Map<string, ServerTokens.ServerTokens>()
       let isClosed = false
       yield* Effect.addFinalizer(() => Effect.sync(() => isClosed = true))
       const provided: Grant = {
@@ -95,7 +94,7 @@ export const layer = <R = never>(
         client: (request) => Effect.provide(grant.client(request), context),
         obtain: (request) => Effect.provide(grant.obtain(request), context)
       }
-      const of = (url: string | URL): Effect.Effect<ServerTokens> =>
+      const of = (url: string | URL): Effect.Effect<ServerTokens.ServerTokens> =>
         Effect.sync(() => {
           const { origin, pathname } = new URL(url)
           // Not resolved against the origin: a path with two slashes at its beginning would name another host.
@@ -103,7 +102,7 @@ export const layer = <R = never>(
           const { dpop, scopes = [] } = options
           const documents = Documents.make(client, server, options)
           const tokens = servers.get(server.href) ??
-            ServersTokens.make({ documents, store, grant: provided, scopes, dpop }, scope)
+            ServerTokens.make({ documents, store, grant: provided, scopes, dpop }, scope)
           servers.set(server.href, tokens)
           return tokens
         })

@@ -21,7 +21,7 @@ import { CredentialStore, type Registration } from "./CredentialStore.js"
 import * as Sha256 from "./digest/Sha256.js"
 import { failure } from "./discovery/Failure.js"
 import * as ServerText from "./discovery/ServerText.js"
-import * as Policies from "./discovery/UrlPolicy.js"
+import * as UrlPolicy from "./discovery/UrlPolicy.js"
 import * as Scopes from "./flow/Scopes.js"
 import type { Grant, GrantContext } from "./Grant.js"
 import * as Identities from "./identity/Identities.js"
@@ -92,7 +92,7 @@ const login = Effect.fnUntraced(function*(self: Self, context: GrantContext) {
   const endpoint = yield* authorizationEndpoint(context)
   const registered = yield* store.registrations.get(server.issuer)
   const session = yield* Effect.flatMap(Browser, (browser) => browser.login(registered?.redirectUris ?? []))
-  yield* Policies.browsable("the redirect URI of this program", session.redirectUri)
+  yield* UrlPolicy.browsable("the redirect URI of this program", session.redirectUri)
   const state = yield* random
   const verifier = yield* random
   const challenge = yield* Sha256.base64Url(Redacted.value(verifier))
@@ -194,7 +194,7 @@ const authorizationEndpoint = (
   if (codeChallengeMethods === undefined ? isPublished : !codeChallengeMethods.includes("S256")) {
     return unsupported("does not say that it supports PKCE with S256, so the client does not log in there")
   }
-  return Policies.browsable("the authorization endpoint", authorizationEndpoint)
+  return UrlPolicy.browsable("the authorization endpoint", authorizationEndpoint)
 }
 
 /** 256 bits from a cryptographic source. */

@@ -20,11 +20,10 @@ import * as ServerMetadata from "./discovery/ServerMetadata.js"
 import * as ServerText from "./discovery/ServerText.js"
 import * as TokenEndpoint from "./flow/TokenEndpoint.js"
 import * as Refreshed from "./resource/Refreshed.js"
-import type { RequestOptions, TokenVerifier } from "./TokenVerifier.js"
-import * as Verifier from "./TokenVerifier.js"
+import * as TokenVerifier from "./TokenVerifier.js"
 
 /** @category models */
-export interface Options extends RequestOptions {
+export interface Options extends TokenVerifier.RequestOptions {
   /** This server, as the authorization server knows it: it authenticates with each request. */
   readonly client: Client
   /** The authorization server. Default: the only one that the resource server names. */
@@ -42,8 +41,8 @@ export interface Options extends RequestOptions {
  *
  * @category constructors
  */
-export const make = (options: Options): TokenVerifier<HttpClient.HttpClient> =>
-  Verifier.scoped(Effect.fnUntraced(function*({ issuers }) {
+export const make = (options: Options): TokenVerifier.TokenVerifier<HttpClient.HttpClient> =>
+  TokenVerifier.scoped(Effect.fnUntraced(function*({ issuers }) {
     const issuer = options.issuer ?? issuers[0]
     if (issuer === undefined || (options.issuer === undefined && issuers.length > 1)) {
       return yield* Effect.dieMessage(
@@ -95,16 +94,16 @@ const verify = Effect.fnUntraced(function*(self: Self, token: Redacted.Redacted<
   const began = yield* Clock.currentTimeMillis
   const claims = yield* limited(self, Redacted.value(token)).pipe(
     Effect.tapError((error) => report(self, error)),
-    Effect.catchAll(() => Verifier.unavailable)
+    Effect.catchAll(() => TokenVerifier.unavailable)
   )
   const { active, iss, token_type: type } = claims
-  if (active !== true) return yield* Verifier.invalid("The access token is not active")
+  if (active !== true) return yield* TokenVerifier.invalid("The access token is not active")
   if (iss !== undefined && iss !== issuer) {
-    return yield* Verifier.invalid("The access token is from an issuer that this server does not trust")
+    return yield* TokenVerifier.invalid("The access token is from an issuer that this server does not trust")
   }
   // Some servers introspect refresh tokens, too.
   if (type !== undefined && !(typeof type === "string" && /^(bearer|dpop)$/i.test(type))) {
-    return yield* Verifier.invalid("The token is no access token")
+    return yield* TokenVerifier.invalid("The token is no access token")
   }
   const until = began + Duration.toMillis(cacheFor)
   return { issuer, claims, isCurrent: (millis: number) => millis < until }

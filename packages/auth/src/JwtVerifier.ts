@@ -15,11 +15,9 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Jose from "jose"
 import * as Documents from "./discovery/Documents.js"
-import type { Keys } from "./resource/KeySet.js"
 import * as KeySet from "./resource/KeySet.js"
 import type { Refreshed } from "./resource/Refreshed.js"
-import type { RequestOptions, TokenError, TokenVerifier } from "./TokenVerifier.js"
-import * as Verifier from "./TokenVerifier.js"
+import * as TokenVerifier from "./TokenVerifier.js"
 
 /**
  * The algorithms of signatures that are verified with a public key.
@@ -44,7 +42,7 @@ export const algorithms = [
 export type Algorithm = typeof algorithms[number]
 
 /** @category models */
-export interface Options extends RequestOptions {
+export interface Options extends TokenVerifier.RequestOptions {
   /** The addresses of key sets, by issuer. Default: the `jwks_uri` in the metadata of the issuer. */
   readonly keySets?: Readonly<Record<string, string>> | undefined
   /** Public keys by issuer, as JSON Web Keys: then nothing is requested for that issuer. */
@@ -62,8 +60,8 @@ export interface Options extends RequestOptions {
  *
  * @category constructors
  */
-export const make = (options: Options = {}): TokenVerifier<HttpClient.HttpClient> =>
-  Verifier.scoped(Effect.fnUntraced(function*({ issuers }) {
+export const make = (options: Options = {}): TokenVerifier.TokenVerifier<HttpClient.HttpClient> =>
+  TokenVerifier.scoped(Effect.fnUntraced(function*({ issuers }) {
     const allowed = options.algorithms ?? algorithms
     const other = allowed.find((one) => !algorithms.includes(one))
     if (other !== undefined) {
@@ -73,7 +71,7 @@ export const make = (options: Options = {}): TokenVerifier<HttpClient.HttpClient
     }
     const client = yield* HttpClient.HttpClient
     const scope = yield* Effect.scope
-    const keySets = new Map<string, Refreshed<Keys>>()
+    const keySets = new Map<string, Refreshed<KeySet.Keys>>()
     for (const issuer of issuers) {
       const documents = yield* Documents.ofIssuer(client, issuer, options)
       keySets.set(issuer, KeySet.make(issuer, documents, options, scope))
@@ -86,26 +84,28 @@ export const make = (options: Options = {}): TokenVerifier<HttpClient.HttpClient
       const { iss: issuer } = claims
       const keySet = issuer === undefined ? undefined : keySets.get(issuer)
       if (issuer === undefined || keySet === undefined) {
-        return yield* Verifier.invalid("The access token is from an issuer that this server does not trust")
+        return yield* TokenVerifier.invalid("The access token is from an issuer that this server does not trust")
       }
-      if (!isType(typ, options.requireType === true)) return yield* Verifier.invalid("The JWT is no access token")
+      if (!isType(typ, options.requireType === true)) return yield* TokenVerifier.invalid("The JWT is no access token")
       if (alg === undefined || !allowed.some((one) => one === alg)) {
-        return yield* Verifier.invalid("The access token is signed with an algorithm that this server does not allow")
+        return yield* TokenVerifier.invalid(
+          "The access token is signed with an algorithm that this server does not allow"
+        )
       }
       // RFC 9068 requires it.
       if (typeof claims.exp !== "number") {
-        return yield* Verifier.invalid("The access token does not say when it expires")
+        return yield* TokenVerifier.invalid("The access token does not say when it expires")
       }
-      const keys = yield* Effect.catchAll(keySet.get, () => Verifier.unavailable)
+      const keys = yield* Effect.catchAll(keySet.get, () => TokenVerifier.unavailable)
       const first = yield* KeySet.isSigned(keys, token)
       // A signature that is not valid is no reason to request the keys again: every client can make one.
       const newer = first === undefined
-        ? yield* Effect.catchAll(keySet.newer(keys), () => Verifier.unavailable)
+        ? yield* Effect.catchAll(keySet.newer(keys), () => TokenVerifier.unavailable)
         : undefined
       const isSigned = newer === undefined ? first : yield* KeySet.isSigned(newer, token)
       return isSigned === true
         ? { issuer, claims, isCurrent: (millis) => keySet.isFresh(newer ?? keys, millis) }
-        : yield* Verifier.invalid("The signature of the access token is not valid")
+        : yield* TokenVerifier.invalid("The signature of the access token is not valid")
     })
   }))
 
@@ -114,13 +114,13 @@ interface Unverified {
   readonly claims: Jose.JWTPayload
 }
 
-const read = (token: string): Effect.Effect<Unverified, TokenError> => {
+const read = (token: string): Effect.Effect<Unverified, TokenVerifier.TokenError> => {
   const unverified = Either.try(() => ({ header: Jose.decodeProtectedHeader(token), claims: Jose.decodeJwt(token) }))
-  if (Either.isLeft(unverified)) return Verifier.invalid("The access token is not a JWT")
+  if (Either.isLeft(unverified)) return TokenVerifier.invalid("The access token is not a JWT")
   const { crit, kid } = unverified.right.header
   return crit === undefined && (kid === undefined || typeof kid === "string")
     ? Effect.succeed(unverified.right)
-    : Verifier.invalid("The header of the access token has extensions that this server does not know")
+    : TokenVerifier.invalid("The header of the access token has extensions that this server does not know")
 }
 
 const isType = (typ: unknown, required: boolean): boolean => {

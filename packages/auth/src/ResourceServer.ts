@@ -27,7 +27,6 @@ import type { AccessToken, Granted } from "./AccessToken.js"
 import * as Challenges from "./resource/Challenges.js"
 import * as DpopProofs from "./resource/DpopProofs.js"
 import * as TokenCache from "./resource/TokenCache.js"
-import type { Accepted } from "./resource/TokenRules.js"
 import * as TokenRules from "./resource/TokenRules.js"
 import { TokenError, type TokenVerifier } from "./TokenVerifier.js"
 
@@ -413,7 +412,7 @@ const permit = (
 }
 
 /** A token that was verified. */
-type Known<Claims> = Omit<Accepted, "token"> & { readonly token: AccessToken<Claims> }
+type Known<Claims> = Omit<TokenRules.Accepted, "token"> & { readonly token: AccessToken<Claims> }
 
 const UNFIT = new TokenError({ reason: "Invalid", message: "The access token lacks claims that this server needs" })
 

@@ -11,8 +11,7 @@ import * as Message from "@effect-mcp/core/Message"
 import type * as Extension from "@effect-mcp/core/protocol/Extension"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Meta from "@effect-mcp/core/protocol/Meta"
-import type { Version } from "@effect-mcp/core/protocol/Version"
-import * as Versions from "@effect-mcp/core/protocol/Version"
+import * as Version from "@effect-mcp/core/protocol/Version"
 import { Ajv } from "ajv"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormatsModule from "ajv-formats"
@@ -23,7 +22,7 @@ import * as Transcript from "./Transcript.js"
 
 /** @category models */
 export interface OfficialSchema {
-  readonly version: Version
+  readonly version: Version.Version
   /** The violations in a request or notification; `undefined` for none, and for a method that the revision lacks. */
   readonly call: (message: Message.Request | Message.Notification) => string | undefined
   /**
@@ -51,7 +50,7 @@ interface Document {
   readonly definitions?: Readonly<Record<string, Definition>>
 }
 
-const documents: Readonly<Record<Version, () => Promise<{ readonly default: unknown }>>> = {
+const documents: Readonly<Record<Version.Version, () => Promise<{ readonly default: unknown }>>> = {
   "2024-11-05": () => import("./schema/2024-11-05.json", { with: { type: "json" } }),
   "2025-03-26": () => import("./schema/2025-03-26.json", { with: { type: "json" } }),
   "2025-06-18": () => import("./schema/2025-06-18.json", { with: { type: "json" } }),
@@ -59,14 +58,14 @@ const documents: Readonly<Record<Version, () => Promise<{ readonly default: unkn
   "2026-07-28": () => import("./schema/2026-07-28.json", { with: { type: "json" } })
 }
 
-const compiled = new Map<Version, OfficialSchema>()
+const compiled = new Map<Version.Version, OfficialSchema>()
 
 /**
  * The schema of a revision, which is read and compiled on first use.
  *
  * @category constructors
  */
-export const make = (version: Version): Effect.Effect<OfficialSchema> =>
+export const make = (version: Version.Version): Effect.Effect<OfficialSchema> =>
   Effect.suspend(() => {
     const known = compiled.get(version)
     if (known !== undefined) return Effect.succeed(known)
@@ -78,7 +77,7 @@ export const make = (version: Version): Effect.Effect<OfficialSchema> =>
     })
   })
 
-const compile = (version: Version, document: Document): OfficialSchema => {
+const compile = (version: Version.Version, document: Document): OfficialSchema => {
   const at = document.$defs === undefined ? "definitions" : "$defs"
   const definitions = document[at] ?? {}
   // The first three revisions are written in draft-07, the others in 2020-12.
@@ -164,7 +163,7 @@ export const check = (
 ): Effect.Effect<Check, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.map(
-      Effect.forEach(Versions.all, (version) => Effect.map(make(version), (schema) => [version, schema] as const)),
+      Effect.forEach(Version.all, (version) => Effect.map(make(version), (schema) => [version, schema] as const)),
       (schemas) => checkBy(new Map<string, OfficialSchema>(schemas), checked, extensions)
     ),
     ({ violations }) =>
@@ -205,7 +204,7 @@ const checkBy = (
   }
   const violations: Array<string> = []
   /** The schema of the revision of the handshake; before the handshake, of the last modern request. */
-  let schema = schemas.get(Versions.latestLegacy)!
+  let schema = schemas.get(Version.latestLegacy)!
   let initialized = false
   /** The schema of a request or notification: of the revision that its `_meta` names, or of the conversation. */
   const schemaOf = ({ method, params }: Message.Request | Message.Notification): OfficialSchema => {
@@ -214,7 +213,7 @@ const checkBy = (
     if (named !== undefined && !initialized) {
       schema = named
     }
-    return named ?? (meta?.[Meta.keys.subscriptionId] === undefined ? schema : schemas.get(Versions.latestModern)!)
+    return named ?? (meta?.[Meta.keys.subscriptionId] === undefined ? schema : schemas.get(Version.latestModern)!)
   }
   /** Remembers a request. Gives whether its id is new. */
   const requestedBy = (

@@ -14,8 +14,7 @@ import type { ClientFeatures } from "@effect-mcp/core/ClientFeatures"
 import * as Connector from "@effect-mcp/core/Connector"
 import * as Definition from "@effect-mcp/core/Definition"
 import type * as DefinitionHandlers from "@effect-mcp/core/DefinitionHandlers"
-import type * as Dispatch from "@effect-mcp/core/Dispatcher"
-import { Dispatcher } from "@effect-mcp/core/Dispatcher"
+import * as Dispatcher from "@effect-mcp/core/Dispatcher"
 import type * as Feature from "@effect-mcp/core/Feature"
 import * as InProcess from "@effect-mcp/core/InProcess"
 import * as McpServer from "@effect-mcp/core/McpServer"
@@ -98,8 +97,8 @@ const callerOf = (as: Asker = Authenticator.inProcess): Authenticator.Caller =>
  */
 export const connector = (
   options: TestTransport.Options & Pick<ClientOptions, "as"> = {}
-): Effect.Effect<Connector.Connector, never, Dispatcher> =>
-  Effect.map(Dispatcher, (dispatcher) =>
+): Effect.Effect<Connector.Connector, never, Dispatcher.Dispatcher> =>
+  Effect.map(Dispatcher.Dispatcher, (dispatcher) =>
     Connector.make(
       "a server under test",
       Effect.gen(function*() {
@@ -118,7 +117,11 @@ export const connector = (
 export const client = <D extends Definition.Definition.Any, E = never, R = never>(
   definition: D,
   options: ClientOptions<E, R> = {}
-): Layer.Layer<Client.Client, E | ConnectError, Exclude<Exclude<R, ClientFeatures>, Scope.Scope> | Dispatcher> =>
+): Layer.Layer<
+  Client.Client,
+  E | ConnectError,
+  Exclude<Exclude<R, ClientFeatures>, Scope.Scope> | Dispatcher.Dispatcher
+> =>
   Layer.scoped(
     Client.Client,
     Effect.gen(function*() {
@@ -181,7 +184,7 @@ export const layer = <
   features: Layer.Layer<never, E, R>,
   options: Options<CE, CR, Session, Around, InSession, Users> = {}
 ): Layer.Layer<
-  Client.Client | Dispatcher | Running,
+  Client.Client | Dispatcher.Dispatcher | Running,
   E | CE | ConnectError,
   ServerContext<E, R, Session, Around, InSession, Users> | Exclude<Exclude<CR, ClientFeatures>, Scope.Scope>
 > => {
@@ -321,7 +324,7 @@ export interface MockOptions<E = never, R = never, U = never, UR = never>
  * @category models
  */
 export type Mocked<H, E = never, R = never, U = never, UR = never> = Layer.Layer<
-  Client.Client | Dispatcher,
+  Client.Client | Dispatcher.Dispatcher,
   E | ConnectError,
   | Exclude<DefinitionHandlers.Context<H>, Feature.RequestServices | U>
   | UR
@@ -334,7 +337,7 @@ const notMocked = (kind: string, name: string) =>
   })
 
 /** The options of a server, so that closing the current scope dies with the causes of all defects. */
-const raising = <O extends Pick<Dispatch.Options, "onDefect">>(options: O): Effect.Effect<O, never, Scope.Scope> =>
+const raising = <O extends Pick<Dispatcher.Options, "onDefect">>(options: O): Effect.Effect<O, never, Scope.Scope> =>
   Effect.gen(function*() {
     const causes: Array<Cause.Cause<unknown>> = []
     yield* Effect.addFinalizer(() =>
@@ -344,7 +347,7 @@ const raising = <O extends Pick<Dispatch.Options, "onDefect">>(options: O): Effe
     )
     return {
       ...options,
-      onDefect: (defect: Dispatch.Defect) =>
+      onDefect: (defect: Dispatcher.Defect) =>
         Effect.zipRight(Effect.sync(() => causes.push(defect.cause)), options.onDefect?.(defect) ?? Effect.void)
     }
   })

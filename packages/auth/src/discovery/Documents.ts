@@ -22,11 +22,10 @@ import type { Answer } from "../Grant.js"
 import type { RequestOptions } from "../TokenVerifier.js"
 import { failure } from "./Failure.js"
 import * as ServerText from "./ServerText.js"
-import type { UrlPolicy } from "./UrlPolicy.js"
-import * as Policies from "./UrlPolicy.js"
+import * as UrlPolicy from "./UrlPolicy.js"
 
 export interface Documents {
-  readonly policy: UrlPolicy
+  readonly policy: UrlPolicy.UrlPolicy
   readonly client: HttpClient.HttpClient
   readonly timeout: Duration.DurationInput
   readonly maxBytes: number
@@ -46,7 +45,7 @@ export const find = (
   text: string
 ): Effect.Effect<Readonly<Record<string, unknown>> | undefined, AuthorizationError> =>
   Effect.gen(function*() {
-    const url = yield* Policies.check(documents.policy, what, text)
+    const url = yield* UrlPolicy.check(documents.policy, what, text)
     const request = HttpClientRequest.get(url, { headers: { ...documents.headers, accept: "application/json" } })
     const { json, status } = yield* exchange(documents, what, request, MAX_REDIRECTS)
     if (status >= 500 || status === 408 || status === 429) {
@@ -61,7 +60,7 @@ export const send = (
   what: string,
   request: HttpClientRequest.HttpClientRequest
 ): Effect.Effect<Answer, AuthorizationError> =>
-  Effect.flatMap(Policies.check(documents.policy, what, request.url), (url) => {
+  Effect.flatMap(UrlPolicy.check(documents.policy, what, request.url), (url) => {
     const checked = request.pipe(
       HttpClientRequest.setUrl(url),
       HttpClientRequest.setHeader("accept", "application/json")
@@ -133,7 +132,7 @@ const follow = (
   if (request.method !== "GET") return refuse("what the client posts is meant for this address only")
   if (redirects <= 0) return refuse("it was redirected too often")
   const target = Redirect.targetOf(response)
-  return typeof target === "string" ? refuse(ServerText.shorten(target)) : Policies.check(policy, what, target.href)
+  return typeof target === "string" ? refuse(ServerText.shorten(target)) : UrlPolicy.check(policy, what, target.href)
 }
 
 const read = (

@@ -8,8 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Str from "effect/String"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import * as Challenge from "./Challenge.js"
-import type { Documents } from "./Documents.js"
-import * as Document from "./Documents.js"
+import * as Documents from "./Documents.js"
 import { failure } from "./Failure.js"
 import * as ServerText from "./ServerText.js"
 
@@ -31,12 +30,12 @@ export const wellKnown = ({ origin, pathname }: URL): ReadonlyArray<string> =>
   pathname === "/" ? [`${origin}${WELL_KNOWN}`] : [`${origin}${WELL_KNOWN}${pathname}`, `${origin}${WELL_KNOWN}`]
 
 /** Gives `undefined` when the server has no metadata at its well-known addresses, as servers of 2025-03-26. */
-export const find = Effect.fnUntraced(function*(documents: Documents, challenged: string | undefined) {
+export const find = Effect.fnUntraced(function*(documents: Documents.Documents, challenged: string | undefined) {
   const { server } = documents.policy
   // An address that the challenge names is the only one.
   const addresses = challenged === undefined ? wellKnown(server) : [challenged]
   for (const address of addresses) {
-    const json = yield* Document.find(documents, WHAT, address)
+    const json = yield* Documents.find(documents, WHAT, address)
     if (json !== undefined) return yield* accept(server, json)
   }
   return challenged === undefined

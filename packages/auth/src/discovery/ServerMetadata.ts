@@ -9,11 +9,10 @@ import * as Effect from "effect/Effect"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
 import * as Challenge from "./Challenge.js"
-import type { Documents } from "./Documents.js"
-import * as Document from "./Documents.js"
+import * as Documents from "./Documents.js"
 import { failure } from "./Failure.js"
 import * as ServerText from "./ServerText.js"
-import * as Policies from "./UrlPolicy.js"
+import * as UrlPolicy from "./UrlPolicy.js"
 
 /** The addresses at which the metadata of an issuer is looked for, in order. */
 export const wellKnown = (issuer: URL): ReadonlyArray<string> => {
@@ -27,12 +26,15 @@ export const wellKnown = (issuer: URL): ReadonlyArray<string> => {
 }
 
 /** The metadata of an issuer that the metadata of a resource names. */
-export const find = (documents: Documents, issuer: string): Effect.Effect<AuthorizationServer, AuthorizationError> =>
+export const find = (
+  documents: Documents.Documents,
+  issuer: string
+): Effect.Effect<AuthorizationServer, AuthorizationError> =>
   Effect.flatMap(document(documents, issuer), (json) => serverOf(documents, issuer, json))
 
 /** The same with all its members, as they are. */
-export const document = Effect.fnUntraced(function*(documents: Documents, issuer: string) {
-  const url = yield* Policies.check(documents.policy, "the authorization server", issuer)
+export const document = Effect.fnUntraced(function*(documents: Documents.Documents, issuer: string) {
+  const url = yield* UrlPolicy.check(documents.policy, "the authorization server", issuer)
   for (const address of wellKnown(url)) {
     const json = yield* read(documents, address, [issuer])
     if (json !== undefined) return json
@@ -48,9 +50,9 @@ export const document = Effect.fnUntraced(function*(documents: Documents, issuer
  * The metadata for a server without metadata of the resource, as 2025-03-26 describes it: at the origin of the
  * server, and where there is none, the endpoints with their default paths.
  */
-export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents) {
+export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents.Documents) {
   const { origin } = documents.policy.server
-  yield* Policies.check(documents.policy, "the authorization server", origin)
+  yield* UrlPolicy.check(documents.policy, "the authorization server", origin)
   const [address] = wellKnown(new URL(origin))
   const json = (yield* read(documents, address!, [origin, `${origin}/`])) ?? {
     issuer: origin,
@@ -65,11 +67,11 @@ export const findAtOrigin = Effect.fnUntraced(function*(documents: Documents) {
 
 /** The metadata at an address, which has to name one of these issuers; `undefined` when there is none. */
 const read = Effect.fnUntraced(function*(
-  documents: Documents,
+  documents: Documents.Documents,
   address: string,
   issuers: ReadonlyArray<string>
 ) {
-  const json = yield* Document.find(documents, "the metadata of the authorization server", address)
+  const json = yield* Documents.find(documents, "the metadata of the authorization server", address)
   if (json === undefined) return undefined
   const issuer = json["issuer"]
   // The same string, not the same URL.
@@ -85,7 +87,7 @@ const read = Effect.fnUntraced(function*(
 })
 
 const serverOf = Effect.fnUntraced(function*(
-  documents: Documents,
+  documents: Documents.Documents,
   issuer: string,
   json: Readonly<Record<string, unknown>>
 ) {
@@ -94,7 +96,7 @@ const serverOf = Effect.fnUntraced(function*(
       const value = json[name]
       if (typeof value !== "string") return undefined
       const what = `the ${name.replace("_", " ")} of ${ServerText.shorten(issuer)}`
-      yield* isRequested ? Policies.check(documents.policy, what, value) : Policies.browsable(what, value)
+      yield* isRequested ? UrlPolicy.check(documents.policy, what, value) : UrlPolicy.browsable(what, value)
       return value
     })
   const tokenEndpoint = yield* endpoint("token_endpoint", true)

@@ -7,22 +7,23 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Binding } from "../CredentialStore.js"
-import * as Posts from "../discovery/Documents.js"
+import * as Documents from "../discovery/Documents.js"
 import * as Registered from "../identity/Registered.js"
 import type { Tokens } from "../Tokens.js"
 import * as TokenEndpoint from "./TokenEndpoint.js"
-import type { Self } from "./TokenRequests.js"
 import * as TokenRequests from "./TokenRequests.js"
 import type { State } from "./TokenState.js"
 
-export const revoke = Effect.fnUntraced(function*(self: Self): Effect.fn.Return<void, AuthorizationError> {
-  const { binding } = yield* self.state.get
-  if (binding === undefined) return
-  // A refresh that nothing waits for any more ends first.
-  yield* self.state.exclusive(revoking(self), binding.issuer, binding.resource)
-})
+export const revoke = Effect.fnUntraced(
+  function*(self: TokenRequests.Self): Effect.fn.Return<void, AuthorizationError> {
+    const { binding } = yield* self.state.get
+    if (binding === undefined) return
+    // A refresh that nothing waits for any more ends first.
+    yield* self.state.exclusive(revoking(self), binding.issuer, binding.resource)
+  }
+)
 
-const revoking = Effect.fnUntraced(function*(self: Self) {
+const revoking = Effect.fnUntraced(function*(self: TokenRequests.Self) {
   const { settings, state } = self
   const known = yield* state.get
   const { binding, tokens } = known
@@ -32,31 +33,33 @@ const revoking = Effect.fnUntraced(function*(self: Self) {
   if (management !== undefined) {
     const documents = TokenRequests.documentsAsBefore(settings, binding)
     const request = HttpClientRequest.bearerToken(HttpClientRequest.del(management.url), management.token)
-    yield* Posts.send(documents, "the registration of this client", request)
+    yield* Documents.send(documents, "the registration of this client", request)
   }
   yield* revoked
 })
 
-const revokeTokens = Effect.fnUntraced(function*(self: Self, known: State, binding: Binding, tokens: Tokens) {
-  const { settings } = self
-  const { context } = yield* TokenRequests.asBefore(self, known, binding)
-  const { server } = context
-  const { revocationEndpoint: url } = server
-  // Nothing needs the client then, and the option `ask` of `ClientIdentity` may ask the user for it.
-  if (url === undefined) return
-  const client = yield* settings.grant.client({ ...context, clientId: tokens.clientId })
-  const documents = TokenRequests.documentsAsBefore(settings, binding)
-  const [errors] = yield* Effect.partition(
-    [{ token: tokens.refreshToken, hint: "refresh_token" }, { token: tokens.accessToken, hint: "access_token" }],
-    ({ hint, token }) =>
-      token === undefined ? Effect.void : TokenEndpoint.postForm(
-        documents,
-        server,
-        "the revocation endpoint",
-        url,
-        client,
-        { token: Redacted.value(token), token_type_hint: hint }
-      )
-  )
-  if (errors[0] !== undefined) return yield* errors[0]
-})
+const revokeTokens = Effect.fnUntraced(
+  function*(self: TokenRequests.Self, known: State, binding: Binding, tokens: Tokens) {
+    const { settings } = self
+    const { context } = yield* TokenRequests.asBefore(self, known, binding)
+    const { server } = context
+    const { revocationEndpoint: url } = server
+    // Nothing needs the client then, and the option `ask` of `ClientIdentity` may ask the user for it.
+    if (url === undefined) return
+    const client = yield* settings.grant.client({ ...context, clientId: tokens.clientId })
+    const documents = TokenRequests.documentsAsBefore(settings, binding)
+    const [errors] = yield* Effect.partition(
+      [{ token: tokens.refreshToken, hint: "refresh_token" }, { token: tokens.accessToken, hint: "access_token" }],
+      ({ hint, token }) =>
+        token === undefined ? Effect.void : TokenEndpoint.postForm(
+          documents,
+          server,
+          "the revocation endpoint",
+          url,
+          client,
+          { token: Redacted.value(token), token_type_hint: hint }
+        )
+    )
+    if (errors[0] !== undefined) return yield* errors[0]
+  }
+)

@@ -13,14 +13,12 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import type { AuthorizationError } from "../AuthorizationError.js"
-import type { Wanted } from "../discovery/Challenge.js"
 import * as Challenge from "../discovery/Challenge.js"
 import { failure } from "../discovery/Failure.js"
 import * as ServerText from "../discovery/ServerText.js"
 import type { Tokens } from "../Tokens.js"
 import * as Login from "./Login.js"
 import * as Revocation from "./Revocation.js"
-import type { Settings, TokenRequest } from "./TokenRequests.js"
 import * as TokenRequests from "./TokenRequests.js"
 import * as TokenState from "./TokenState.js"
 
@@ -36,7 +34,7 @@ export interface ServerTokens {
 }
 
 /** Closing the scope interrupts what is under way; what waits for it fails. */
-export const make = (settings: Settings, scope: Scope.Scope): ServerTokens => {
+export const make = (settings: TokenRequests.Settings, scope: Scope.Scope): ServerTokens => {
   const { documents: { policy: { server } }, dpop, grant, store } = settings
   const self: Self = {
     settings,
@@ -197,7 +195,7 @@ const refreshed = (self: Self, found: Login.Found, need: Login.Need): Result<boo
 }
 
 /** Gets tokens by a grant that asks the user: only here a browser opens. */
-const ask = Effect.fnUntraced(function*(self: Self, request: TokenRequest) {
+const ask = Effect.fnUntraced(function*(self: Self, request: TokenRequests.TokenRequest) {
   const { context } = request
   const consent = yield* Ref.make(false)
   const token: typeof context.token = (client, form) =>
@@ -239,7 +237,12 @@ const renewTokens = Effect.fnUntraced(function*(self: Self, old: Tokens) {
     : TokenRequests.refresh(self, request, tokens, refreshToken)
 })
 
-const nothing: Wanted = { resourceMetadata: undefined, scopes: undefined, error: undefined, description: undefined }
+const nothing: Challenge.Wanted = {
+  resourceMetadata: undefined,
+  scopes: undefined,
+  error: undefined,
+  description: undefined
+}
 
 const login = Effect.fnUntraced(function*(self: Self) {
   const { tokens } = yield* self.state.get

@@ -14,8 +14,7 @@ import type { AuthorizationError } from "../AuthorizationError.js"
 import type { AuthorizationServer } from "../AuthorizationServer.js"
 import type { Client } from "../ClientIdentity.js"
 import * as Challenge from "../discovery/Challenge.js"
-import type { Documents } from "../discovery/Documents.js"
-import * as Posts from "../discovery/Documents.js"
+import * as Documents from "../discovery/Documents.js"
 import { failure, refusal } from "../discovery/Failure.js"
 import * as ServerText from "../discovery/ServerText.js"
 import type { Prover } from "../Dpop.js"
@@ -28,7 +27,7 @@ const EARLY = 60_000
 
 /** Posts a form to an authorization server, as a client of that server. */
 export const postForm = Effect.fnUntraced(function*(
-  documents: Documents,
+  documents: Documents.Documents,
   server: Pick<AuthorizationServer, "authMethods" | "issuer">,
   what: string,
   url: string,
@@ -46,7 +45,7 @@ export const postForm = Effect.fnUntraced(function*(
       HttpClientRequest.setHeaders({ ...headers, ...proof }),
       HttpClientRequest.bodyUrlParams({ ...form, ...parameters })
     )
-    const answer = yield* Posts.send(documents, what, request)
+    const answer = yield* Documents.send(documents, what, request)
     const secret = client?.clientSecret === undefined ? "" : Redacted.value(client.clientSecret)
     return {
       answer: withoutSecrets(answer, { ...headers, ...form, ...parameters, client_secret: secret }),
@@ -60,7 +59,7 @@ export const postForm = Effect.fnUntraced(function*(
 
 /** `form` has the grant; the client and what proves it are added. */
 export const request = Effect.fnUntraced(function*(
-  documents: Documents,
+  documents: Documents.Documents,
   server: AuthorizationServer,
   client: Client,
   form: Readonly<Record<string, string>>,

@@ -10,13 +10,11 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type { AuthorizationError } from "../AuthorizationError.js"
 import type { Binding, CredentialStoreService } from "../CredentialStore.js"
-import type { Discovered } from "../discovery/Discovery.js"
 import * as Discovery from "../discovery/Discovery.js"
-import type { Documents } from "../discovery/Documents.js"
-import * as Posts from "../discovery/Documents.js"
+import * as Documents from "../discovery/Documents.js"
 import * as ServerMetadata from "../discovery/ServerMetadata.js"
 import * as ServerText from "../discovery/ServerText.js"
-import * as Policies from "../discovery/UrlPolicy.js"
+import * as UrlPolicy from "../discovery/UrlPolicy.js"
 import type { Dpop, Prover } from "../Dpop.js"
 import type { Grant, GrantContext } from "../Grant.js"
 import * as Registered from "../identity/Registered.js"
@@ -27,7 +25,7 @@ import * as TokenEndpoint from "./TokenEndpoint.js"
 import { type Bound, nothing, type State, type TokenState } from "./TokenState.js"
 
 export interface Settings {
-  readonly documents: Documents
+  readonly documents: Documents.Documents
   readonly store: CredentialStoreService
   readonly grant: Grant
   readonly scopes: Scopes.Scopes
@@ -50,11 +48,15 @@ export interface TokenRequest {
 }
 
 /** Finds the authorization server of an MCP server that has refused a request. */
-export const discover = ({ settings }: Self, known: State, { version, wanted }: Login.Need): Result<Discovered> => {
+export const discover = (
+  { settings }: Self,
+  known: State,
+  { version, wanted }: Login.Need
+): Result<Discovery.Discovered> => {
   const documents = documentsOf(settings, version)
   const isKnown = (issuer: string) => settings.grant.isRegistered(issuer) || issuer === known.binding?.issuer
   return Effect.zipRight(
-    Policies.browsable("the MCP server to send tokens to", documents.policy.server.origin),
+    UrlPolicy.browsable("the MCP server to send tokens to", documents.policy.server.origin),
     Discovery.discover(documents, wanted, isKnown, (documents, issuer) => trusting(settings, documents, issuer))
   )
 }
@@ -99,26 +101,26 @@ export const asBefore = Effect.fnUntraced(function*(
   }
 })
 
-export const documentsAsBefore = (settings: Settings, { issuer }: Binding): Documents =>
+export const documentsAsBefore = (settings: Settings, { issuer }: Binding): Documents.Documents =>
   trusting(settings, documentsOf(settings, Version.latestLegacy), issuer)
 
-const documentsOf = ({ documents }: Settings, version: string): Documents => ({
+const documentsOf = ({ documents }: Settings, version: string): Documents.Documents => ({
   ...documents,
   headers: { "mcp-protocol-version": version }
 })
 
 /** An application that is registered at an issuer has chosen that server, whatever its address is. */
-const trusting = ({ grant }: Settings, documents: Documents, issuer: string): Documents =>
+const trusting = ({ grant }: Settings, documents: Documents.Documents, issuer: string): Documents.Documents =>
   grant.isRegistered(issuer) ? allowingPrivate(documents) : documents
 
-const allowingPrivate = (documents: Documents): Documents => ({
+const allowingPrivate = (documents: Documents.Documents): Documents.Documents => ({
   ...documents,
   policy: { ...documents.policy, allowPrivate: true }
 })
 
 const contextOf = (
-  documents: Documents,
-  { isPublished, resource, server }: Pick<Discovered, "isPublished" | "resource" | "server">,
+  documents: Documents.Documents,
+  { isPublished, resource, server }: Pick<Discovery.Discovered, "isPublished" | "resource" | "server">,
   more: Pick<GrantContext, "previousIssuer" | "scopes">,
   prover: Prover | undefined
 ): GrantContext => ({
@@ -129,13 +131,13 @@ const contextOf = (
   isPublished,
   // MUST name the resource in every token request (2026-07-28 basic/authorization)
   token: (client, form) => TokenEndpoint.request(documents, server, client, { ...form, resource }, prover),
-  get: (what, url) => Posts.send(documents, what, HttpClientRequest.get(url)),
+  get: (what, url) => Documents.send(documents, what, HttpClientRequest.get(url)),
   post: (what, url, body, { client, isConfigured = false } = {}) => {
     const to = isConfigured ? allowingPrivate(documents) : documents
     return "form" in body
       // The URL may be another server's, whose metadata is not known: the client proves who it is to this URL only.
       ? TokenEndpoint.postForm(to, { issuer: url, authMethods: [] }, what, url, client, body.form)
-      : Posts.send(to, what, HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(url), body.json))
+      : Documents.send(to, what, HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(url), body.json))
   }
 })
 

@@ -13,13 +13,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import * as Jose from "jose"
-import type { Documents } from "../discovery/Documents.js"
-import * as Document from "../discovery/Documents.js"
+import * as Documents from "../discovery/Documents.js"
 import { failure } from "../discovery/Failure.js"
 import * as ServerMetadata from "../discovery/ServerMetadata.js"
 import * as ServerText from "../discovery/ServerText.js"
-import type { Refreshed } from "./Refreshed.js"
-import * as Cache from "./Refreshed.js"
+import * as Refreshed from "./Refreshed.js"
 
 /** `jose` knows which keys of a set are for a header: by their id, type, curve, algorithm and use. */
 export type Keys = ReturnType<typeof Jose.createLocalJWKSet>
@@ -71,16 +69,16 @@ export const isSigned = (keys: Keys, token: string): Effect.Effect<boolean | und
 /** The keys of an issuer. */
 export const make = (
   issuer: string,
-  documents: Documents,
+  documents: Documents.Documents,
   options: Options,
   scope: Scope.Scope
-): Refreshed<Keys> => {
+): Refreshed.Refreshed<Keys> => {
   const given = options.keys?.[issuer]
   if (given !== undefined) {
     const keys = keysOf(given)
     return { get: Effect.succeed(keys), newer: () => Effect.succeed(undefined), isFresh: () => true }
   }
-  return Cache.make({
+  return Refreshed.make({
     what: `the key set of ${ServerText.shorten(issuer)}`,
     request: request(issuer, documents, options.keySets?.[issuer]),
     isSame: (before, after) => JSON.stringify(before.jwks()) === JSON.stringify(after.jwks()),
@@ -91,12 +89,18 @@ export const make = (
   }, scope)
 }
 
-const request = Effect.fnUntraced(function*(issuer: string, documents: Documents, address: string | undefined) {
-  const named = address ?? (yield* ServerMetadata.document(documents, issuer))["jwks_uri"]
-  if (typeof named !== "string") return yield* invalid(`The metadata of ${ServerText.shorten(issuer)} names no key set`)
-  const json = yield* Document.find(Document.at(documents, address), "the key set", named)
-  const keys = keysOf(Array.isArray(json?.["keys"]) ? json["keys"] : [])
-  return keys.jwks().keys.length > 0 ? keys : yield* invalid(`The key set of ${ServerText.shorten(issuer)} has no key`)
-})
+const request = Effect.fnUntraced(
+  function*(issuer: string, documents: Documents.Documents, address: string | undefined) {
+    const named = address ?? (yield* ServerMetadata.document(documents, issuer))["jwks_uri"]
+    if (typeof named !== "string") {
+      return yield* invalid(`The metadata of ${ServerText.shorten(issuer)} names no key set`)
+    }
+    const json = yield* Documents.find(Documents.at(documents, address), "the key set", named)
+    const keys = keysOf(Array.isArray(json?.["keys"]) ? json["keys"] : [])
+    return keys.jwks().keys.length > 0
+      ? keys
+      : yield* invalid(`The key set of ${ServerText.shorten(issuer)} has no key`)
+  }
+)
 
 const invalid = (message: string) => failure("InvalidMetadata", message)

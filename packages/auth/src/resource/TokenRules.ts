@@ -8,8 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { AccessToken } from "../AccessToken.js"
 import * as Challenge from "../discovery/Challenge.js"
-import type { TokenError, Verified } from "../TokenVerifier.js"
-import * as Verifier from "../TokenVerifier.js"
+import * as TokenVerifier from "../TokenVerifier.js"
 
 export interface Rules {
   readonly issuers: ReadonlyArray<string>
@@ -31,35 +30,40 @@ export interface Accepted {
 export const audiencesOf = (resource: string): ReadonlyArray<string> =>
   new URL(resource).pathname === "/" ? [resource.replace(/\/$/, ""), `${resource.replace(/\/$/, "")}/`] : [resource]
 
-export const accept = ({ claims, issuer }: Verified, rules: Rules): Effect.Effect<Accepted, TokenError> => {
+export const accept = (
+  { claims, issuer }: TokenVerifier.Verified,
+  rules: Rules
+): Effect.Effect<Accepted, TokenVerifier.TokenError> => {
   if (!rules.issuers.includes(issuer)) {
-    return Verifier.invalid("The access token is from an issuer that this server does not trust")
+    return TokenVerifier.invalid("The access token is from an issuer that this server does not trust")
   }
   const { aud, azp, client_id, cnf, exp, nbf, scope, scp, sub } = claims
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.some((one) => rules.audiences.includes(one))) {
-    return Verifier.invalid("The access token is for another resource than this server")
+    return TokenVerifier.invalid("The access token is for another resource than this server")
   }
-  if (!isTime(exp) || !isTime(nbf)) return Verifier.invalid("The access token has a time that is no number")
+  if (!isTime(exp) || !isTime(nbf)) return TokenVerifier.invalid("The access token has a time that is no number")
   const jkt = Predicate.isRecord(cnf) ? cnf["jkt"] : undefined
   if (cnf !== undefined && !(Predicate.isRecord(cnf) && Object.keys(cnf).length === 1 && typeof jkt === "string")) {
-    return Verifier.invalid("The access token is bound in a way that this server cannot check")
+    return TokenVerifier.invalid("The access token is bound in a way that this server cannot check")
   }
   const subject = subjectOf(sub)
   if (subject === malformed) {
-    return Verifier.invalid("The access token has a user (sub) that is not a text, or is empty")
+    return TokenVerifier.invalid("The access token has a user (sub) that is not a text, or is empty")
   }
   const clients = [clientOf(client_id), clientOf(azp)]
   if (clients.includes(malformed)) {
-    return Verifier.invalid("The access token has a client (client_id or azp) that is not a text, or is empty")
+    return TokenVerifier.invalid("The access token has a client (client_id or azp) that is not a text, or is empty")
   }
   const [clientId, another] = (clients as ReadonlyArray<string | undefined>).filter(Predicate.isNotUndefined)
   if (another !== undefined && another !== clientId) {
-    return Verifier.invalid("The access token names two clients: client_id and azp differ")
+    return TokenVerifier.invalid("The access token names two clients: client_id and azp differ")
   }
   const scopes = [scopesOf(scope), scopesOf(scp)]
   if (scopes.includes(malformed)) {
-    return Verifier.invalid("The access token has scopes (scope or scp) that are neither a text nor a list of texts")
+    return TokenVerifier.invalid(
+      "The access token has scopes (scope or scp) that are neither a text nor a list of texts"
+    )
   }
   // An issuer has no fragment and no query, so that no two of these are the same.
   const id = subject !== undefined
@@ -67,7 +71,7 @@ export const accept = ({ claims, issuer }: Verified, rules: Rules): Effect.Effec
     : clientId !== undefined
     ? `${issuer}?${clientId}`
     : undefined
-  if (id === undefined) return Verifier.invalid("The access token names neither a user nor a client")
+  if (id === undefined) return TokenVerifier.invalid("The access token names neither a user nor a client")
   return Effect.succeed({
     token: {
       id,

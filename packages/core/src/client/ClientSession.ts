@@ -22,7 +22,7 @@ import type { JsonObject } from "../protocol/Json.js"
 import type { LoggingLevel, LoggingMessage } from "../protocol/Logging.js"
 import type * as Prompts from "../protocol/Prompts.js"
 import type * as Resources from "../protocol/Resources.js"
-import type * as ProtocolTasks from "../protocol/Tasks.js"
+import type * as Tasks from "../protocol/Tasks.js"
 import type * as Tools from "../protocol/Tools.js"
 import type * as Version from "../protocol/Version.js"
 import type { ClientError, NotNegotiated } from "./ClientError.js"
@@ -417,7 +417,7 @@ export interface Task<out A, out E> {
    * From 2026-07-28 on, it subscribes to the task while it runs. It fails with `TaskEnded` when the server has the task no
    * longer, and with the error of the request when six in a row were lost. It answers no questions.
    */
-  readonly status: Stream.Stream<ProtocolTasks.Task, ClientError>
+  readonly status: Stream.Stream<Tasks.Task, ClientError>
   /**
    * Waits for the end of the task, and answers its questions with the features of the client meanwhile, each once. It can be run
    * again. Fails with `TaskEnded` when the task was cancelled or has expired, and otherwise as the call would.
@@ -466,5 +466,5 @@ export interface TaskCalls {
    * The tasks that the server has for this user, page after page. Only at 2025-11-25, and of servers that declare `tasks.list`;
    * otherwise it fails with `NotNegotiated`.
    */
-  readonly list: (options?: Omit<ListOptions, "cursor">) => Stream.Stream<ProtocolTasks.Task, ClientError>
+  readonly list: (options?: Omit<ListOptions, "cursor">) => Stream.Stream<Tasks.Task, ClientError>
 }

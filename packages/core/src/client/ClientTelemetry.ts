@@ -6,15 +6,15 @@
  * @since 0.1.0
  */
 import type * as Metric from "effect/Metric"
-import * as Names from "../protocol/telemetry/Telemetry.js"
+import * as Telemetry from "../protocol/telemetry/Telemetry.js"
 
 /**
  * How long calls take, in seconds, by method and kind of error.
  *
  * @category constants
  */
-export const operationDuration: Metric.Metric.Histogram<number> = Names.histogram(
-  Names.metrics.clientOperation,
+export const operationDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
+  Telemetry.metrics.clientOperation,
   "How long a call takes, in seconds"
 )
 
@@ -23,7 +23,7 @@ export const operationDuration: Metric.Metric.Histogram<number> = Names.histogra
  *
  * @category constants
  */
-export const sessionDuration: Metric.Metric.Histogram<number> = Names.histogram(
-  Names.metrics.clientSession,
+export const sessionDuration: Metric.Metric.Histogram<number> = Telemetry.histogram(
+  Telemetry.metrics.clientSession,
   "How long the session with a server lasts, in seconds"
 )

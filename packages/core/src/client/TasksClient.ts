@@ -12,8 +12,8 @@ import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type * as Tool from "../definition/Tool.js"
 import type { JsonObject } from "../protocol/Json.js"
-import * as Extension from "../protocol/modern/TasksExtension.js"
-import type * as ProtocolTasks from "../protocol/Tasks.js"
+import * as TasksExtension from "../protocol/modern/TasksExtension.js"
+import type * as Tasks from "../protocol/Tasks.js"
 import type { CallToolResult } from "../protocol/Tools.js"
 import type * as Client from "./Client.js"
 import type { ClientError, ToolError } from "./ClientError.js"
@@ -25,7 +25,7 @@ import * as TypedTool from "./session/TypedTool.js"
  *
  * @category constants
  */
-export const extension: typeof Extension.extension = Extension.extension
+export const extension: typeof TasksExtension.extension = TasksExtension.extension
 
 type Session = Pick<ClientSessionService, "tasks">
 
@@ -128,4 +128,4 @@ const typed = (tool: Tool.Tool.Any) => (task: Task<CallToolResult, ClientError>)
 export const list = (
   { tasks }: Session,
   options?: Parameters<TaskCalls["list"]>[0]
-): Stream.Stream<ProtocolTasks.Task, ClientError> => tasks.list(options)
+): Stream.Stream<Tasks.Task, ClientError> => tasks.list(options)

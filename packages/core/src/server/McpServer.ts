@@ -21,7 +21,6 @@ import type * as Extension from "../protocol/Extension.js"
 import type { Implementation } from "../protocol/Implementation.js"
 import type * as Version from "../protocol/Version.js"
 import type { Authenticator } from "./Authenticator.js"
-import type { CacheOptions, ServerCacheOptions } from "./CacheHints.js"
 import * as CacheHints from "./CacheHints.js"
 import type * as Completer from "./Completer.js"
 import type * as DefinitionHandlers from "./DefinitionHandlers.js"
@@ -74,7 +73,7 @@ export interface Options<
    */
   readonly unknownArguments?: "accept" | "report" | "refuse" | undefined
   /** For how long clients may cache results, from 2026-07-28 on. Default: not at all. */
-  readonly cache?: ServerCacheOptions | undefined
+  readonly cache?: CacheHints.ServerCacheOptions | undefined
   /**
    * The secrets that seal the state of a request between its rounds, from 2026-07-28 on, at least 32 bytes each. The first one seals;
    * all of them open, so that a new secret can be put before an old one. Nodes that share the requests of a client need the same
@@ -350,7 +349,7 @@ export const resource = <const Name extends string, E = never, R = never>(
   read: Effect.Effect<Resource.Contents, E, R> & Feature.Declared<E>,
   options: {
     /** For how long clients may cache the content. Default: as the server's `cache` says. */
-    readonly cache?: CacheOptions | undefined
+    readonly cache?: CacheHints.CacheOptions | undefined
   } = {}
 ): Feature.Feature<Exclude<R, Feature.RequestServices>> =>
   Feature.make(({ resources }, context) =>
@@ -388,7 +387,7 @@ export const resourceTemplate = <
       | (Effect.Effect<ReadonlyArray<Resource.Resource.Any>, LE, LR> & Feature.Allowed<LE>)
       | undefined
     /** For how long clients may cache the contents. Default: as the server's `cache` says. */
-    readonly cache?: CacheOptions | undefined
+    readonly cache?: CacheHints.CacheOptions | undefined
   } = {}
 ): Feature.Feature<
   Exclude<R, Feature.RequestServices> | Exclude<Completer.Context<C> | LR, RequestContext | Scope.Scope>

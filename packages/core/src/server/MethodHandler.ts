@@ -11,8 +11,7 @@ import * as SchemaParser from "../definition/schema/SchemaParser.js"
 import * as Extension from "../protocol/Extension.js"
 import * as ExtensionTable from "../protocol/extension/ExtensionTable.js"
 import * as Issue from "../protocol/Issue.js"
-import type { JsonObject } from "../protocol/Json.js"
-import * as JsonObjects from "../protocol/Json.js"
+import * as Json from "../protocol/Json.js"
 import * as McpError from "../protocol/McpError.js"
 import * as Method from "../protocol/Method.js"
 import * as Feature from "./Feature.js"
@@ -241,10 +240,10 @@ const withSchema = <R>(
   const method = Method.notification({
     name,
     from: "client",
-    params: JsonObjects.JsonObject,
+    params: Json.JsonObject,
     ...(extension === undefined ? undefined : revisionsOf(extension))
   })
-  const run = (_: unknown, raw: JsonObject | undefined) =>
+  const run = (_: unknown, raw: Json.JsonObject | undefined) =>
     Effect.matchEffect(decode(raw ?? {}), {
       onFailure: () => Effect.void,
       onSuccess: (params) => HandlerResult.run(() => handler(params), actor(name))
@@ -258,13 +257,13 @@ const withSchema = <R>(
  *
  * @category utils
  */
-export const fallback = <Handled extends Effect.Effect<JsonObject, any, any>>(
+export const fallback = <Handled extends Effect.Effect<Json.JsonObject, any, any>>(
   handler: (
-    request: { readonly method: string; readonly params: JsonObject | undefined }
+    request: { readonly method: string; readonly params: Json.JsonObject | undefined }
   ) => Handled & Feature.Allowed<Effect.Effect.Error<NoInfer<Handled>>>
 ): HandlerFeature<ContextOf<Handled>> =>
   register(
-    own(ANY, undefined, JsonObjects.JsonObject),
+    own(ANY, undefined, Json.JsonObject),
     (_, params, method) => answered(method, () => handler({ method, params }))
   )
 
@@ -282,7 +281,7 @@ const own = (
   name: string,
   revisions?: ReturnType<typeof revisionsOf>,
   params: Schema.Schema<any> = Method.NoParams
-): Method.Request => Method.request({ name, from: "client", params, result: JsonObjects.JsonObject, ...revisions })
+): Method.Request => Method.request({ name, from: "client", params, result: Json.JsonObject, ...revisions })
 
 const revisionsOf = ({ since, until }: Extension.Revisions) => until === undefined ? { since } : { since, until }
 
@@ -294,7 +293,7 @@ const answered = <A, E, R>(method: string, handler: () => Effect.Effect<A, E, R>
 
 const register = <R>(
   method: Method.Method,
-  run: (params: any, raw: JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, R>,
+  run: (params: any, raw: Json.JsonObject | undefined, method: string) => Effect.Effect<unknown, unknown, R>,
   extension?: Extension.Request | Extension.Notification
 ): HandlerFeature<R> =>
   Feature.make(({ handlers }, context) =>

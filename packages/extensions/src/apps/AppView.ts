@@ -9,12 +9,11 @@ import type { JsonObject } from "@effect-mcp/core/protocol/Json"
 import * as Resource from "@effect-mcp/core/Resource"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import type { ToolUi, ViewUi, ViewUri, Visibility } from "./Apps.js"
 import * as Apps from "./Apps.js"
 
 /** @category models */
 export interface AppView<Name extends string> extends Resource.Resource<Name> {
-  readonly uri: ViewUri
+  readonly uri: Apps.ViewUri
 }
 
 /** @category constants */
@@ -27,8 +26,8 @@ export declare namespace AppView {
  *
  * @category models
  */
-export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeType">, ViewUi {
-  readonly uri: ViewUri
+export interface Options extends Omit<Resource.Options, "contentMeta" | "mimeType">, Apps.ViewUi {
+  readonly uri: Apps.ViewUri
 }
 
 /**
@@ -84,12 +83,12 @@ const decode = Schema.decodeUnknownEither(Apps.ViewUi)
  * @category utils
  */
 export const meta = (
-  view: AppView.Any | ViewUri,
+  view: AppView.Any | Apps.ViewUri,
   options: {
     /** A tool for `["app"]` is for views only. Default: the model and the views of the server. */
-    readonly visibility?: ReadonlyArray<Visibility> | undefined
+    readonly visibility?: ReadonlyArray<Apps.Visibility> | undefined
   } = {}
-): { readonly ui: ToolUi } => ({
+): { readonly ui: Apps.ToolUi } => ({
   ui: { resourceUri: typeof view === "string" ? view : view.uri, ...defined(options) }
 })
 

@@ -26,14 +26,14 @@ import * as FileBytes from "./format/FileBytes.js"
 import * as FrontMatter from "./format/FrontMatter.js"
 import * as SkillUri from "./format/SkillUri.js"
 import { SkillRefused } from "./SkillRefused.js"
-import * as Protocol from "./Skills.js"
+import * as Skills from "./Skills.js"
 
 /**
  * The extension, for the option `extensions` of a client.
  *
  * @category constants
  */
-export const extension: typeof Protocol.extension = Protocol.extension
+export const extension: typeof Skills.extension = Skills.extension
 
 /** @category models */
 export interface Options {
@@ -79,7 +79,7 @@ export interface SkillContent {
  * @category models
  */
 export interface LoadedSkill {
-  readonly entry: Protocol.Skill
+  readonly entry: Skills.Skill
   /** `SKILL.md` without its front matter. */
   readonly instructions: string
   /** Empty when the content of the skill is generated. */
@@ -97,12 +97,12 @@ export interface SkillsService {
    * The skills that the server lists, page after page; a server may have further skills. Entries that break a rule of the extension
    * are left out, with a warning in the log. `get` fails with the reason for one entry.
    */
-  readonly list: Stream.Stream<Protocol.Skill, ClientError>
+  readonly list: Stream.Stream<Skills.Skill, ClientError>
   /** The present entry of a skill, by the URI of its `SKILL.md`. */
-  readonly get: (uri: string, options?: CallOptions) => Effect.Effect<Protocol.Skill, ClientError | SkillRefused>
+  readonly get: (uri: string, options?: CallOptions) => Effect.Effect<Skills.Skill, ClientError | SkillRefused>
   /** Reads the `SKILL.md` of a skill, and verifies its content and its front matter. */
   readonly load: (
-    entry: Protocol.Skill,
+    entry: Skills.Skill,
     options?: CallOptions
   ) => Effect.Effect<LoadedSkill, ClientError | SkillRefused>
   /**
@@ -119,7 +119,7 @@ export interface SkillsService {
  *
  * @category utils
  */
-export const contentId = ({ resources, uri }: Protocol.Skill): Effect.Effect<Option.Option<string>> =>
+export const contentId = ({ resources, uri }: Skills.Skill): Effect.Effect<Option.Option<string>> =>
   resources === "dynamic"
     ? Effect.succeedNone
     : Effect.asSome(FileBytes.sha256(
@@ -160,8 +160,8 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
   const self: Self = {
     session,
     limits: {
-      maxFiles: options.maxFiles ?? Protocol.limits.files,
-      maxBytes: options.maxBytes ?? Protocol.limits.bytes
+      maxFiles: options.maxFiles ?? Skills.limits.files,
+      maxBytes: options.maxBytes ?? Skills.limits.bytes
     },
     maxFrontMatter: options.maxFrontMatter ?? FrontMatter.MAX_LENGTH,
     allowDynamic: options.allowDynamic === true
@@ -176,7 +176,7 @@ export const make = (session: ClientSessionService, options: Options = {}): Skil
 
 const methods = extension.requests
 
-const list = (self: Self): Stream.Stream<Protocol.Skill, ClientError> =>
+const list = (self: Self): Stream.Stream<Skills.Skill, ClientError> =>
   ListPages.stream(methods.list.name, (cursor) => page(self, cursor), ({ skills }) => skills).pipe(
     Stream.mapEffect((given) =>
       Either.match(entryOf(self, uriOf(given), given), {
@@ -206,7 +206,7 @@ const get = (self: Self, uri: string, call: CallOptions | undefined) =>
       () => new SkillRefused({ reason: "Entry", uri, problem: "the server answered with the entry of another skill" })
     ))
 
-const entryOf = ({ limits }: Self, uri: string, given: unknown): Either.Either<Protocol.Skill, SkillRefused> =>
+const entryOf = ({ limits }: Self, uri: string, given: unknown): Either.Either<Skills.Skill, SkillRefused> =>
   Either.match(decodeEntry(given), {
     onLeft: () =>
       Either.left(
@@ -226,12 +226,12 @@ const entryOf = ({ limits }: Self, uri: string, given: unknown): Either.Either<P
 interface Loaded extends Self {
   readonly root: string
   /** The files of the entry, by their URIs; `undefined` when the content is generated. */
-  readonly byUri: ReadonlyMap<string, Protocol.SkillResource> | undefined
+  readonly byUri: ReadonlyMap<string, Skills.SkillResource> | undefined
   /** How many bytes of generated content may still be read. */
   readonly remaining: Ref.Ref<number>
 }
 
-const load = Effect.fnUntraced(function*(self: Self, entry: Protocol.Skill, call: CallOptions | undefined) {
+const load = Effect.fnUntraced(function*(self: Self, entry: Skills.Skill, call: CallOptions | undefined) {
   const { resources, uri } = entry
   const refused = SkillCheck.refusal(entry, self.limits)
   if (refused !== undefined) return yield* refused
@@ -260,7 +260,7 @@ const load = Effect.fnUntraced(function*(self: Self, entry: Protocol.Skill, call
 /** Reads `SKILL.md`, compares its front matter with the entry, and gives the rest. */
 const instructionsOf = Effect.fnUntraced(function*(
   skill: Loaded,
-  { frontmatter, uri }: Protocol.Skill,
+  { frontmatter, uri }: Skills.Skill,
   call: CallOptions | undefined
 ) {
   const refused = (problem: string) => new SkillRefused({ reason: "FrontMatter", uri, problem })
@@ -308,7 +308,7 @@ const unverified = (skill: Loaded, uri: string, call: CallOptions | undefined) =
 
 const verified = Effect.fnUntraced(function*(
   self: Self,
-  { digest, size, uri }: Protocol.SkillResource,
+  { digest, size, uri }: Skills.SkillResource,
   call: CallOptions | undefined
 ) {
   const content = yield* read(self, uri, size, call)
@@ -358,7 +358,7 @@ interface Page {
   readonly nextCursor?: string | undefined
 }
 
-const decodeEntry = Schema.decodeUnknownEither(Protocol.Skill)
+const decodeEntry = Schema.decodeUnknownEither(Skills.Skill)
 
 const uriOf = (entry: unknown): string => {
   const { uri } = Object(entry) as JsonObject

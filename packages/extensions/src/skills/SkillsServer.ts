@@ -9,7 +9,6 @@
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
-import type { CacheOptions } from "@effect-mcp/core/CacheHints"
 import * as CacheHints from "@effect-mcp/core/CacheHints"
 import type * as Feature from "@effect-mcp/core/Feature"
 import * as Extension from "@effect-mcp/core/protocol/Extension"
@@ -22,20 +21,20 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Bytes from "./format/FileBytes.js"
+import * as FileBytes from "./format/FileBytes.js"
 import * as SkillDirectory from "./server/SkillDirectory.js"
 import * as SkillFiles from "./server/SkillFiles.js"
 import * as SkillRegistration from "./server/SkillRegistration.js"
 import * as SkillRequests from "./server/SkillRequests.js"
 import { type Skill, SkillError } from "./Skill.js"
-import * as Protocol from "./Skills.js"
+import * as Skills from "./Skills.js"
 
 /**
  * The extension, for the option `extensions` of a server. It declares that the server lists directories.
  *
  * @category constants
  */
-export const extension: typeof Protocol.extension = Extension.declare(Protocol.extension, {
+export const extension: typeof Skills.extension = Extension.declare(Skills.extension, {
   server: { directoryRead: true }
 })
 
@@ -68,8 +67,8 @@ export interface DirectoryOptions extends FilesOptions {
 }
 
 const limitsOf = ({ maxBytes, maxFiles, maxSkills }: Limits): SkillFiles.Limits => ({
-  maxFiles: maxFiles ?? Protocol.limits.files,
-  maxBytes: maxBytes ?? Protocol.limits.bytes,
+  maxFiles: maxFiles ?? Skills.limits.files,
+  maxBytes: maxBytes ?? Skills.limits.bytes,
   maxSkills: maxSkills ?? 1000
 })
 
@@ -109,7 +108,7 @@ export const fromDirectory = (
       maxBytes: limitsOf(options).maxBytes
     }),
     ({ directories, files, name }) => {
-      const isSkill = files.has(Protocol.FILE)
+      const isSkill = files.has(Skills.FILE)
       const below = (path: string) => isSkill ? `${name}/${path}` : path
       return build(
         Array.from(files, ([path, source]) => [below(path), source] as const),
@@ -198,7 +197,7 @@ export const make = <
     value === undefined ? [] : [`${JSON.stringify(field)}: ${JSON.stringify(value)}\n`]
   )
   const head = `---\n${fields.join("")}---\n\n`
-  const main = `${path}/${Protocol.FILE}`
+  const main = `${path}/${Skills.FILE}`
   const files = Object.entries<Content>(options.files ?? {}).map(([file, content]) => {
     const own = `${path}/${file}`
     return [own, Effect.isEffect(content) ? generated(own, "", content) : stored(own, content)] as const
@@ -206,10 +205,10 @@ export const make = <
   const source = Effect.isEffect(instructions)
     ? generated(main, head, instructions)
     : stored(main, concat(head, instructions as string | Uint8Array))
-  return files.some(([file]) => file.endsWith(`/${Protocol.FILE}`))
+  return files.some(([file]) => file.endsWith(`/${Skills.FILE}`))
     ? new SkillError({
       file: main,
-      problem: `the option "files" must not contain a ${Protocol.FILE}: give it as "instructions"`
+      problem: `the option "files" must not contain a ${Skills.FILE}: give it as "instructions"`
     })
     : Effect.map(build<any>([[main, source], ...files], [], undefined, options), ([skill]) => skill!)
 }
@@ -218,7 +217,7 @@ const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : content
 
 const concat = (head: string, content: string | Uint8Array): Uint8Array =>
-  Bytes.concat([bytesOf(head), bytesOf(content)])
+  FileBytes.concat([bytesOf(head), bytesOf(content)])
 
 const stored = (label: string, content: string | Uint8Array): SkillFiles.Source => ({
   label,
@@ -256,7 +255,7 @@ export const watch = (
 /** @category models */
 export interface LayerOptions<out R = never> {
   /** For how long clients may cache entries and files, from 2026-07-28 on. Default: as the server's `cache` says. */
-  readonly cache?: CacheOptions | undefined
+  readonly cache?: CacheHints.CacheOptions | undefined
   /** How many entries a page of `skills/list` has; an entry can have 512 files. Default: 100. */
   readonly pageSize?: number | undefined
   /**

@@ -24,7 +24,6 @@ import * as Exit from "effect/Exit"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import type { ProxyFailure } from "../upstream/UpstreamError.js"
-import type { Ask } from "../upstream/UpstreamQuestions.js"
 import * as UpstreamQuestions from "../upstream/UpstreamQuestions.js"
 
 /** How long a cancellation waits for the acknowledgement of the upstream. */
@@ -41,7 +40,7 @@ export const legacy = ({ tasks }: ClientSessionService, taskId: string): Effect.
 export interface Client {
   /** Runs first: makes the call a task of the proxy's server, where the client wants a task. */
   readonly start: Effect.Effect<void, AskError>
-  readonly ask: Ask
+  readonly ask: UpstreamQuestions.Ask
   /**
    * Ends the request of the client with the questions; the client answers with another request. `undefined` where `ask` asks the
    * client while its request waits.

@@ -7,7 +7,6 @@
  * sees the entries of its session. `Naming` chooses and names the entries, `EntryChanges` compares them with those that are registered,
  * and `EntryRegistration` registers each.
  */
-import type { Kind } from "@effect-mcp/core/Registry"
 import * as Registry from "@effect-mcp/core/Registry"
 import { ServerSession, type ServerSessionService } from "@effect-mcp/core/ServerSession"
 import type { ServerLists } from "@effect-mcp/core/unstable/client/Entries"
@@ -37,12 +36,12 @@ export interface Mirror {
    * Sets what the upstream lists in the session of all clients; `undefined` while the upstream cannot be reached. `reported` are the
    * changes that the upstream has notified.
    */
-  readonly set: (lists: ServerLists | undefined, reported: ReadonlyArray<Kind>) => Effect.Effect<void>
+  readonly set: (lists: ServerLists | undefined, reported: ReadonlyArray<Registry.Kind>) => Effect.Effect<void>
   /** As `set`, for the session of one client; `undefined` when the session has ended. */
   readonly setOwn: (
     owner: object,
     lists: ServerLists | undefined,
-    reported: ReadonlyArray<Kind>
+    reported: ReadonlyArray<Registry.Kind>
   ) => Effect.Effect<void>
   /** The URI that clients know for a URI of the upstream. */
   readonly toOwn: (uri: string) => string
@@ -94,7 +93,11 @@ export const make = (options: Options): Effect.Effect<Mirror, never, Scope.Scope
     }
   })
 
-const set = (self: Self, lists: ServerLists | undefined, reported: ReadonlyArray<Kind>): Effect.Effect<void> => {
+const set = (
+  self: Self,
+  lists: ServerLists | undefined,
+  reported: ReadonlyArray<Registry.Kind>
+): Effect.Effect<void> => {
   self.state.isListed = lists !== undefined
   return lists === undefined ? apply(self) : put(self, everyone, lists, reported)
 }
@@ -103,7 +106,7 @@ const put = (
   self: Self,
   owner: object,
   lists: ServerLists | undefined,
-  reported: ReadonlyArray<Kind>
+  reported: ReadonlyArray<Registry.Kind>
 ): Effect.Effect<void> => {
   const { registry, sources } = self
   if (lists === undefined) sources.delete(owner)
@@ -120,7 +123,7 @@ const put = (
   return Effect.zipRight(apply(self), silent)
 }
 
-const revisionOf = ({ registry }: Self, kind: Kind): number =>
+const revisionOf = ({ registry }: Self, kind: Registry.Kind): number =>
   kind === "resources" ? registry.resources.revision + registry.templates.revision : registry[kind].revision
 
 /** Whether the upstream lists an entry to the client of a request. */

@@ -25,14 +25,13 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Ask } from "./UpstreamQuestions.js"
 import * as UpstreamQuestions from "./UpstreamQuestions.js"
 
 /** A call of a client that waits for the upstream. */
 export interface Running {
   /** The session of the client's request. A client that answers a question sends a new request, which has a new session. */
   readonly session: () => ServerSessionService
-  readonly ask: Ask
+  readonly ask: UpstreamQuestions.Ask
 }
 
 export interface Link {
@@ -118,7 +117,7 @@ const targetOf = (options: Options, running: ReadonlySet<Running>): Running | un
   return isOne ? others.at(-1) ?? first : undefined
 }
 
-const asking = (target: () => Running | undefined): Ask => (question) =>
+const asking = (target: () => Running | undefined): UpstreamQuestions.Ask => (question) =>
   Effect.suspend(() =>
     target()?.ask(question) ?? Effect.fail(
       new InvalidRequest({

@@ -16,7 +16,6 @@ import * as Clients from "./Clients.js"
 import * as Grants from "./Grants.js"
 import * as Keys from "./Keys.js"
 import * as OAuthError from "./OAuthError.js"
-import { checkScopes, isResource, scopesOf, type ServerState } from "./TokenEndpoint.js"
 import * as TokenEndpoint from "./TokenEndpoint.js"
 
 export interface Endpoints extends Pick<TokenEndpoint.ServerState, "clients" | "grants" | "keys"> {
@@ -222,7 +221,7 @@ const page = (text: string) =>
 
 /** The parameters of the authorization response. Fails when the request is not valid, or the user does not consent. */
 const decide = (
-  { grants, options }: ServerState,
+  { grants, options }: TokenEndpoint.ServerState,
   request: AuthorizationRequest
 ): Effect.Effect<Readonly<Record<string, string>>, OAuthError.OAuthError> =>
   Effect.gen(function*() {
@@ -235,13 +234,13 @@ const decide = (
     if (parameters.get("code_challenge_method") !== "S256" || !/^[\w-]{43}$/.test(challenge)) {
       return yield* OAuthError.refuse("invalid_request", "The request needs a code challenge with S256")
     }
-    if (!isResource(resource)) {
+    if (!TokenEndpoint.isResource(resource)) {
       return yield* OAuthError.refuse(
         "invalid_target",
         "The parameter resource must name the protected server by its absolute URI"
       )
     }
-    yield* checkScopes(scopes, options)
+    yield* TokenEndpoint.checkScopes(scopes, options)
     const consent = options.consent?.(request) ?? {}
     const { error, scopes: granted = scopes, subject = "ada" } = Effect.isEffect(consent) ? yield* consent : consent
     if (error !== undefined) return yield* OAuthError.refuse(error, "The user did not consent")
@@ -260,7 +259,7 @@ const decide = (
   })
 
 const respond = (
-  server: ServerState,
+  server: TokenEndpoint.ServerState,
   { url: { searchParams } }: Received,
   sendsIssuer: boolean
 ): Effect.Effect<Response> =>
@@ -274,7 +273,7 @@ const respond = (
       decide(server, {
         clientId,
         redirectUri,
-        scopes: scopesOf(searchParams.get("scope")),
+        scopes: TokenEndpoint.scopesOf(searchParams.get("scope")),
         resource: searchParams.get("resource") ?? "",
         parameters: searchParams
       }),

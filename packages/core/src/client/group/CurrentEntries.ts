@@ -13,7 +13,6 @@ import type { ClientSessionService } from "../ClientSession.js"
 import type * as GroupEntries from "../GroupEntries.js"
 import { DuplicateEntry } from "../GroupError.js"
 import * as Entries from "./Entries.js"
-import type { Naming } from "./Names.js"
 import * as Names from "./Names.js"
 import * as ServerLists from "./ServerLists.js"
 
@@ -24,7 +23,7 @@ export interface Membership {
   readonly order: number
 }
 
-export interface Options extends Naming {
+export interface Options extends Names.Naming {
   /** Whether a server is refused when it has a name of another server, instead of renaming the entry. */
   readonly refuseCollisions: boolean
 }
@@ -158,7 +157,7 @@ const update = (
     publish(self, stateOf(changed === undefined ? others : others.set(member, changed), self.options))
   })
 
-const stateOf = (servers: Servers, naming: Naming): State => ({
+const stateOf = (servers: Servers, naming: Names.Naming): State => ({
   servers,
   entries: Entries.of([...servers].sort(([a], [b]) => a.order - b.order).map(([, server]) => server), naming)
 })

@@ -12,7 +12,6 @@ import type * as Prompts from "../../protocol/Prompts.js"
 import type * as Resources from "../../protocol/Resources.js"
 import type * as Tools from "../../protocol/Tools.js"
 import type { Entries, Entry, Kind } from "../GroupEntries.js"
-import type { Naming } from "./Names.js"
 import * as Names from "./Names.js"
 
 export const kinds: ReadonlyArray<Kind> = ["tools", "resources", "templates", "prompts"]
@@ -38,7 +37,7 @@ export interface Server {
 export const empty: Entries = { tools: new Map(), resources: new Map(), templates: new Map(), prompts: new Map() }
 
 /** The entries of all servers. Where two entries have the same name, the entry of the earlier server keeps the name. */
-export const of = (servers: ReadonlyArray<Server>, naming: Naming): Entries => ({
+export const of = (servers: ReadonlyArray<Server>, naming: Names.Naming): Entries => ({
   tools: named("tools", servers, naming, ({ tools }) => tools, ({ name }) => name),
   resources: named("resources", servers, naming, ({ resources }) => resources, ({ uri }) => uri),
   templates: named("templates", servers, naming, ({ templates }) => templates, ({ uriTemplate }) => uriTemplate),
@@ -48,7 +47,7 @@ export const of = (servers: ReadonlyArray<Server>, naming: Naming): Entries => (
 const named = <A>(
   kind: Kind,
   servers: ReadonlyArray<Server>,
-  naming: Naming,
+  naming: Names.Naming,
   listed: (lists: ServerLists) => ReadonlyArray<A>,
   own: (value: A) => string
 ): ReadonlyMap<string, Entry<A>> => {

@@ -17,16 +17,14 @@ import type { TransportError } from "../../jsonrpc/LocalError.js"
 import type { PauseTimeouts } from "../../jsonrpc/Transport.js"
 import * as Semaphore from "../../kit/Semaphore.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
-import type { HttpSender } from "./HttpSender.js"
-import * as HttpSenders from "./HttpSender.js"
-import type { Reader } from "./Reader.js"
-import * as Readers from "./Reader.js"
+import * as HttpSender from "./HttpSender.js"
+import * as Reader from "./Reader.js"
 import type { Settings } from "./Settings.js"
 
-export interface HttpConnection extends HttpSender {
+export interface HttpConnection extends HttpSender.HttpSender {
   readonly url: URL
   readonly settings: Settings
-  readonly reader: Reader
+  readonly reader: Reader.Reader
   readonly requests: Semaphore.Semaphore
   /**
    * For notifications and responses. Requests have a limit of their own: the server may need a response to answer one.
@@ -93,9 +91,9 @@ export const make = (
     const bounded = (effect: Effect.Effect<unknown, unknown>): Effect.Effect<void> =>
       Effect.ignore(TimeLimit.end(effect, closeTimeout))
 
-    const reader = yield* Readers.make(capacity, Effect.suspend(() => end(Exit.void)))
+    const reader = yield* Reader.make(capacity, Effect.suspend(() => end(Exit.void)))
     yield* Effect.addFinalizer(() => Effect.zipRight(end(Exit.void), bounded(Scope.close(fibers, Exit.void))))
-    const sender = HttpSenders.make(client, settings, url, authorizing.run)
+    const sender = HttpSender.make(client, settings, url, authorizing.run)
     // They are found as for a request, which runs on a fiber of the connection.
     const runtime = yield* Effect.runtime()
     return {

@@ -18,13 +18,11 @@ import { type ClientCapabilities, declares } from "../../protocol/Capabilities.j
 import type { JsonObject } from "../../protocol/Json.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
 import * as TaskMethods from "../../protocol/legacy/TaskMethods.js"
-import { getTaskPayload } from "../../protocol/legacy/TaskMethods.js"
 import type * as Method from "../../protocol/Method.js"
 import * as Mend from "../../protocol/schema/Mend.js"
 import * as Tasks from "../../protocol/Tasks.js"
 import * as TaskPoll from "../../protocol/tasks/TaskPoll.js"
 import type { CallToolResult } from "../../protocol/Tools.js"
-import type { LegacyVersion } from "../../protocol/Version.js"
 import * as Version from "../../protocol/Version.js"
 import { type ClientError, type ConnectError, fromCall, NoCommonVersion, TaskEnded } from "../ClientError.js"
 import type { CallOptions } from "../ClientSession.js"
@@ -34,7 +32,7 @@ import * as Decoding from "../session/Decoding.js"
 import { type EraTasks, goneOr, type OpenTask, type RequestOptions } from "../session/EraTasks.js"
 import * as ExtensionMethods from "../session/ExtensionMethods.js"
 import * as ListPages from "../session/ListPages.js"
-import * as Calls from "../session/MethodCalls.js"
+import * as MethodCalls from "../session/MethodCalls.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { EraHandlers, Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
@@ -44,7 +42,7 @@ import * as MethodTable from "./MethodTable.js"
 
 export const connect = (
   { conversation, hub, scope, setEra, transport }: Opening,
-  options: Options<LegacyVersion>
+  options: Options<Version.LegacyVersion>
 ): Effect.Effect<NegotiatedSession, ConnectError> =>
   Effect.gen(function*() {
     const { enforceCapabilities, extensions, features, prior, timeouts, versions } = options
@@ -59,7 +57,7 @@ export const connect = (
     let version = resumed?.version ?? requestedOf(versions)
     const handlers: EraHandlers = {
       onRequest: InboundHandlers.make(conversation, options, hub.report, tasks, () => version),
-      ownLimit: ({ method }) => method === getTaskPayload.name ? tasks?.resultLimit : undefined
+      ownLimit: ({ method }) => method === TaskMethods.getTaskPayload.name ? tasks?.resultLimit : undefined
     }
     setEra(handlers)
     const outbound = options.telemetry
@@ -71,13 +69,13 @@ export const connect = (
     // A server that still starts would count as gone.
     setEra({ ...handlers, ping: Methods.ping.name })
     const declared = { client: capabilities, server: facts.serverCapabilities }
-    const calls = Calls.make({
+    const calls = MethodCalls.make({
       outbound,
       version,
       timeouts,
       report: hub.report,
       table: MethodTable.calls,
-      refusal: Calls.refusals(Methods.table, version, declared, enforceCapabilities, extensions)
+      refusal: MethodCalls.refusals(Methods.table, version, declared, enforceCapabilities, extensions)
     })
     return {
       facts,
@@ -97,17 +95,19 @@ export const connect = (
     }
   })
 
-const isSpoken = (prior: ServerFacts, versions: ReadonlyArray<LegacyVersion>): prior is ServerFacts<LegacyVersion> =>
-  (versions as ReadonlyArray<string>).includes(prior.version)
+const isSpoken = (
+  prior: ServerFacts,
+  versions: ReadonlyArray<Version.LegacyVersion>
+): prior is ServerFacts<Version.LegacyVersion> => (versions as ReadonlyArray<string>).includes(prior.version)
 
 interface TaskRequests {
-  readonly calls: Calls.Calls
+  readonly calls: MethodCalls.Calls
   readonly report: Decoding.Report
 }
 
 const eraTasks = (
-  calls: Calls.Calls,
-  { serverCapabilities, version }: ServerFacts<LegacyVersion>,
+  calls: MethodCalls.Calls,
+  { serverCapabilities, version }: ServerFacts<Version.LegacyVersion>,
   report: Decoding.Report
 ): EraTasks => {
   const self: TaskRequests = { calls, report }
@@ -206,16 +206,16 @@ const listTasks = (self: TaskRequests, options: CallOptions | undefined): Stream
 const decodeCreated = Mend.decoder(Tasks.CreateTaskResult, "client")
 
 /** The revision that the client requests: the latest that it may speak. */
-const requestedOf = (versions: ReadonlyArray<LegacyVersion>): LegacyVersion =>
+const requestedOf = (versions: ReadonlyArray<Version.LegacyVersion>): Version.LegacyVersion =>
   versions.reduce((latest, version) => version > latest ? version : latest)
 
 /** The request is never cancelled at the server: the client MUST NOT cancel `initialize`. */
 const initialize = (
   outbound: Outbound,
-  { clientInfo, timeouts, versions }: Options<LegacyVersion>,
+  { clientInfo, timeouts, versions }: Options<Version.LegacyVersion>,
   capabilities: ClientCapabilities,
   report: Decoding.Report
-): Effect.Effect<ServerFacts<LegacyVersion>, ConnectError> =>
+): Effect.Effect<ServerFacts<Version.LegacyVersion>, ConnectError> =>
   Effect.gen(function*() {
     const requested = requestedOf(versions)
     const { name } = Methods.initialize

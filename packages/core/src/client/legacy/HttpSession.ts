@@ -10,8 +10,7 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Message from "../../jsonrpc/Message.js"
 import * as ErrorCodes from "../../protocol/ErrorCodes.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
-import type { HttpConnection } from "../http/HttpConnection.js"
-import * as HttpConnections from "../http/HttpConnection.js"
+import * as HttpConnection from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import type { Settings } from "../http/Settings.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
@@ -25,7 +24,7 @@ const printable = /^[\x20-\x7e]+$/
 const visible = /^[\x21-\x7e]+$/
 
 export interface HttpSession {
-  readonly connection: HttpConnection
+  readonly connection: HttpConnection.HttpConnection
   readonly url: URL
   readonly id: string | undefined
   readonly version: string | undefined
@@ -34,15 +33,17 @@ export interface HttpSession {
 }
 
 /** The session before `initialize`: it has neither id nor revision. */
-export const initial = (connection: HttpConnection, url: URL = connection.url): HttpSession =>
+export const initial = (connection: HttpConnection.HttpConnection, url: URL = connection.url): HttpSession =>
   make(connection, url, undefined, undefined)
 
 /** A session that an earlier connection has begun. */
-export const resumed = (connection: HttpConnection, { id, version }: NonNullable<Settings["session"]>): HttpSession =>
-  make(connection, connection.url, id, version)
+export const resumed = (
+  connection: HttpConnection.HttpConnection,
+  { id, version }: NonNullable<Settings["session"]>
+): HttpSession => make(connection, connection.url, id, version)
 
 const make = (
-  connection: HttpConnection,
+  connection: HttpConnection.HttpConnection,
   url: URL,
   id: string | undefined,
   version: string | undefined
@@ -51,7 +52,7 @@ const make = (
   url,
   id,
   version,
-  template: HttpConnections.request(connection, "POST", url, headersOf(id, version, both))
+  template: HttpConnection.request(connection, "POST", url, headersOf(id, version, both))
 })
 
 const headersOf = (id: string | undefined, version: string | undefined, more: Record<string, string>) => ({
@@ -78,12 +79,12 @@ export const get = (
   lastEventId: string | undefined
 ): HttpClientRequest.HttpClientRequest => {
   const last = lastEventId === undefined ? undefined : { "last-event-id": lastEventId }
-  return HttpConnections.request(connection, "GET", url, headersOf(id, version, { accept: MediaType.EVENTS, ...last }))
+  return HttpConnection.request(connection, "GET", url, headersOf(id, version, { accept: MediaType.EVENTS, ...last }))
 }
 
 /** The request that ends the session. */
 export const terminate = ({ connection, id, url, version }: HttpSession): HttpClientRequest.HttpClientRequest =>
-  HttpConnections.request(connection, "DELETE", url, headersOf(id, version, {}))
+  HttpConnection.request(connection, "DELETE", url, headersOf(id, version, {}))
 
 /**
  * The id that the response to `initialize` gives the session; `undefined` when it gives none or an empty one, and `false`

@@ -17,7 +17,7 @@ import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { TransportError } from "../../jsonrpc/LocalError.js"
 import type * as Message from "../../jsonrpc/Message.js"
-import * as Events from "../../jsonrpc/Sse.js"
+import * as Sse from "../../jsonrpc/Sse.js"
 import { Undelivered } from "../../jsonrpc/Transport.js"
 import * as TimeLimit from "../../kit/TimeLimit.js"
 import * as Answer from "../http/Answer.js"
@@ -100,7 +100,7 @@ const listen = (self: Self): Fiber.RuntimeFiber<void> => {
 
 const onEvent = (self: Self, event: Event): Effect.Effect<void> => {
   const { endpoint, initialize, session } = self
-  if (!(event instanceof Events.TooLarge) && event.event === "endpoint") {
+  if (!(event instanceof Sse.TooLarge) && event.event === "endpoint") {
     // Only the first one counts.
     return Effect.flatMap(Deferred.isDone(endpoint), (isKnown) => isKnown ? Effect.void : onEndpoint(self, event))
   }
@@ -113,7 +113,7 @@ const onEvent = (self: Self, event: Event): Effect.Effect<void> => {
   })
 }
 
-const onEndpoint = ({ connection, endpoint, session }: Self, { data }: Events.Event): Effect.Effect<unknown> => {
+const onEndpoint = ({ connection, endpoint, session }: Self, { data }: Sse.Event): Effect.Effect<unknown> => {
   const { url } = connection
   const target = Either.getOrUndefined(Url.fromString(data ?? "", url))
   // Messages, and credentials with them, go to the origin of the URL only.

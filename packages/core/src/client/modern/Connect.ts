@@ -33,7 +33,7 @@ import * as DeclaredCapabilities from "../session/DeclaredCapabilities.js"
 import type { Report } from "../session/Decoding.js"
 import * as ExtensionMethods from "../session/ExtensionMethods.js"
 import * as FeatureAnswers from "../session/FeatureAnswers.js"
-import * as Calls from "../session/MethodCalls.js"
+import * as MethodCalls from "../session/MethodCalls.js"
 import type { NegotiatedSession, Options, ServerFacts } from "../session/NegotiatedSession.js"
 import type { Opening } from "../session/Opening.js"
 import * as Spans from "../session/Spans.js"
@@ -42,7 +42,7 @@ import * as Listen from "./Listen.js"
 import { ModernCalls } from "./ModernCalls.js"
 import { ResponseCache } from "./ResponseCache.js"
 import * as ResultReaders from "./ResultReaders.js"
-import * as Tasks from "./TaskExtension.js"
+import * as TaskExtension from "./TaskExtension.js"
 import * as ToolHeaders from "./ToolHeaders.js"
 
 export interface Enveloped extends Outbound {
@@ -136,13 +136,13 @@ export const connect = (
     const client = declaredBy(options, version)
     const rounds = roundsOf(opening, client, facts, options)
     const declared = { client, server: serverCapabilities }
-    const refusal = Calls.refusals(Methods.table, version, declared, enforceCapabilities, extensions)
+    const refusal = MethodCalls.refusals(Methods.table, version, declared, enforceCapabilities, extensions)
     const modern = new ModernCalls({
       ...options,
       serverCapabilities,
       version,
       setLogLevel: outbound.setLogLevel,
-      request: Calls.requests({ outbound, refusal, timeouts }),
+      request: MethodCalls.requests({ outbound, refusal, timeouts }),
       toolHeaders: ToolHeaders.ofExchanges(transport.exchanges),
       listen,
       responses: cache,
@@ -160,7 +160,7 @@ export const connect = (
       facts,
       call: modern.call,
       extended,
-      tasks: Tasks.make(options, modern.call, era, rounds, version),
+      tasks: TaskExtension.make(options, modern.call, era, rounds, version),
       request,
       refusal,
       notify,

@@ -23,8 +23,7 @@ import * as Methods from "../../protocol/modern/Methods.js"
 import * as Answer from "../http/Answer.js"
 import * as EraEvidence from "../http/EraEvidence.js"
 import * as Events from "../http/Events.js"
-import type { HttpConnection } from "../http/HttpConnection.js"
-import * as HttpConnections from "../http/HttpConnection.js"
+import * as HttpConnection from "../http/HttpConnection.js"
 import * as MediaType from "../http/MediaType.js"
 import type { Sender } from "../http/Outgoing.js"
 import * as RefusedResponse from "../http/RefusedResponse.js"
@@ -44,13 +43,13 @@ export class ModernHttp implements Sender {
    * @param headers By the name of a tool, the headers that repeat its arguments.
    */
   constructor(
-    private readonly connection: HttpConnection,
+    private readonly connection: HttpConnection.HttpConnection,
     extended: ReadonlyMap<string, string>,
     private readonly headers: ToolHeaders.ToolHeaders
   ) {
     this.nameParameters = new Map([...Headers.nameParameters, ...extended])
     // MUST list both as supported (2026-07-28 basic/transports#sending-messages)
-    this.template = HttpConnections.request(connection, "POST", connection.url, {
+    this.template = HttpConnection.request(connection, "POST", connection.url, {
       accept: `${MediaType.JSON}, ${MediaType.EVENTS}`
     })
   }

@@ -25,7 +25,6 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import { raceFirst } from "../../kit/Race.js"
 import * as Semaphore from "../../kit/Semaphore.js"
 import * as Methods from "../../protocol/modern/Methods.js"
-import type { SubscriptionFilter } from "../../protocol/modern/Subscriptions.js"
 import * as Subscriptions from "../../protocol/modern/Subscriptions.js"
 import * as Decoding from "../session/Decoding.js"
 import type { ServerFacts } from "../session/NegotiatedSession.js"
@@ -55,7 +54,7 @@ export interface Listen {
   ) => Effect.Effect<void, CallError, Scope.Scope>
 }
 
-const RESOURCES = "resourceSubscriptions" satisfies keyof SubscriptionFilter
+const RESOURCES = "resourceSubscriptions" satisfies keyof Subscriptions.SubscriptionFilter
 
 /** After which time a server is reported that has neither acknowledged the first subscription nor refused it. */
 const SILENCE = Duration.seconds(30)
@@ -66,13 +65,13 @@ const RESULT_WAIT = Duration.seconds(1)
 
 /** `request`, `accept` and `cancelled` write what is known of the present request, and `keepOpen` writes `failures`. */
 interface Subscription {
-  readonly filter: SubscriptionFilter
+  readonly filter: Subscriptions.SubscriptionFilter
   /** Succeeds when the server has cancelled the present request. */
   cancelled: Deferred.Deferred<void>
   /** What the server acknowledged to the first request. */
-  readonly acknowledged: Deferred.Deferred<SubscriptionFilter, CallError>
+  readonly acknowledged: Deferred.Deferred<Subscriptions.SubscriptionFilter, CallError>
   /** What the server acknowledged to the present request. */
-  accepted: SubscriptionFilter | undefined
+  accepted: Subscriptions.SubscriptionFilter | undefined
   /** Whether the server has acknowledged the present request, and has not ended it. */
   isOpen: boolean
   /** How many requests in a row the server has not acknowledged, or ended sooner than the wait before them. */
@@ -136,7 +135,7 @@ export const make = (
 }
 
 /** No subscription is open yet, and these lists are wanted. */
-const notOpen = Effect.fnUntraced(function*(lists: SubscriptionFilter) {
+const notOpen = Effect.fnUntraced(function*(lists: Subscriptions.SubscriptionFilter) {
   return {
     scope: yield* Effect.scope,
     opened: yield* Deferred.make<void>(),
@@ -149,7 +148,7 @@ const notOpen = Effect.fnUntraced(function*(lists: SubscriptionFilter) {
   }
 })
 
-const everyList: SubscriptionFilter = {
+const everyList: Subscriptions.SubscriptionFilter = {
   toolsListChanged: true,
   promptsListChanged: true,
   resourcesListChanged: true
@@ -249,7 +248,7 @@ const replace = Effect.fnUntraced(function*(self: Self, restore: Restore) {
   const subscription: Subscription = {
     filter,
     cancelled: yield* Deferred.make<void>(),
-    acknowledged: yield* Deferred.make<SubscriptionFilter, CallError>(),
+    acknowledged: yield* Deferred.make<Subscriptions.SubscriptionFilter, CallError>(),
     accepted: undefined,
     isOpen: false,
     failures: 0
@@ -347,17 +346,19 @@ const acknowledge = (self: Self, params: Params | undefined): Effect.Effect<void
   })
 
 /** The server has acknowledged the present request of a subscription. */
-const accept = Effect.fnUntraced(function*(self: Self, subscription: Subscription, accepted: SubscriptionFilter) {
-  const { acknowledged, filter } = subscription
-  subscription.accepted = accepted
-  subscription.isOpen = true
-  const isFirst = yield* Deferred.succeed(acknowledged, accepted)
-  if (!isFirst) onGap(self, accepted)
-  // On the first acknowledgement only lists are reported: the call that has added another member fails itself.
-  const promised = isFirst ? (yield* Ref.get(self.filter)).lists : filter
-  const missing = Filter.missing(accepted, filter, Object.keys(promised))
-  yield* unsubscribed(self, missing, "it has not acknowledged that it does")
-})
+const accept = Effect.fnUntraced(
+  function*(self: Self, subscription: Subscription, accepted: Subscriptions.SubscriptionFilter) {
+    const { acknowledged, filter } = subscription
+    subscription.accepted = accepted
+    subscription.isOpen = true
+    const isFirst = yield* Deferred.succeed(acknowledged, accepted)
+    if (!isFirst) onGap(self, accepted)
+    // On the first acknowledgement only lists are reported: the call that has added another member fails itself.
+    const promised = isFirst ? (yield* Ref.get(self.filter)).lists : filter
+    const missing = Filter.missing(accepted, filter, Object.keys(promised))
+    yield* unsubscribed(self, missing, "it has not acknowledged that it does")
+  }
+)
 
 const cancelled = (self: Self, params: Params | undefined): Effect.Effect<void> =>
   Effect.suspend(() => {
@@ -368,12 +369,12 @@ const cancelled = (self: Self, params: Params | undefined): Effect.Effect<void> 
   })
 
 /** Counts everything that the server acknowledged after a gap as changed. */
-const onGap = ({ publish, reopenings }: Self, accepted: SubscriptionFilter): void => {
+const onGap = ({ publish, reopenings }: Self, accepted: Subscriptions.SubscriptionFilter): void => {
   for (const { method, params } of Subscriptions.changes(accepted)) publish(notification(method, params))
   for (const onReopened of reopenings) onReopened()
 }
 
-const refused = (self: Self, filter: SubscriptionFilter, error: CallError): Effect.Effect<void> =>
+const refused = (self: Self, filter: Subscriptions.SubscriptionFilter, error: CallError): Effect.Effect<void> =>
   error instanceof ConnectionClosed ? Effect.void : unsubscribed(self, Object.keys(filter), error.message)
 
 /** Reports the changes that the server does not announce, unless they were the last that were reported. */

@@ -22,7 +22,7 @@ import type * as Extension from "../../protocol/Extension.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as McpError from "../../protocol/McpError.js"
 import * as Methods from "../../protocol/modern/Methods.js"
-import * as ModernTasks from "../../protocol/modern/TasksExtension.js"
+import * as TasksExtension from "../../protocol/modern/TasksExtension.js"
 import * as Mend from "../../protocol/schema/Mend.js"
 import type * as Tasks from "../../protocol/Tasks.js"
 import * as TaskPoll from "../../protocol/tasks/TaskPoll.js"
@@ -39,9 +39,9 @@ import * as MethodTable from "./MethodTable.js"
 import * as ModernCalls from "./ModernCalls.js"
 import * as TaskQuestions from "./TaskQuestions.js"
 
-type State = Tasks.Task & Pick<ModernTasks.DetailedTask, "error" | "inputRequests" | "result">
+type State = Tasks.Task & Pick<TasksExtension.DetailedTask, "error" | "inputRequests" | "result">
 
-const { cancel, get, update } = ModernTasks.extension.requests
+const { cancel, get, update } = TasksExtension.extension.requests
 
 interface Self {
   readonly extended: EraCalls
@@ -77,7 +77,7 @@ export const make = (
   rounds: InputRounds.Options,
   version: ModernVersion
 ): EraTasks => {
-  const { id, results } = ModernTasks.extension
+  const { id, results } = TasksExtension.extension
   const created = rounds.resultTypes.get(Methods.callTool.name)?.get(results.created.type)
   const isOurs = created?.extension === id
   const self: Self = { extended, rounds, version, isGiven: extensions.byId.has(id), created }
@@ -108,7 +108,7 @@ const request = (
       new NotNegotiated({
         method: name,
         version,
-        capability: `extensions.${ModernTasks.extension.id}`,
+        capability: `extensions.${TasksExtension.extension.id}`,
         declaredBy: "client"
       })
     )
@@ -241,11 +241,11 @@ const RESEND = Schedule.spaced(TaskPoll.DEFAULT_INTERVAL)
 const LIST = "tasks/list"
 
 /** The member of the filter of a subscription. */
-const FILTER = ModernTasks.extension.notifications.changed.filter!
+const FILTER = TasksExtension.extension.notifications.changed.filter!
 
-const decodeTask = Mend.decoder(ModernTasks.DetailedTask, "client")
+const decodeTask = Mend.decoder(TasksExtension.DetailedTask, "client")
 
-const toState = ({ pollIntervalMs, ttlMs, ...task }: ModernTasks.DetailedTask): State => ({
+const toState = ({ pollIntervalMs, ttlMs, ...task }: TasksExtension.DetailedTask): State => ({
   ...task,
   ttl: ttlMs,
   pollInterval: pollIntervalMs

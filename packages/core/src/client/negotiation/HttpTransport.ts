@@ -25,7 +25,7 @@ import type { Reader } from "../http/Reader.js"
 import * as RefusedResponse from "../http/RefusedResponse.js"
 import type { Settings } from "../http/Settings.js"
 import type { HttpResponseError } from "../HttpResponseError.js"
-import * as Legacy from "../legacy/Http.js"
+import * as Http from "../legacy/Http.js"
 import type { Fallback } from "../legacy/Post.js"
 import * as Sse from "../legacy/Sse.js"
 import { ModernHttp } from "../modern/Http.js"
@@ -112,7 +112,7 @@ const legacy = (connection: HttpConnection.HttpConnection): Effect.Effect<Legacy
           onSuccess: (sse) => Effect.zipRight(Ref.set(sender, sse), sse.request(request, text))
         })
         : undefined
-    const http = yield* Legacy.make(connection, transport === "auto" ? fallback : undefined)
+    const http = yield* Http.make(connection, transport === "auto" ? fallback : undefined)
     const sender = yield* Ref.make<Sender>(http)
     return { sender, terminate: http.terminate }
   })

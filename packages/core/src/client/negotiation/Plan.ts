@@ -14,7 +14,6 @@
  */
 import { isLocalError } from "../../jsonrpc/LocalError.js"
 import type { CallError } from "../../jsonrpc/Outbound.js"
-import type { LegacyVersion, ModernVersion } from "../../protocol/Version.js"
 import * as Version from "../../protocol/Version.js"
 import { type ConnectError, fromCall, NoCommonVersion } from "../ClientError.js"
 import * as EraEvidence from "../http/EraEvidence.js"
@@ -26,8 +25,8 @@ import type { Failed, Legacy, Verdict } from "./Probe.js"
 export interface Facts {
   /** All revisions of the client; `legacy` and `modern` are the revisions of one era. */
   readonly versions: ReadonlyArray<Version.Version>
-  readonly legacy: ReadonlyArray<LegacyVersion>
-  readonly modern: ReadonlyArray<ModernVersion>
+  readonly legacy: ReadonlyArray<Version.LegacyVersion>
+  readonly modern: ReadonlyArray<Version.ModernVersion>
   /** What the application knows of the server. */
   readonly prior: ServerFacts | undefined
   /** The revision that an earlier connection has shown. */
@@ -63,14 +62,14 @@ export type Action =
   | Probe
   | Handshake
   /** Opens a modern session. */
-  | { readonly _tag: "Open"; readonly facts: ServerFacts<ModernVersion> }
+  | { readonly _tag: "Open"; readonly facts: ServerFacts<Version.ModernVersion> }
   /** Connects again; `pauses` when the connection had ended by itself. `error` is why the first connection has no session. */
   | { readonly _tag: "Reconnect"; readonly pauses: boolean; readonly error: ConnectError }
   | { readonly _tag: "Fail"; readonly error: ConnectError }
 
 export interface Probe {
   readonly _tag: "Probe"
-  readonly version: ModernVersion
+  readonly version: Version.ModernVersion
   /** Whether the server has named this revision in its answer to a probe. */
   readonly isNamed: boolean
   /** Whether the client waits as long as for any request: there is nothing else to try. */
@@ -79,7 +78,7 @@ export interface Probe {
 
 export interface Handshake {
   readonly _tag: "Handshake"
-  readonly versions: ReadonlyArray<LegacyVersion>
+  readonly versions: ReadonlyArray<Version.LegacyVersion>
   /** Whether the client waits less than for other requests, because it can connect again. */
   readonly isShort: boolean
   /** Whether an answer to the probe counts that comes before the outcome of the handshake. */
@@ -91,7 +90,7 @@ export type Event =
   | { readonly _tag: "Probed"; readonly probe: Probe; readonly verdict: Verdict; readonly skipped: Skipped }
   | { readonly _tag: "HandshakeFailed"; readonly error: ConnectError; readonly skipped: Skipped }
   /** The server described itself after the client had given up the probe. */
-  | { readonly _tag: "DescribedLate"; readonly facts: ServerFacts<ModernVersion> }
+  | { readonly _tag: "DescribedLate"; readonly facts: ServerFacts<Version.ModernVersion> }
   | { readonly _tag: "Reconnected" }
   /** The client could not connect again. `error` is that of the action. */
   | { readonly _tag: "NotReconnected"; readonly error: ConnectError }
@@ -190,9 +189,9 @@ type Trying = Extract<State, { readonly _tag: "Trying" }>
 
 const trying = (verdict: NotModern): Trying => ({ _tag: "Trying", verdict })
 
-const probe = (version: ModernVersion): Probe => ({ _tag: "Probe", version, isNamed: false, isPatient: false })
+const probe = (version: Version.ModernVersion): Probe => ({ _tag: "Probe", version, isNamed: false, isPatient: false })
 
-const handshake = (versions: ReadonlyArray<LegacyVersion>): Handshake => ({
+const handshake = (versions: ReadonlyArray<Version.LegacyVersion>): Handshake => ({
   _tag: "Handshake",
   versions,
   isShort: false,
@@ -202,7 +201,7 @@ const handshake = (versions: ReadonlyArray<LegacyVersion>): Handshake => ({
 const verdictOf = (state: State): NotModern | undefined => "verdict" in state ? state.verdict : undefined
 
 /** The revisions that the server has named, or all that the client may agree on in a handshake. */
-const versionsOf = (state: State, { legacy }: Facts): ReadonlyArray<LegacyVersion> => {
+const versionsOf = (state: State, { legacy }: Facts): ReadonlyArray<Version.LegacyVersion> => {
   const verdict = verdictOf(state)
   return verdict?._tag === "Legacy" ? verdict.versions ?? legacy : legacy
 }
@@ -219,8 +218,8 @@ const asksForLogin = (error: CallError | ConnectError): boolean =>
 
 const isModern = (
   prior: ServerFacts | undefined,
-  modern: ReadonlyArray<ModernVersion>
-): prior is ServerFacts<ModernVersion> => modern.some((version) => version === prior?.version)
+  modern: ReadonlyArray<Version.ModernVersion>
+): prior is ServerFacts<Version.ModernVersion> => modern.some((version) => version === prior?.version)
 
 /** What a session is taken from. */
 export interface Contact {

@@ -9,7 +9,6 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SchemaParser from "../../definition/schema/SchemaParser.js"
 import { TransportError } from "../../jsonrpc/LocalError.js"
-import type { Notification } from "../../jsonrpc/Message.js"
 import * as Message from "../../jsonrpc/Message.js"
 import type { Outbound } from "../../jsonrpc/Outbound.js"
 import type { ServerCapabilities } from "../../protocol/Capabilities.js"
@@ -200,7 +199,7 @@ const valuesOf = (
 ) => {
   const decode = SchemaParser.decodeUnknown(params)
   const wanted = keys === undefined ? undefined : new Set(keys)
-  return (one: Notification): Effect.Effect<ReadonlyArray<unknown>> =>
+  return (one: Message.Notification): Effect.Effect<ReadonlyArray<unknown>> =>
     one === OPENED ? Effect.succeed([]) : Effect.matchEffect(decode(one.params ?? {}), {
       onFailure: (issue) => Effect.as(report(Decoding.invalidParams(name, issue)), []),
       onSuccess: (value) => Effect.succeed(wanted === undefined || wanted.has(key!(value)) ? [value] : [])
@@ -210,4 +209,4 @@ const valuesOf = (
 const LISTEN = "subscriptions/listen"
 
 /** Marks that the subscription is open. */
-const OPENED: Notification = Message.notification("")
+const OPENED: Message.Notification = Message.notification("")

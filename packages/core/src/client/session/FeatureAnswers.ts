@@ -7,7 +7,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { type ClientCapabilities, declares } from "../../protocol/Capabilities.js"
-import type { ElicitFormParams, ElicitResult } from "../../protocol/Elicitation.js"
 import * as Elicitation from "../../protocol/Elicitation.js"
 import * as McpError from "../../protocol/McpError.js"
 import type { ListRootsResult } from "../../protocol/Roots.js"
@@ -43,8 +42,8 @@ export const sample = (
 export const elicit = (
   { form, url }: Pick<FeaturesService, "form" | "url">,
   declared: ClientCapabilities,
-  params: ElicitFormParams | UrlElicitation
-): Effect.Effect<ElicitResult, McpError.McpError, any> => {
+  params: Elicitation.ElicitFormParams | UrlElicitation
+): Effect.Effect<Elicitation.ElicitResult, McpError.McpError, any> => {
   const capability = Elicitation.capability(params)
   if (!declares(declared, capability)) return invalidParams(`This client does not declare "${capability}"`)
   return isUrl(params)
@@ -52,7 +51,7 @@ export const elicit = (
     : inContext(form!, Effect.flatMap(form!.handler(params), (answer) => elicitResult(params, answer)))
 }
 
-const isUrl = (params: ElicitFormParams | UrlElicitation): params is UrlElicitation => params.mode === "url"
+const isUrl = (params: Elicitation.ElicitFormParams | UrlElicitation): params is UrlElicitation => params.mode === "url"
 
 /** The roots of the client. */
 export const listRoots = (
@@ -61,9 +60,9 @@ export const listRoots = (
 
 /** Fills in the defaults of the form. Dies when the answer does not fit it. */
 const elicitResult = (
-  { requestedSchema }: ElicitFormParams,
+  { requestedSchema }: Elicitation.ElicitFormParams,
   answer: Answer
-): Effect.Effect<ElicitResult> => {
+): Effect.Effect<Elicitation.ElicitResult> => {
   if (answer.action !== "accept") return Effect.succeed({ action: answer.action })
   return Either.match(
     ElicitationForm.check(requestedSchema, ElicitationForm.withDefaults(requestedSchema, answer.content)),

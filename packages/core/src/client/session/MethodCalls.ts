@@ -7,8 +7,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Params } from "../../jsonrpc/Message.js"
 import type { Outbound } from "../../jsonrpc/Outbound.js"
-import type * as Capabilities from "../../protocol/Capabilities.js"
-import { declares } from "../../protocol/Capabilities.js"
+import * as Capabilities from "../../protocol/Capabilities.js"
 import type * as Completion from "../../protocol/Completion.js"
 import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -135,7 +134,7 @@ export const refusals = (
     const declaredBy = method.declaredBy === "sender" ? "client" : "server"
     const isIn = Method.isIn(method, version)
     const isMissing = enforceCapabilities && capability !== undefined && version >= gatedSince &&
-      !declares(declared[declaredBy], capability)
+      !Capabilities.declares(declared[declaredBy], capability)
     if (from !== "server" && (!isIn || isMissing)) {
       refused.set(name, { method: name, version, declaredBy, capability: isIn ? capability : undefined })
     }

@@ -10,7 +10,6 @@ import type { ExtensionTable } from "../../protocol/extension/ExtensionTable.js"
 import type { Version } from "../../protocol/Version.js"
 import type { FeaturesService } from "../ClientFeatures.js"
 import type * as ClientSession from "../ClientSession.js"
-import type { Notifications } from "../ClientSession.js"
 import type { Report } from "./Decoding.js"
 import type { EraTasks } from "./EraTasks.js"
 import type { ExtensionMethods } from "./ExtensionMethods.js"
@@ -26,7 +25,7 @@ export interface NegotiatedSession extends Calls {
   readonly facts: ServerFacts
   /** Sends any notification, unchecked. */
   readonly notify: Outbound["notify"]
-  readonly notifications: Notifications
+  readonly notifications: ClientSession.Notifications
   /** The calls of extensions. */
   readonly extended: ExtensionMethods
   readonly tasks: EraTasks

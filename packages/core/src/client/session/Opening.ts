@@ -12,14 +12,12 @@ import * as MessageText from "../../jsonrpc/MessageText.js"
 import * as Batch from "../../jsonrpc/runtime/Batch.js"
 import { otherForm } from "../../jsonrpc/runtime/RequestIds.js"
 import type { Side } from "../../jsonrpc/Side.js"
-import type { Transport } from "../../jsonrpc/Transport.js"
-import * as Transports from "../../jsonrpc/Transport.js"
+import * as Transport from "../../jsonrpc/Transport.js"
 import { codes } from "../../protocol/ErrorCodes.js"
 import { isBrief, neverWaits } from "../../protocol/rules/NeverWaits.js"
 import * as FeatureFibers from "./FeatureFibers.js"
 import type { Options } from "./NegotiatedSession.js"
-import type { Decoders, NotificationHub } from "./NotificationHub.js"
-import * as NotificationHubs from "./NotificationHub.js"
+import * as NotificationHub from "./NotificationHub.js"
 import * as Spans from "./Spans.js"
 
 /** How an era treats what the server sends. */
@@ -36,8 +34,8 @@ export interface EraHandlers {
 
 export interface Opening {
   readonly conversation: Conversation.Conversation
-  readonly hub: NotificationHub
-  readonly transport: Transport
+  readonly hub: NotificationHub.NotificationHub
+  readonly transport: Transport.Transport
   /** Whether the transport has ended by itself. */
   readonly isOver: () => boolean
   /** The input that was no message and was skipped. */
@@ -56,8 +54,8 @@ export interface Opening {
 
 /** `decoders` fit both eras. Until an era is set, requests of the server are dropped. The scope ends the conversation. */
 export const open = (
-  transport: Transport,
-  decoders: Decoders,
+  transport: Transport.Transport,
+  decoders: NotificationHub.Decoders,
   options: Options
 ): Effect.Effect<Opening, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -66,7 +64,7 @@ export const open = (
     let isOver = false
     const followed: Array<Followed> = []
     const skipped: Skipped = { count: 0, first: undefined }
-    const hub = yield* NotificationHubs.make(decoders)
+    const hub = yield* NotificationHub.make(decoders)
     const conversation = yield* Conversation.make(
       watched(transport, () => era.onRequest === undefined, hub.onElicitation, followed, skipped, () => {
         isOver = true
@@ -132,13 +130,13 @@ interface Followed {
  * comes later. `onEnd` runs when the transport has ended.
  */
 const watched = (
-  transport: Transport,
+  transport: Transport.Transport,
   areDropped: () => boolean,
-  onElicitation: NotificationHub["onElicitation"],
+  onElicitation: NotificationHub.NotificationHub["onElicitation"],
   followed: Array<Followed>,
   skipped: Skipped,
   onEnd: () => void
-): Transport => ({
+): Transport.Transport => ({
   ...transport,
   run: (receive) => {
     const take = (incoming: Message.Incoming): void => {
@@ -158,8 +156,8 @@ const watched = (
       receive(delivery)
     }
     return Effect.ensuring(
-      Transports.run(transport, (given) => {
-        if (given instanceof Transports.Undelivered) receive(given)
+      Transport.run(transport, (given) => {
+        if (given instanceof Transport.Undelivered) receive(given)
         else if (Message.isMalformed(given)) Batch.flattened(given).forEach(take)
         else take(given)
       }),

@@ -14,7 +14,7 @@ import * as EffectInternals from "../../kit/EffectInternals.js"
 import type { ExtensionTable } from "../../protocol/extension/ExtensionTable.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as McpError from "../../protocol/McpError.js"
-import * as Names from "../../protocol/telemetry/Telemetry.js"
+import * as Telemetry from "../../protocol/telemetry/Telemetry.js"
 import * as ClientTelemetry from "../ClientTelemetry.js"
 
 /** Records how long the session lasted, when the scope closes. */
@@ -25,37 +25,37 @@ export const session: Effect.Effect<void, never, Scope.Scope> = Effect.flatMap(E
   )
 })
 
-const record = Names.recorder(ClientTelemetry.operationDuration)
+const record = Telemetry.recorder(ClientTelemetry.operationDuration)
 
 /**
  * The same `Outbound`, with a span around every request. `version` gives the agreed revision; `methods` are those of the
  * era, whose names spans and metrics may contain.
  */
-export const traced = (outbound: Outbound, version: () => string, methods: Names.Table): Outbound => ({
+export const traced = (outbound: Outbound, version: () => string, methods: Telemetry.Table): Outbound => ({
   notify: outbound.notify,
   request: (method, params, options) =>
     Effect.flatMap(Effect.clock, (clock) => {
       const operation = { id: undefined, method, params }
       const started = EffectInternals.millis(clock)
       return Effect.useSpan(
-        Names.spanName(operation, methods),
+        Telemetry.spanName(operation, methods),
         {
           kind: "client",
           captureStackTrace: false,
-          attributes: Names.spanAttributes(operation, version(), methods)
+          attributes: Telemetry.spanAttributes(operation, version(), methods)
         },
         (span) =>
           Effect.onExit(
             outbound.request(
               method,
-              { ...params, _meta: { ...(params?._meta as JsonObject | undefined), ...Names.inject(span) } },
+              { ...params, _meta: { ...(params?._meta as JsonObject | undefined), ...Telemetry.inject(span) } },
               options
             ),
             (exit) => {
               const error = errorOf(exit)
-              if (error !== undefined) span.attribute(Names.attributes.error, error)
+              if (error !== undefined) span.attribute(Telemetry.attributes.error, error)
               return record(
-                Names.methodName(method, methods),
+                Telemetry.methodName(method, methods),
                 error,
                 (EffectInternals.millis(clock) - started) / 1000
               )
@@ -66,15 +66,15 @@ export const traced = (outbound: Outbound, version: () => string, methods: Names
 })
 
 /** The methods of an era and of the extensions that the client was given. */
-export const methodsOf = (era: Names.Table, { methods }: ExtensionTable): Names.Table => ({
+export const methodsOf = (era: Telemetry.Table, { methods }: ExtensionTable): Telemetry.Table => ({
   has: (method) => era.has(method) || methods.has(method)
 })
 
 const errorOf = (exit: Exit.Exit<JsonObject, CallError>): string | undefined => {
-  if (exit._tag === "Success") return Names.errorOfResult(exit.value)
+  if (exit._tag === "Success") return Telemetry.errorOfResult(exit.value)
   if (Cause.isInterruptedOnly(exit.cause)) return "cancelled"
   return Option.match(Cause.failureOption(exit.cause), {
-    onNone: () => Names.OTHER,
+    onNone: () => Telemetry.OTHER,
     onSome: (error) => error instanceof JsonRpcError ? McpError.fromWire(error)._tag : error._tag
   })
 }

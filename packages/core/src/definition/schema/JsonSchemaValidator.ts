@@ -13,12 +13,10 @@ import * as Predicate from "effect/Predicate"
 import * as JsonText from "../../jsonrpc/runtime/JsonText.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import { shortened } from "../text/Quoted.js"
-import type { SchemaError } from "./ExternalSchema.js"
 import * as ExternalSchema from "./ExternalSchema.js"
 import { type Check, type Draft, type Evaluated, Invalid, merge, type Run, type Trust, within } from "./KeywordCheck.js"
 import { keywords } from "./SchemaKeywords.js"
 import * as SchemaPointer from "./SchemaPointer.js"
-import type { Budget } from "./WorkBudget.js"
 import * as WorkBudget from "./WorkBudget.js"
 
 /**
@@ -31,7 +29,7 @@ export const limits = { reading: 300_000, steps: 1_000_000, ofApplication: 10, d
  * The errors of a value: none when it conforms, at most `ExternalSchema.limits.errors`. Left: why the value was not checked,
  * as the end of a sentence whose subject is the schema.
  */
-export type Validate = (value: unknown) => Either.Either<ReadonlyArray<SchemaError>, string>
+export type Validate = (value: unknown) => Either.Either<ReadonlyArray<ExternalSchema.SchemaError>, string>
 
 /**
  * Reads a schema. Left: why it cannot be used, as the end of a sentence whose subject is the schema.
@@ -45,7 +43,7 @@ export const make = (schema: JsonObject, trust: Trust = ofPeer): Either.Either<V
     const times = trust.isOfApplication ? limits.ofApplication : 1
     const check = yield* caught(() => compile(copy, draft, trust, WorkBudget.make(times * limits.reading)))
     return (value) => {
-      const errors: Array<SchemaError> = []
+      const errors: Array<ExternalSchema.SchemaError> = []
       const path: Array<string> = []
       const run: Run = {
         budget: WorkBudget.make(times * limits.steps),
@@ -231,7 +229,7 @@ const referringOf = (schema: JsonObject, draft: Draft): ReadonlyArray<readonly [
 /** The base of a schema without an `$id`. */
 const NO_BASE = "schema://root/"
 
-const resolve = (reference: string, base: string, budget: Budget): string => {
+const resolve = (reference: string, base: string, budget: WorkBudget.Budget): string => {
   budget.spend((reference.length + base.length) / 8)
   return URL.canParse(reference, base) ? new URL(reference, base).href : reference
 }
@@ -241,7 +239,7 @@ const withoutFragment = (uri: string): string => uri.replace(/#.*$/s, "")
 // Keywords whose values look like schemas but are none.
 const values = new Set(["enum", "const", "default", "examples"])
 
-const referencesOf = (root: JsonObject, draft: Draft, budget: Budget): SchemaReferences => {
+const referencesOf = (root: JsonObject, draft: Draft, budget: WorkBudget.Budget): SchemaReferences => {
   const bases = new Map<unknown, string>()
   const named = new Map<string, unknown>()
   const dynamic = new Map<string, Map<string, unknown>>()

@@ -29,7 +29,6 @@ import * as SurroundedRegistry from "../features/SurroundedRegistry.js"
 import type * as ToolArguments from "../features/ToolArguments.js"
 import * as Tools from "../features/Tools.js"
 import type * as Middleware from "../Middleware.js"
-import type { RegistryService } from "../Registry.js"
 import * as Registry from "../Registry.js"
 import * as Authentication from "../runtime/Authentication.js"
 import * as ResolvedLimits from "../runtime/ResolvedLimits.js"
@@ -162,7 +161,7 @@ const withContext = (
 
 /** The extensions that features use, without extensions that no revision of the server has. */
 const usedExtensions = (
-  { descriptions, handlers }: RegistryService,
+  { descriptions, handlers }: Registry.RegistryService,
   versions: ReadonlyArray<Version.Version>
 ): ReadonlyArray<string | undefined> => [
   ...Array.from(handlers.values()).flatMap(({ extension, method: { since, until } }) =>
@@ -175,7 +174,10 @@ const usedExtensions = (
  * Logs a warning for the tools of a server without tasks that run as tasks only: their calls are served as those of other tools. Only for
  * servers with a revision that has tasks.
  */
-const warnOfTasks = (registry: RegistryService, versions: ReadonlyArray<Version.Version>): Effect.Effect<void> => {
+const warnOfTasks = (
+  registry: Registry.RegistryService,
+  versions: ReadonlyArray<Version.Version>
+): Effect.Effect<void> => {
   if (!versions.some((version) => Version.isAtLeast(version, "2025-11-25"))) return Effect.void
   const names = Array.from(registry.tools.values())
     .flatMap(({ advertised, task }) => task?.support === "required" ? [`"${advertised.name}"`] : [])
@@ -187,7 +189,7 @@ const warnOfTasks = (registry: RegistryService, versions: ReadonlyArray<Version.
 
 /** The routes of everything that a server can offer. Each era serves a client those whose capability was advertised to the client. */
 export const routes = (
-  registry: RegistryService,
+  registry: Registry.RegistryService,
   options: ToolArguments.Options & {
     readonly pageSize: number
     readonly tasks: ServerTasks.ServerTasks | undefined

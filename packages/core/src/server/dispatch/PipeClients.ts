@@ -10,7 +10,7 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type * as Passive from "../../jsonrpc/Conversation.js"
+import type * as Conversation from "../../jsonrpc/Conversation.js"
 import type { TransportError } from "../../jsonrpc/LocalError.js"
 import * as Message from "../../jsonrpc/Message.js"
 import * as Transport from "../../jsonrpc/Transport.js"
@@ -26,7 +26,7 @@ import * as EraOfMessage from "./EraOfMessage.js"
 /** A conversation that has begun. `release` ends what the server keeps for its client. */
 export interface Started {
   readonly connection: Connection
-  readonly conversation: Passive.Passive
+  readonly conversation: Conversation.Passive
   readonly release: Effect.Effect<void>
 }
 

@@ -15,8 +15,7 @@ import * as Scope from "effect/Scope"
 import type { JsonRpcError } from "../../jsonrpc/JsonRpcError.js"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Semaphore from "../../kit/Semaphore.js"
-import type { McpError } from "../../protocol/McpError.js"
-import * as McpErrors from "../../protocol/McpError.js"
+import * as McpError from "../../protocol/McpError.js"
 import { RequestContext } from "../RequestContext.js"
 import type { Asker } from "../runtime/Asker.js"
 import type { HandlerContext } from "../runtime/HandlerContext.js"
@@ -35,7 +34,10 @@ export interface TaskTool {
 }
 
 /** Why the client has to call the tool in another way; `undefined` where it does not. */
-export const refusal = ({ tasks }: HandlerContext, tool: TaskTool | undefined): McpError | JsonRpcError | undefined =>
+export const refusal = (
+  { tasks }: HandlerContext,
+  tool: TaskTool | undefined
+): McpError.McpError | JsonRpcError | undefined =>
   tasks === undefined ? undefined : Option.getOrUndefined(Either.getLeft(tasks.wants(tool?.support)))
 
 /** Runs a call, as a task where there is to be one. A call that is refused has no task. */
@@ -165,7 +167,7 @@ const askerOf = (task: StoredTask, after: Asker, dialect: TaskDialect, tasks: St
           const question = keyed.find(([one]) => one === key)?.[1]
           if (question === undefined) return Effect.void
           return "error" in answer
-            ? Effect.fail(McpErrors.fromWire(answer.error))
+            ? Effect.fail(McpError.fromWire(answer.error))
             : dialect.decode(question, answer.result, key)
         }
         // Before 2026-07-28 an answer is a response, which nobody can refuse, and what is wrong with it is no `InvalidParams`.

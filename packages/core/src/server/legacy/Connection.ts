@@ -18,7 +18,6 @@ import type { OwnLimit } from "../../jsonrpc/Side.js"
 import * as EffectInternals from "../../kit/EffectInternals.js"
 import * as Release from "../../kit/Release.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
-import type { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import type { Implementation } from "../../protocol/Implementation.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -26,7 +25,6 @@ import * as Methods from "../../protocol/legacy/Methods.js"
 import type { LoggingLevel } from "../../protocol/Logging.js"
 import type { InternalError } from "../../protocol/McpError.js"
 import * as Method from "../../protocol/Method.js"
-import type { LegacyVersion } from "../../protocol/Version.js"
 import * as Version from "../../protocol/Version.js"
 import type { HttpRefusal } from "../HttpRefusal.js"
 import type { ClientFacts } from "../runtime/HandlerContext.js"
@@ -73,13 +71,13 @@ export class Connection implements ClientFacts {
   private current: Phase = NEW
   /** The client has sent `notifications/initialized`, and may receive requests, and notifications outside of its own. */
   initialized = false
-  version: LegacyVersion = Version.latestLegacy
+  version: Version.LegacyVersion = Version.latestLegacy
   /** The revision that the client requested in `initialize`. */
   requestedVersion: string | undefined
   clientInfo: Implementation | undefined
-  clientCapabilities: ClientCapabilities = {}
+  clientCapabilities: Capabilities.ClientCapabilities = {}
   /** The capabilities that the server advertised to this client. */
-  serverCapabilities: ServerCapabilities = {}
+  serverCapabilities: Capabilities.ServerCapabilities = {}
   /** The lowest level of log messages that the client receives. Until `logging/setLevel` it receives all. */
   logLevel: LoggingLevel | undefined
   /** The URIs of the resources that the client has subscribed to, and what ends each subscription. */

@@ -8,7 +8,6 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { Params } from "../../jsonrpc/Message.js"
 import * as Message from "../../jsonrpc/Message.js"
 import { none, type Outbound } from "../../jsonrpc/Outbound.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
@@ -24,8 +23,7 @@ import * as HandlerName from "../runtime/HandlerName.js"
 import * as HandlerOutcome from "../runtime/HandlerOutcome.js"
 import * as Pipeline from "../runtime/Pipeline.js"
 import * as Route from "../runtime/Route.js"
-import type * as Routes from "../runtime/Routes.js"
-import { handlerOf } from "../runtime/Routes.js"
+import * as Routes from "../runtime/Routes.js"
 import * as Serve from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
 import type { Connection } from "./Connection.js"
@@ -120,7 +118,7 @@ const stored = <A>(connection: Connection, change: Effect.Effect<A, unknown>): E
   connection.persist === undefined ? change : Effect.zipLeft(change, connection.persist)
 
 /** Marks what the handler of a task sends. */
-type Mark = (params: Params | undefined) => Params
+type Mark = (params: Message.Params | undefined) => Message.Params
 
 type Limits = Server["limits"]
 
@@ -181,7 +179,7 @@ const speechOf = (server: Server, wire: Wire | undefined): Speech<Connection> =>
       resource: (uri) =>
         Effect.suspend(() =>
           // Where the application handles subscriptions itself, it knows which clients have subscribed.
-          handlerOf(server, Methods.subscribe.name) === undefined
+          Routes.handlerOf(server, Methods.subscribe.name) === undefined
             ? Subscriptions.updated(connection, uri)
             : connection.announce(Methods.resourceUpdated, { uri }, uri)
         )

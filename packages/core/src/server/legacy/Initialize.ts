@@ -18,7 +18,6 @@ import type * as Initialize from "../../protocol/legacy/Initialize.js"
 import * as Methods from "../../protocol/legacy/Methods.js"
 import { InvalidParams, InvalidRequest } from "../../protocol/McpError.js"
 import * as Projection from "../../protocol/schema/Projection.js"
-import type { LegacyVersion } from "../../protocol/Version.js"
 import * as Version from "../../protocol/Version.js"
 import type { Principal } from "../Authenticator.js"
 import * as AdvertisedCapabilities from "../features/AdvertisedCapabilities.js"
@@ -143,8 +142,8 @@ export const isAcceptable = (request: Message.Request): boolean =>
 export const versionOf = (
   incoming: Message.Incoming,
   header: string | undefined,
-  versions: ReadonlyArray<LegacyVersion>
-): LegacyVersion | HttpRefusal => {
+  versions: ReadonlyArray<Version.LegacyVersion>
+): Version.LegacyVersion | HttpRefusal => {
   const named = isInitialize(incoming) ? undefined : header
   const version = named ?? Version.negotiate(Version.withoutHeader, versions)
   return Version.isLegacy(version) && versions.includes(version)
@@ -153,7 +152,7 @@ export const versionOf = (
 }
 
 /** The state that a handshake would leave. A client without a session may send `initialize`, too, and gets its result. */
-export const withoutHandshake = ({ method }: Message.Request, version: LegacyVersion): Connection => {
+export const withoutHandshake = ({ method }: Message.Request, version: Version.LegacyVersion): Connection => {
   const connection = new Connection(Outbound.none)
   if (method !== Methods.initialize.name) connection.accept()
   connection.initialized = true

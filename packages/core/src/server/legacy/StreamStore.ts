@@ -10,7 +10,6 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ErrorObject } from "../../jsonrpc/JsonRpcError.js"
-import type { RequestId } from "../../jsonrpc/Message.js"
 import * as Message from "../../jsonrpc/Message.js"
 import * as MessageText from "../../jsonrpc/MessageText.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
@@ -65,7 +64,7 @@ export class StreamStore {
    * The stream will answer these requests. The store learns that where another node may have to answer them, and of a batch: that
    * the store has lost the end of the stream shows only in a request without a response.
    */
-  begin(requests: () => ReadonlyArray<RequestId>, isBatch: boolean): void {
+  begin(requests: () => ReadonlyArray<Message.RequestId>, isBatch: boolean): void {
     const { key, service } = this
     if (isBatch || key.epoch !== undefined) {
       this.opening = this.write(Effect.suspend(() => service.open(key, requests())))
@@ -192,7 +191,7 @@ const make = (
   key: StreamKey,
   error: ErrorObject
 ): Effect.Effect<boolean, EventStoreError> => {
-  const answer = (requests: ReadonlyArray<RequestId>, answered: ReadonlySet<RequestId>) => {
+  const answer = (requests: ReadonlyArray<Message.RequestId>, answered: ReadonlySet<Message.RequestId>) => {
     // The store may have some of them from an attempt before: each request has a position of its own.
     const errors = requests.map((id, n) => ({
       id,
@@ -238,7 +237,10 @@ const hasEnd = (
     return last !== undefined && responseIn(last.data) !== undefined
   })
 
-const answeredIn = (store: EventStoreService, key: StreamKey): Effect.Effect<ReadonlySet<RequestId>, EventStoreError> =>
+const answeredIn = (
+  store: EventStoreService,
+  key: StreamKey
+): Effect.Effect<ReadonlySet<Message.RequestId>, EventStoreError> =>
   Effect.map(
     store.after(key, -1),
     (events) => new Set(Option.getOrElse(events, () => []).flatMap(({ data }) => responseIn(data)?.id ?? []))

@@ -21,7 +21,7 @@ import type { JsonObject } from "../../protocol/Json.js"
 import * as TaskMethods from "../../protocol/legacy/TaskMethods.js"
 import { InvalidParams } from "../../protocol/McpError.js"
 import { related } from "../../protocol/rules/RelatedTask.js"
-import * as ProtocolTasks from "../../protocol/Tasks.js"
+import * as Tasks from "../../protocol/Tasks.js"
 import * as Version from "../../protocol/Version.js"
 import type { Refuses } from "../Authenticator.js"
 import type { HandlerContext } from "../runtime/HandlerContext.js"
@@ -48,7 +48,7 @@ const dialect = (
     version,
     wants: (support) => {
       // `null` counts as absent.
-      const wanted = (handler.received.params?.["task"] ?? undefined) as ProtocolTasks.TaskMetadata | undefined
+      const wanted = (handler.received.params?.["task"] ?? undefined) as Tasks.TaskMetadata | undefined
       if (wanted === undefined && support === "required") {
         return Either.left(refused("This tool runs as a task only: send the member `task` with the call"))
       }
@@ -94,7 +94,7 @@ const silent = ({ asker, outbound }: HandlerContext<Connection>): ReturnType<Tas
 const refused = (why: string) =>
   new JsonRpcError.JsonRpcError({ code: JsonRpcError.METHOD_NOT_FOUND, message: `Method not found: ${why}` })
 
-const toTask = (task: StoredTask): ProtocolTasks.Task => ({
+const toTask = (task: StoredTask): Tasks.Task => ({
   ...TaskFacts.common(task),
   ttl: task.ttl,
   pollInterval: task.pollInterval
@@ -119,7 +119,7 @@ const list = (
   handler: HandlerContext<Connection>,
   pageSize: number
 ) =>
-  Effect.map(tasks.list(viewerOf(handler), cursor, pageSize), ({ next, tasks }): ProtocolTasks.ListTasksResult => ({
+  Effect.map(tasks.list(viewerOf(handler), cursor, pageSize), ({ next, tasks }): Tasks.ListTasksResult => ({
     tasks: tasks.map(toTask),
     ...(next === undefined ? undefined : { nextCursor: next })
   }))
@@ -181,7 +181,7 @@ const result = (
       )
     const ended = tasks.changes(viewer, taskId).pipe(
       Stream.tap((task) => Effect.zipRight(stop(task), askAll(task))),
-      Stream.filter(({ status }) => ProtocolTasks.isTerminal(status)),
+      Stream.filter(({ status }) => Tasks.isTerminal(status)),
       Stream.runHead,
       Effect.flatMap((found): Effect.Effect<JsonObject, InvalidParams | JsonRpcError.JsonRpcError> => {
         if (Option.isNone(found)) {

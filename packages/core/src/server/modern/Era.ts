@@ -21,7 +21,6 @@ import { ExtendedResult } from "../../protocol/Extension.js"
 import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as Logging from "../../protocol/Logging.js"
-import { type HeaderMismatch, MissingClientCapability } from "../../protocol/McpError.js"
 import * as McpError from "../../protocol/McpError.js"
 import * as Caching from "../../protocol/modern/Caching.js"
 import type { DiscoverResult } from "../../protocol/modern/Discover.js"
@@ -45,7 +44,6 @@ import * as Route from "../runtime/Route.js"
 import type { Vocabulary } from "../runtime/Routes.js"
 import * as Serve from "../runtime/Serve.js"
 import type { Server } from "../runtime/Server.js"
-import { Round, type Rounds } from "./Questions.js"
 import * as Questions from "./Questions.js"
 import type { RequestFacts } from "./RequestFacts.js"
 import * as Status from "./Status.js"
@@ -89,7 +87,7 @@ const vocabulary = (server: Server, subscriptions: Subscriptions): Vocabulary<Re
     }) as (result: Params) => Params
 })
 
-const serving = (server: Server, rounds: Rounds): Serve.Serving<RequestFacts> => {
+const serving = (server: Server, rounds: Questions.Rounds): Serve.Serving<RequestFacts> => {
   const mismatchOf = paramHeaders(server)
   return {
     gate: (facts, request, route) => {
@@ -132,7 +130,7 @@ const serving = (server: Server, rounds: Rounds): Serve.Serving<RequestFacts> =>
 const speech = (
   server: Server,
   subscriptions: Subscriptions,
-  rounds: Rounds,
+  rounds: Questions.Rounds,
   wire: Wire | undefined
 ): Speech<RequestFacts> => {
   const { extensions, logging } = server
@@ -158,7 +156,7 @@ const speech = (
     asker: (handler) => ({
       ask: (questions) => roundOf(handler, rounds).ask(questions),
       askAsTask: (question) =>
-        Effect.fail(new MissingClientCapability({ required: QuestionCapability.asTask(question) })),
+        Effect.fail(new McpError.MissingClientCapability({ required: QuestionCapability.asTask(question) })),
       request: none.request,
       get round() {
         return InputRequired.methods.has(handler.method) ? roundOf(handler, rounds).passed : undefined
@@ -233,7 +231,7 @@ const urlsOf = (
  */
 const paramHeaders = (
   { extensions: { nameParameters }, inputSchema }: Pick<Server, "extensions" | "inputSchema">
-): (request: Request, sent: HttpExchange.Headers, seen: Route.Route["seen"]) => HeaderMismatch | undefined => {
+): (request: Request, sent: HttpExchange.Headers, seen: Route.Route["seen"]) => McpError.HeaderMismatch | undefined => {
   const headers = new WeakMap<JsonObject, ReadonlyArray<ParamHeaders.ParamHeader>>()
   const headersOf = (schema: JsonObject): ReadonlyArray<ParamHeaders.ParamHeader> => {
     let found = headers.get(schema)
@@ -263,12 +261,12 @@ const extended = (
   { facts: { clientCapabilities, version }, method }: HandlerContext<RequestFacts>,
   extensions: ExtensionTable.ExtensionTable,
   { resultType, value }: ExtendedResult
-): JsonObject | MissingClientCapability | undefined => {
+): JsonObject | McpError.MissingClientCapability | undefined => {
   const { extension, type, value: schema } = resultType
   const known = extensions.resultTypes.get(method)?.get(type)
   if (known?.extension !== extension || !ExtensionTable.isIn(known, version)) return undefined
   const required = Capabilities.missing(clientCapabilities, ExtensionTable.capability(extension))
-  if (required !== undefined) return new MissingClientCapability({ required })
+  if (required !== undefined) return new McpError.MissingClientCapability({ required })
   const encoded = Schema.encodeUnknownEither(schema)(value)
   return Either.isLeft(encoded) ? undefined : { ...encoded.right, resultType: type }
 }
@@ -291,5 +289,5 @@ const isCacheable = ({ extensions }: Server, method: string): boolean => {
   return added?.kind === "request" ? added.isCacheable : Caching.isCacheable(method)
 }
 
-const roundOf = (handler: HandlerContext<RequestFacts>, rounds: Rounds): Round =>
-  handler.facts.round ??= new Round(rounds, handler)
+const roundOf = (handler: HandlerContext<RequestFacts>, rounds: Questions.Rounds): Questions.Round =>
+  handler.facts.round ??= new Questions.Round(rounds, handler)

@@ -4,7 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import * as Issue from "../../protocol/Issue.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -28,7 +27,7 @@ export const methodOf = ({ kind }: Question<any>): AnyMethod => methods[kind] as
 /** Why a client cannot be asked; `undefined` when it can. */
 export const refusal = (
   question: Question<any>,
-  capabilities: ClientCapabilities
+  capabilities: Capabilities.ClientCapabilities
 ): McpError.McpError | undefined => {
   const missing = Capabilities.missing(capabilities, question.requires)
   if (missing !== undefined) return new McpError.MissingClientCapability({ required: missing })
@@ -40,7 +39,7 @@ export const refusal = (
 /** The parameters, as a client may get them. */
 export const narrow = (
   method: Method.Request,
-  client: { readonly version: ModernVersion; readonly clientCapabilities: ClientCapabilities },
+  client: { readonly version: ModernVersion; readonly clientCapabilities: Capabilities.ClientCapabilities },
   given: JsonObject
 ): JsonObject => {
   // This era has no ids of elicitations.

@@ -15,7 +15,6 @@ import type * as Fiber from "effect/Fiber"
 import { NoBackChannel } from "../../jsonrpc/LocalError.js"
 import type { Params } from "../../jsonrpc/Message.js"
 import * as EffectInternals from "../../kit/EffectInternals.js"
-import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as McpError from "../../protocol/McpError.js"
@@ -53,7 +52,7 @@ interface Asking {
   readonly principal: { readonly id: string } | undefined
   readonly facts: {
     readonly version: ModernVersion
-    readonly clientCapabilities: ClientCapabilities
+    readonly clientCapabilities: Capabilities.ClientCapabilities
     /** Whether the handler has ended: then no question can be sent. */
     readonly hasEnded: boolean
   }

@@ -14,7 +14,6 @@ import * as Refusal from "../http/Refusal.js"
 import type { BodyFault } from "../http/RequestBody.js"
 import * as Metrics from "../telemetry/Metrics.js"
 import { Forward, type Moved } from "./ForwardedRequest.js"
-import type { Back, Forth } from "./NodeMessage.js"
 import * as NodeMessage from "./NodeMessage.js"
 import type { Place } from "./Place.js"
 import * as Stored from "./Stored.js"
@@ -157,7 +156,7 @@ export class ForwardedRequests {
     EffectInternals.runFork(this.runtime, Effect.ignore(mailbox.send(node, NodeMessage.encode(envelope))))
   }
 
-  private begin(request: Extract<Forth, { readonly type: "exchange" }>, { mailbox, node }: Place): void {
+  private begin(request: Extract<NodeMessage.Forth, { readonly type: "exchange" }>, { mailbox, node }: Place): void {
     const key = keyOf(request)
     const send = (text: string) =>
       Effect.match(mailbox.send(request.from, text), {
@@ -170,9 +169,9 @@ export class ForwardedRequests {
   }
 }
 
-const keyOf = ({ from, id }: Forth): string => `${from} ${id}`
+const keyOf = ({ from, id }: NodeMessage.Forth): string => `${from} ${id}`
 
-type Request = Extract<Forth, { readonly type: "exchange" }>
+type Request = Extract<NodeMessage.Forth, { readonly type: "exchange" }>
 
 /** How many characters a client may not have taken before the writer is full. */
 const HIGH_WATER = 256 * 1024
@@ -301,13 +300,13 @@ class ForwardedExchange implements HttpExchange, Writer {
     onLeave?.()
   }
 
-  private close(envelope: Back): void {
+  private close(envelope: NodeMessage.Back): void {
     if (this.done) return
     this.post(envelope)
     this.finish()
   }
 
-  private post(envelope: Back): void {
+  private post(envelope: NodeMessage.Back): void {
     this.sending.add(() => this.sent(envelope))
   }
 
@@ -317,7 +316,7 @@ class ForwardedExchange implements HttpExchange, Writer {
     return this.sent({ type: "text", id: this.request.id, node: this.node, body })
   }
 
-  private sent(envelope: Back): Effect.Effect<void> {
+  private sent(envelope: NodeMessage.Back): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.isBroken) return Effect.void
       const text = NodeMessage.encode(envelope)

@@ -20,7 +20,6 @@ import type { Notification, Params, Request, RequestId } from "../../jsonrpc/Mes
 import type { CallError, Outbound, RequestOptions } from "../../jsonrpc/Outbound.js"
 import type { Outcome } from "../../jsonrpc/Outcome.js"
 import * as Progress from "../../jsonrpc/Progress.js"
-import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import type * as Extension from "../../protocol/Extension.js"
 import * as ExtensionTable from "../../protocol/extension/ExtensionTable.js"
@@ -33,7 +32,6 @@ import type { RequestMeta } from "../../protocol/Meta.js"
 import type * as Method from "../../protocol/Method.js"
 import type { Root } from "../../protocol/Roots.js"
 import type { Version } from "../../protocol/Version.js"
-import type { Question } from "../Ask.js"
 import * as Ask from "../Ask.js"
 import type { Principal, Refuses } from "../Authenticator.js"
 import type { Hints } from "../CacheHints.js"
@@ -53,7 +51,7 @@ export interface ClientFacts {
   readonly version: Version
   readonly requestedVersion: string | undefined
   readonly clientInfo: Implementation | undefined
-  readonly clientCapabilities: ClientCapabilities
+  readonly clientCapabilities: Capabilities.ClientCapabilities
   /** Whether the client has told its capabilities: a request that belongs to no conversation does not, up to 2025-11-25. */
   readonly hasDeclared: boolean
   readonly clientKey: object | string | undefined
@@ -290,7 +288,7 @@ export class HandlerContext<F extends ClientFacts = ClientFacts> implements Serv
     return RequestOrigin.of(this.outbound.channel)
   }
 
-  private one<A>(question: () => Question<A>, options?: RequestOptions): Effect.Effect<A, AskError> {
+  private one<A>(question: () => Ask.Question<A>, options?: RequestOptions): Effect.Effect<A, AskError> {
     const keyed = (): Keyed => [undefined, question()]
     return Effect.map(Effect.suspend(() => this.asker.ask([keyed()], options)), ([answer]) => answer as A)
   }
@@ -328,7 +326,7 @@ class Client implements ClientOfRequest {
     return this.facts.clientInfo
   }
 
-  get capabilities(): ClientCapabilities {
+  get capabilities(): Capabilities.ClientCapabilities {
     return this.facts.clientCapabilities
   }
 
@@ -376,14 +374,14 @@ const settingsOf = (
 const isSupported = (
   facts: ClientFacts,
   extensions: ExtensionTable.ExtensionTable,
-  required: ClientCapabilities | Extension.Part
+  required: Capabilities.ClientCapabilities | Extension.Part
 ): boolean =>
   isPart(required)
     ? isPresent(facts, extensions, required)
     : Capabilities.missing(facts.clientCapabilities, required) === undefined
 
 // Capabilities are objects.
-const isPart = (required: ClientCapabilities | Extension.Part): required is Extension.Part =>
+const isPart = (required: Capabilities.ClientCapabilities | Extension.Part): required is Extension.Part =>
   typeof (required as Extension.Part).extension === "string"
 
 /** Sends a request, and decodes its result. */

@@ -2,7 +2,6 @@
  * The capability that a client needs to answer a question that has its wire form already, or to answer a question as a task. A `Question`
  * of a handler names its capability itself.
  */
-import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import * as Elicitation from "../../protocol/Elicitation.js"
 import type { JsonObject } from "../../protocol/Json.js"
@@ -23,7 +22,7 @@ export const of = (method: string, params: JsonObject): string => {
 }
 
 /** To answer a question as a task. Only clients of 2025-11-25 can declare it: a server of every era refuses the others with it. */
-export const asTask = ({ kind }: Pick<Question<unknown>, "kind">): ClientCapabilities => ({
+export const asTask = ({ kind }: Pick<Question<unknown>, "kind">): Capabilities.ClientCapabilities => ({
   tasks: { requests: kind === "elicit" ? { elicitation: { create: {} } } : { sampling: { createMessage: {} } } }
 })
 
@@ -34,7 +33,7 @@ export const asTask = ({ kind }: Pick<Question<unknown>, "kind">): ClientCapabil
 export const withoutContext = <Params extends JsonObject>(
   method: string,
   params: Params,
-  client: { readonly version: Version.Version; readonly clientCapabilities: ClientCapabilities }
+  client: { readonly version: Version.Version; readonly clientCapabilities: Capabilities.ClientCapabilities }
 ): Params => {
   const { includeContext, ...rest } = params
   return method !== "sampling/createMessage" || includeContext === undefined || includeContext === "none" ||

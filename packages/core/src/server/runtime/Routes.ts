@@ -7,7 +7,6 @@
 import * as Effect from "effect/Effect"
 import type { Params } from "../../jsonrpc/Message.js"
 import type { Outcome } from "../../jsonrpc/Outcome.js"
-import type { ClientCapabilities, ServerCapabilities } from "../../protocol/Capabilities.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import type { JsonObject } from "../../protocol/Json.js"
 import * as Method from "../../protocol/Method.js"
@@ -55,7 +54,7 @@ export interface EraRoute<F extends ClientFacts> {
   /** Whether the server offers the capability of the method to a client. */
   readonly isOffered: (client: F) => boolean
   /** The capabilities that a client must have declared. */
-  readonly requires?: ClientCapabilities | undefined
+  readonly requires?: Capabilities.ClientCapabilities | undefined
   /** Whether it is served before `initialize` has succeeded, as `ping` is. */
   readonly isEarly?: boolean | undefined
   /** Whether the client may cancel it. Default: true. */
@@ -78,7 +77,7 @@ export interface Vocabulary<F extends ClientFacts> {
   /** What serves the methods that only this era has. */
   readonly own: ReadonlyArray<Joined<F>>
   /** The capabilities that the server offers to a client. */
-  readonly capabilities: (client: F) => ServerCapabilities
+  readonly capabilities: (client: F) => Capabilities.ServerCapabilities
   /** What is added to every result of a method. */
   readonly stamp?: (method: string) => (result: Params) => Params
 }
@@ -156,10 +155,10 @@ const joinedOf = <F extends ClientFacts>({ context, method, requires, run }: Req
 const gate = <F>(
   { capability, gatedSince }: Method.Request,
   version: Version,
-  capabilities: (client: F) => ServerCapabilities
+  capabilities: (client: F) => Capabilities.ServerCapabilities
 ): (client: F) => boolean => {
   if (capability === undefined || version < gatedSince) return always
-  let known: ServerCapabilities | undefined
+  let known: Capabilities.ServerCapabilities | undefined
   let declares = false
   return (client) => {
     const now = capabilities(client)

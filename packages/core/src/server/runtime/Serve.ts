@@ -12,7 +12,6 @@ import type * as Exit from "effect/Exit"
 import type { Notification, Request } from "../../jsonrpc/Message.js"
 import type { Outcome } from "../../jsonrpc/Outcome.js"
 import type { IncomingRequest, Work } from "../../jsonrpc/Side.js"
-import type { ClientCapabilities } from "../../protocol/Capabilities.js"
 import * as Capabilities from "../../protocol/Capabilities.js"
 import { type McpError, MethodNotFound, MissingClientCapability, ofIssue } from "../../protocol/McpError.js"
 import * as Method from "../../protocol/Method.js"
@@ -22,16 +21,14 @@ import { type ClientFacts, HandlerContext, type Speech } from "./HandlerContext.
 import * as HandlerName from "./HandlerName.js"
 import * as HandlerOutcome from "./HandlerOutcome.js"
 import * as Pipeline from "./Pipeline.js"
-import { RequestScope } from "./Pipeline.js"
 import * as Route from "./Route.js"
-import type { EraRoute, NotificationHandler, Vocabulary } from "./Routes.js"
 import * as Routes from "./Routes.js"
 import type { Server } from "./Server.js"
 
 /** One era of the specification for one server, in three parts. Each part is named by what it is about, and has one reader. */
 export interface Era<F extends ClientFacts> {
   /** What can be asked: `Routes` reads it. */
-  readonly vocabulary: Vocabulary<F>
+  readonly vocabulary: Routes.Vocabulary<F>
   /** How a request is checked and answered: this module reads it. */
   readonly serving: Serving<F>
   /** How a handler speaks with its client: `HandlerContext` reads it. */
@@ -41,7 +38,7 @@ export interface Era<F extends ClientFacts> {
 /** How a request is checked and answered. The members are in the order in which a request meets them. */
 export interface Serving<F extends ClientFacts> {
   /** Why a request that has a route is not served; or what serves it in place of the route. */
-  readonly gate: (client: F, request: Request, route: EraRoute<F>) => McpError | Route.Served | undefined
+  readonly gate: (client: F, request: Request, route: Routes.EraRoute<F>) => McpError | Route.Served | undefined
   /** The decoded parameters of a request that does not conform to its schema, where the era accepts them; else `undefined`. */
   readonly mend?: (request: Request, method: Method.Request) => ReturnType<Method.Request["decodeParams"]> | undefined
   /** What serves a request, from what its route gives. */
@@ -51,7 +48,7 @@ export interface Serving<F extends ClientFacts> {
   /** The outcome of a request that failed before any code of the application ran. */
   readonly refused: (exit: Exit.Exit<unknown, unknown>, error: Refuses) => Outcome
   /** The outcome of a request that the server ends before its handler has. Default: an error. */
-  readonly closing?: (handler?: HandlerContext<F>, route?: EraRoute<F>) => Outcome
+  readonly closing?: (handler?: HandlerContext<F>, route?: Routes.EraRoute<F>) => Outcome
 }
 
 /** What serves the messages of an era. Made once for each server. */
@@ -103,7 +100,7 @@ export const refuse = <F extends ClientFacts>(
   request: Request,
   incoming: IncomingRequest,
   error: McpError,
-  route?: EraRoute<F>
+  route?: Routes.EraRoute<F>
 ): Work =>
   self.pipeline.isSurrounded
     ? workOf(self, client, request, incoming, route, () => Route.failed(error), error)
@@ -121,12 +118,12 @@ const workOf = <F extends ClientFacts>(
   client: F,
   request: Request,
   incoming: IncomingRequest,
-  route: EraRoute<F> | undefined,
+  route: Routes.EraRoute<F> | undefined,
   serve: (handler: HandlerContext<F>) => Route.Served,
   refused?: McpError
 ): Work => {
   const handler = new HandlerContext(client, request, incoming, speech, route)
-  const scope = new RequestScope()
+  const scope = new Pipeline.RequestScope()
   const { context, effect } = pipeline.start(handler, scope, client, serve)
   return {
     effect,
@@ -146,7 +143,7 @@ const workOf = <F extends ClientFacts>(
 /** The error of a client that lacks a capability. */
 export const lacking = (
   { clientCapabilities, hasDeclared }: ClientFacts,
-  required: ClientCapabilities
+  required: Capabilities.ClientCapabilities
 ): MissingClientCapability | undefined => {
   const missing = hasDeclared ? Capabilities.missing(clientCapabilities, required) : undefined
   return missing === undefined ? undefined : new MissingClientCapability({ required: missing })
@@ -157,7 +154,7 @@ export const listenerOf = <F extends ClientFacts>(
   { server }: Serve<F>,
   client: F,
   method: string
-): NotificationHandler | undefined => {
+): Routes.NotificationHandler | undefined => {
   const found = Routes.listenerOf(server, method)
   return found !== undefined && Method.isIn(found.method, client.version) &&
       (found.requires === undefined || lacking(client, found.requires) === undefined)
@@ -171,13 +168,13 @@ export const notification = <F extends ClientFacts>(
   client: F,
   notification: Notification,
   outbound: RequestChannel,
-  listener: NotificationHandler | undefined,
+  listener: Routes.NotificationHandler | undefined,
   observed?: (handler: HandlerContext<F>) => Effect.Effect<void>
 ): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { method, params } = notification
     const handler = new HandlerContext(client, notification, outbound, speech)
-    const scope = new RequestScope()
+    const scope = new Pipeline.RequestScope()
     const { context, effect } = pipeline.start(handler, scope, client, () => {
       const decoded = listener?.method.decodeParams(params)
       // Malformed parameters: a notification has no response that could say so.

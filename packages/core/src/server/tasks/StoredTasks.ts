@@ -16,7 +16,6 @@ import { type ErrorObject, INTERNAL_ERROR } from "../../jsonrpc/JsonRpcError.js"
 import type { Progress } from "../../jsonrpc/Progress.js"
 import { SerialQueue } from "../../kit/SerialQueue.js"
 import { InternalError, InvalidParams } from "../../protocol/McpError.js"
-import type { TaskStatus } from "../../protocol/Tasks.js"
 import * as Tasks from "../../protocol/Tasks.js"
 import type { Version } from "../../protocol/Version.js"
 import type { Refuses } from "../Authenticator.js"
@@ -43,7 +42,7 @@ export interface Viewer<out E = Refuses> {
 
 /** How a task ended. */
 export interface Ended {
-  readonly status: TaskStatus
+  readonly status: Tasks.TaskStatus
   readonly statusMessage?: string | undefined
   readonly outcome?: TaskOutcome | undefined
   /** The cause of an outcome that hides a bug of the server from the client. */
@@ -351,7 +350,7 @@ const ofOwner = (owner: string | null): Viewer<never> => ({ owner, isOfEra: () =
 
 const requiresOf = ({ requires = [] }: StoredTask): ReadonlyArray<string> => requires
 
-const statusOf = (questions: Readonly<Record<string, TaskQuestion>>): TaskStatus =>
+const statusOf = (questions: Readonly<Record<string, TaskQuestion>>): Tasks.TaskStatus =>
   Object.keys(questions).length === 0 ? "working" : "input_required"
 
 const unknown = new InvalidParams({ message: "Invalid params: there is no such task, or it has expired" })

@@ -5,7 +5,6 @@
  */
 import type { Hints } from "@effect-mcp/core/CacheHints"
 import { InternalError } from "@effect-mcp/core/protocol/McpError"
-import type { RegistryService } from "@effect-mcp/core/Registry"
 import * as Registry from "@effect-mcp/core/Registry"
 import * as Resource from "@effect-mcp/core/Resource"
 import * as ScopeEnd from "@effect-mcp/core/unstable/kit/ScopeEnd"
@@ -21,7 +20,7 @@ import * as Skills from "../Skills.js"
 import type { FileResource } from "./SkillIndex.js"
 
 export interface Options {
-  readonly registry: RegistryService
+  readonly registry: Registry.RegistryService
   /** The services of the layer, for files whose content is generated. */
   readonly context: Context.Context<never>
   readonly hints: Hints | undefined
