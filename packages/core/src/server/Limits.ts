@@ -32,7 +32,7 @@ export interface ServerLimits {
    */
   readonly requestTimeout?: Duration.DurationInput | undefined
   /**
-   * How long a question to a person (`elicit`, `elicitUrl`, and in `ask`) waits for its answer, unless it has a timeout. The question
+   * How long a question to a person (`elicit`, and in `ask`) waits for its answer, unless it has a timeout. The question
    * ends at once with the session. From 2026-07-28 on, how long a client has for its answers from one round of a request to the next.
    * Default: 10 minutes.
    */

@@ -1,7 +1,7 @@
 /**
  * Streamable HTTP in the modern era: each request is a POST that repeats parts of its body in headers, and the response
  * brings the answer, as JSON or at the end of a stream of events. There is no session. Closing the connection cancels the
- * request; a stream that breaks has lost its request. `Calls` decides whether it is sent again.
+ * request; a stream that breaks has lost its request. `ModernCalls` decides whether it is sent again.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports#streamable-http
  */

@@ -3,7 +3,7 @@
  * feeds it, and ends all of them when the server's scope closes.
  *
  * A conversation runs in the server's context. A transport that is read has one fiber, its reader, which also ends its conversations when
- * the transport ends (`Pipe`); a conversation that is fed has none. What the messages mean is up to the era (`EraOfMessage`).
+ * the transport ends (`PipeClients`); a conversation that is fed has none. What the messages mean is up to the era (`EraOfMessage`).
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,7 @@
  * the limit, the reader that took nothing for the longest time is cut, then the next one.
  *
  * A mutable set, because each write to a slow reader passes here. `total` is the sum of `held` over all holders, and
- * `holders` are those that hold anything. `EventStream`, and `watch` of `EndpointContext`, report what they hold.
+ * `holders` are those that hold anything. `StreamedAnswer`, and `watch` of `EndpointContext`, report what they hold.
  */
 import * as Metrics from "../telemetry/Metrics.js"
 

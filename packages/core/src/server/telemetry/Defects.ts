@@ -1,7 +1,7 @@
 /**
  * Passes the defects of handlers to the application, after the log, and counts messages that were refused: what a
  * conversation reports, for its option `report`.
- * `Reply` finds the defects; `jsonrpc/Diagnostic` writes the log.
+ * `HandlerOutcome` finds the defects; `jsonrpc/Diagnostic` writes the log.
  */
 import * as Effect from "effect/Effect"
 import { type Diagnostic, logger } from "../../jsonrpc/Diagnostic.js"
