@@ -34,7 +34,7 @@ export const areas = [
   [
     "A server does not start, or refuses a feature",
     "The text names the feature, the port or the option.",
-    /^(server\/(Registry|MethodHandler|Middleware|Page|Ask|features|InProcess|dispatch\/Build|RateLimit|SealKeys|ServerTelemetry|SharedLimits|ClientLogger|TaskStore|http\/BuiltOnce|http\/EndpointContext|runtime\/(Session|HandlerName))|node\/(HttpServer|stdio))/
+    /^(server\/(Registry|TasksServer|MethodHandler|Middleware|Page|Ask|features|InProcess|dispatch\/Build|RateLimit|SealKeys|ServerTelemetry|SharedLimits|ClientLogger|TaskStore|http\/BuiltOnce|http\/EndpointContext|runtime\/(Session|HandlerName))|node\/(HttpServer|stdio))/
   ],
   [
     "A server refuses an HTTP request",

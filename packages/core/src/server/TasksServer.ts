@@ -49,6 +49,9 @@ export interface Options {
  */
 export const extension: typeof Extension.extension = Extension.extension
 
+const LATE =
+  "`TasksServer.layer` was added to a server that runs: put it among the features that the server begins with"
+
 /**
  * `layer` with options.
  *
@@ -58,7 +61,9 @@ export const layerWith = (options: Options = {}): Layer.Layer<never, never, Regi
   Layer.unwrapScoped(Effect.gen(function*() {
     const registry = yield* Registry
     // `Registry.add` gives no place: a server that runs has read its own.
-    const place = Option.getOrElse(yield* Effect.serviceOption(ServerTasks.Place), () => new ServerTasks.TasksPlace())
+    const found = yield* Effect.serviceOption(ServerTasks.Place)
+    if (Option.isNone(found)) return yield* Effect.dieMessage(LATE)
+    const place = found.value
     const store = yield* NodeTasks.make(StoredTasks.logging(yield* TaskStore), () => place.tasks?.runner.ids() ?? [])
     const runner = new TaskRunner.TaskRunner(store, TaskRunner.settings(options))
     yield* place.register({ runner, call: TaskCall, legacy: LegacyWire.wire, modern: ModernWire.wire })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as McpServer from "@effect-mcp/core/McpServer"
 import * as Middleware from "@effect-mcp/core/Middleware"
 import type { JsonObject } from "@effect-mcp/core/protocol/Json"
+import * as Registry from "@effect-mcp/core/Registry"
 import * as TasksServer from "@effect-mcp/core/TasksServer"
 import * as TaskStore from "@effect-mcp/core/TaskStore"
 import * as Tool from "@effect-mcp/core/Tool"
@@ -168,6 +169,15 @@ describe("The tasks of a server", () => {
       assert.isTrue(Exit.isFailure(exit))
       if (Exit.isFailure(exit)) assert.include(Cause.pretty(exit.cause), "has `Tasks.layer` twice among its features")
     }))
+
+  it.effect("cannot be added to a server that runs: it has begun without tasks", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(Registry.add(TasksServer.layer))
+      assert.isTrue(Exit.isFailure(exit))
+      if (Exit.isFailure(exit)) {
+        assert.include(Cause.pretty(exit.cause), "put it among the features that the server begins with")
+      }
+    }).pipe(Effect.scoped, Effect.provide(Layer.merge(serve(Layer.empty), TaskStore.layerMemory))))
 
   it.effect("are missed by tools that require them, where a server runs none: it warns when it is built, and serves the calls", () =>
     Effect.gen(function*() {
