@@ -52,17 +52,17 @@ export interface ClientSessionService extends Notifications, ExtensionCalls {
    * Interrupting the effect cancels the call at the server.
    *
    * Where the call becomes a task, this waits for its result, answers its questions, and cancels it when interrupted: from
-   * 2026-07-28 on with `Tasks.extension` among the client's `extensions`, where the server decides it, and at 2025-11-25 for
+   * 2026-07-28 on with `TasksClient.extension` among the client's `extensions`, where the server decides it, and at 2025-11-25 for
    * tools that the server lists as tasks only. Where the server has tasks, the client first looks in the list for a tool that it does
    * not know. `timeout` then limits each request about the task, and `maxTotalTimeout`
-   * everything. Fails with `TaskEnded` when the task was cancelled or has expired. `Tasks.start` gives the task itself.
+   * everything. Fails with `TaskEnded` when the task was cancelled or has expired. `TasksClient.start` gives the task itself.
    */
   readonly callTool: (
     name: string,
     args?: JsonObject,
     options?: CallToolOptions
   ) => Effect.Effect<Tools.CallToolResult, ClientError>
-  /** The tasks of the server. `Tasks` has the same with the types of a definition. */
+  /** The tasks of the server. `TasksClient` has the same with the types of a definition. */
   readonly tasks: TaskCalls
   /** One page of the resources. */
   readonly listResources: (options?: ListOptions) => Effect.Effect<Resources.ListResourcesResult, ClientError>

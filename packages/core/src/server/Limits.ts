@@ -1,6 +1,6 @@
 /**
  * The limits of a server: what a client, or all clients together, can make the server hold, do, or wait for. `McpServer.layer`, the
- * HTTP endpoint and `Tasks.layer` each have an option `limits`. A limit that is not given has its default.
+ * HTTP endpoint and `TasksServer.layer` each have an option `limits`. A limit that is not given has its default.
  *
  * @since 0.1.0
  */
@@ -122,7 +122,7 @@ export interface HttpLimits {
 }
 
 /**
- * The limits of tasks, for the option `limits` of `Tasks.layer`. The `TaskStore` limits what it stores.
+ * The limits of tasks, for the option `limits` of `TasksServer.layer`. The `TaskStore` limits what it stores.
  *
  * @category models
  */

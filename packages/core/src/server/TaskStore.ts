@@ -2,7 +2,7 @@
  * The tasks of a server: work that goes on after the request that began it, with its status, the questions that it waits for
  * and its outcome. A server that runs tasks stores them here, and answers every request about a task from here.
  *
- * This module has the interface, for stores of any kind, and a store in memory. `Tasks` runs the tasks.
+ * This module has the interface, for stores of any kind, and a store in memory. `TasksServer` runs the tasks.
  *
  * @since 0.1.0
  */

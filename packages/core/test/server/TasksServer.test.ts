@@ -83,7 +83,7 @@ describe("The tasks of a server", () => {
       Effect.provide(server({ ttl: "1 minute", limits: { maxTtl: "2 minutes" }, pollInterval: "50 millis" }))
     ))
 
-  it.effect("do not exist on a server without `Tasks.layer`: the call waits for its result", () =>
+  it.effect("do not exist on a server without `TasksServer.layer`: the call waits for its result", () =>
     Effect.gen(function*() {
       const peer = yield* connect("2025-11-25")
       const result = yield* peer.expectResult(yield* peer.request("tools/call", { name: "quick", task: {} }))
@@ -167,7 +167,9 @@ describe("The tasks of a server", () => {
       const twice = serve(Layer.merge(TasksServer.layer, TasksServer.layerWith({ limits: { maxRunning: 1 } })))
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(Layer.provide(twice, TaskStore.layerMemory))))
       assert.isTrue(Exit.isFailure(exit))
-      if (Exit.isFailure(exit)) assert.include(Cause.pretty(exit.cause), "has `Tasks.layer` twice among its features")
+      if (Exit.isFailure(exit)) {
+        assert.include(Cause.pretty(exit.cause), "has `TasksServer.layer` twice among its features")
+      }
     }))
 
   it.effect("cannot be added to a server that runs: it has begun without tasks", () =>
@@ -203,7 +205,7 @@ describe("The tasks of a server", () => {
       assert.deepStrictEqual(lines.map(({ level, message }) => [level, message]), [[
         "Warning",
         "This server runs no tasks, so these tools, which require one, are served without: \"render\", \"report\". Add " +
-        "`Tasks.layer` to its features"
+        "`TasksServer.layer` to its features"
       ]])
     }))
 })

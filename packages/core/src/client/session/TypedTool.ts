@@ -1,5 +1,5 @@
 /**
- * Encodes the arguments of a tool, and reads its results, by the schemas of its definition. `Typed` calls tools so, and `Tasks`
+ * Encodes the arguments of a tool, and reads its results, by the schemas of its definition. `Client.of` calls tools so, and `TasksClient`
  * starts them.
  */
 import * as Effect from "effect/Effect"

@@ -183,7 +183,7 @@ const warnOfTasks = (
     .flatMap(({ advertised, task }) => task?.support === "required" ? [`"${advertised.name}"`] : [])
   return names.length === 0 ? Effect.void : Effect.logWarning(
     `This server runs no tasks, so these tools, which require one, are served without: ${names.join(", ")}. Add ` +
-      "`Tasks.layer` to its features"
+      "`TasksServer.layer` to its features"
   )
 }
 

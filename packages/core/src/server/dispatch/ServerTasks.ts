@@ -1,5 +1,5 @@
 /**
- * The tasks of a server: what runs them, and the code for calls and for each era that only a server with tasks needs. `Tasks.layer`
+ * The tasks of a server: what runs them, and the code for calls and for each era that only a server with tasks needs. `TasksServer.layer`
  * gives all of it to the `Place` of its server, so that other servers load none.
  */
 import * as Context from "effect/Context"
@@ -33,7 +33,7 @@ export class TasksPlace {
     return Effect.acquireRelease(
       Effect.suspend(() => {
         if (this.registered !== undefined) {
-          return Effect.dieMessage("A server has `Tasks.layer` twice among its features")
+          return Effect.dieMessage("A server has `TasksServer.layer` twice among its features")
         }
         this.registered = tasks
         return Effect.void
