@@ -92,4 +92,13 @@ describe("A tap", () => {
       )
       assert.deepStrictEqual(lines, ["notes <- {\"id\":1}", `notes -> ${"x".repeat(4000)}…`])
     }))
+
+  it.scoped("passes on what only a transport over HTTP has, as it is", () =>
+    Effect.gen(function*() {
+      const [pipe] = yield* Transport.memory()
+      const exchanges = { isResumed: true, canLogIn: false }
+      const http = yield* Tap.transport({ ...pipe, exchanges }, "notes")
+      assert.strictEqual(http.exchanges, exchanges)
+      assert.isUndefined((yield* Tap.transport(pipe, "notes")).exchanges)
+    }))
 })
